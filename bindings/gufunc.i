@@ -141,7 +141,7 @@ GUF_BLOCKING(guf_kernel_launch)
 %feature("abi:raw_only", "a copied object is one object in most languages") guf_stream_retain;
 %feature("abi:raw_only", "a copied object is one object in most languages") guf_ufunc_retain;
 %feature("abi:raw_only", "the version's text is enough") guf_version;
-%feature("abi:raw_only", "the name says it, and the error's message more") guf_status_text;
+%feature("abi:raw_only", "the name of the status and the message of the error contain the same information") guf_status_text;
 
 %include <stdint.i>
 

@@ -19,7 +19,7 @@ SUSPECTS = ('sin_f16', 'exp_f16', 'add_bf16', 'add_rows_of_125', 'sum_rows_of_8'
             'cast_f16_to_f32', 'transpose_f32', 'transpose_i8', 'negative_at', 'matmul_one',
             'matmul_of_4x4')
 SUSPECT_SECONDS = 6  # for each
-LAUNCH_BAR = 500  # ns above the driver's launch
+LAUNCH_BAR = 500  # in ns, in addition to the driver's launch
 # Errors that mean a missing feature of the device or machine. Every other error is a failure.
 LACKS = ('GUF_E_DEVICE_MEMORY', 'GUF_E_NO_IMAGE', ' is in none of the folders',
          ' has no image for this device', 'the driver has no ')
@@ -77,11 +77,11 @@ class Benchmarks:
             print((done.output + done.errors)[-4000:], flush=True)
         else:
             found, errors = minima(done.output)
-            self.tell(found, errors)
+            self.add_rows(found, errors)
             return found
         return {}
 
-    def tell(self, found, errors):
+    def add_rows(self, found, errors):
         self.found.update(found)
         self.errors.update(errors)
         for name, one in found.items():

@@ -24,7 +24,8 @@ SYSTEM = ('linux-vdso', 'ld-linux', 'libc.so', 'libm.so', 'libdl.so', 'libpthrea
 # are used only if our programs do not run otherwise.
 FALLBACK = ('libstdc++.so', 'libgcc_s.so')
 START = '''#!/bin/sh
-# Runs every check that this folder was packed for; options are those of tools/gpu-check --help.
+# Runs every check that this folder was packed for. It accepts the options of tools/gpu-check
+# --help.
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
 exec "${{PYTHON:-python3}}" "$here/tools/gpu-check" --device {device} \\
   --json "$here/gpu-check.json" "$@"

@@ -86,21 +86,21 @@ class Parts:
         few = {'corner_cases': ['--without', 33],  # corner case 33 has 2^31 elements
                'fold_order': ['--cases', 20],
                'structured_methods': ['--cases', 60], 'state_reductions': ['--cases', 60]}
-        tells = {'corner_cases': ' corner cases ', 'fold_order': ' folds ',
+        markers = {'corner_cases': ' corner cases ', 'fold_order': ' folds ',
                  'structured_methods': ' cases, seed ', 'state_reductions': ' with a state, seed '}
         needs = {'corner_cases': self.functions,
                  'state_reductions': ['--module', self.modules / 'reductions.so']}
         for name, fewer in few.items():
             module = needs.get(name, [])
             if not self.takes(name, '--device'):
-                self.report.row('fixed_cases', name, 'skipped', 'it takes no device yet')
+                self.report.row('fixed_cases', name, 'skipped', 'it does not run on a device yet')
             elif name in needs and not (module and module[1].exists()):
                 self.report.row('fixed_cases', name, 'skipped', 'its module was not built')
             else:
                 command = [*self.script(name), *module, '--device', self.options.device]
                 fewer = fewer if self.small and self.takes(name, fewer[0]) else []
                 self.part('fixed_cases', name, command + fewer, 120,
-                          tells[name])
+                          markers[name])
 
     def raw_kernels(self):
         module = self.build / 'tests/abi/kernels/modules/raw_kernels.so'

@@ -31,7 +31,7 @@ guf_status make_copy(guf_array array, guf_stream stream, guf_array *out_array, g
     GUF_TRY(base::find_object(array, "array", &found, error));
     GUF_TRY(capi::find_stream(stream, &queue, error));
     GUF_TRY(capi::check_running(error));
-    capi::run_owed_callbacks();
+    capi::run_deferred_callbacks();
     base::Ref<Array> made;
     GUF_TRY(make(*found, queue, &made));
     *out_array = capi::publish<guf_array>(made);
@@ -50,7 +50,7 @@ guf_status guf_array_alloc(guf_device device, guf_dtype dtype, int32_t ndim, con
     GUF_TRY(capi::check_running(error));
     backend::Device *where = nullptr;
     GUF_TRY(find_device(device, &where, error));
-    capi::run_owed_callbacks();
+    capi::run_deferred_callbacks();
     base::Ref<Array> made;
     GUF_TRY(memory::allocate(*where, dtype, ndim, shape, strides, order, &made, error));
     *out_array = capi::publish<guf_array>(made);
@@ -70,7 +70,7 @@ guf_status guf_array_wrap(const guf_tensor *tensor, guf_release_fn release, void
       GUF_TRY(capi::need_device(tensor->device, "tensor->device", &device, error));
     }
     base::collect();
-    capi::run_owed_callbacks();
+    capi::run_deferred_callbacks();
     base::Ref<Array> made;
     GUF_TRY(memory::wrap(*tensor, device, release, user, flags, &made, error));
     *out_array = capi::publish<guf_array>(made);
@@ -170,7 +170,7 @@ guf_status guf_array_to_device(guf_array array, guf_device device, guf_stream st
       GUF_TRY(base::find_object(*inout_array, "*inout_array", &given, error));
       to = base::Ref<Array>::share(given);
     }
-    capi::run_owed_callbacks();
+    capi::run_deferred_callbacks();
     GUF_TRY(memory::to_device(*found, *where, queue, &to, error));
     if (*inout_array == nullptr) *inout_array = capi::publish<guf_array>(to);
     return GUF_OK;

@@ -60,8 +60,7 @@ guf_status guf_backend_get_info(uint32_t index, int32_t probe, guf_backend_info 
     GUF_TRY(plugin::backends(&all, error));
     if (index >= all.size()) {
       return base::fail(error, GUF_E_INDEX, 0, base::kNone,
-                        "no backend of that index; expected less than %zu, got %u", all.size(),
-                        index);
+                        "backend index: expected less than %zu, got %u", all.size(), index);
     }
     if (probe != 0) GUF_TRY(probe_unless_unusable(*all[index], error));
     return base::write_struct(out_info, "out_info", describe(*all[index]), error);

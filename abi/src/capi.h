@@ -75,7 +75,7 @@ inline guf_status check_alloc(int32_t ndim, const int64_t *shape, const int64_t 
   if (order < GUF_ORDER_KEEP || order > GUF_ORDER_ANY ||
       (strides != nullptr && order != GUF_ORDER_C)) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      strides != nullptr ? "order is %d, but strides are given: it must be C"
+                      strides != nullptr ? "order must be C when strides are given; got %d"
                                          : "order is %d, which is not a guf_order",
                       order);
   }

@@ -60,7 +60,7 @@ guf_status guf_array_alloc_host(guf_device device, int32_t memory, guf_dtype dty
     Device *where = nullptr;
     GUF_TRY(capi::need_device(device, "device", &where, error));
     GUF_TRY(capi::check_running(error));
-    capi::run_owed_callbacks();
+    capi::run_deferred_callbacks();
     base::Ref<array::Array> made;
     GUF_TRY(
         memory::allocate_host(*where, memory, dtype, ndim, shape, strides, order, &made, error));

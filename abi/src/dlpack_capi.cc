@@ -9,9 +9,9 @@ using namespace gufunc;
 
 namespace {
 
+using memory::ConsumedTensor;
 using memory::DlpackStream;
-using memory::GivenTensor;
-using memory::TakenTensor;
+using memory::ImportedTensor;
 
 constexpr uint32_t kStreams = GUF_DLPACK_LEGACY_STREAM | GUF_DLPACK_PER_THREAD_STREAM;
 
@@ -39,8 +39,8 @@ guf_status find_partner(guf_stream stream, uint32_t flags, uint32_t known, const
   }
   if ((flags & kStreams) == kStreams || (stream != nullptr && (flags & kStreams) != 0)) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "flags is 0x%x and %s is %s: these name two streams", flags, parameter,
-                      stream == nullptr ? "NULL" : "given");
+                      "flags 0x%x and %s, which is %s, select more than one stream", flags,
+                      parameter, stream == nullptr ? "NULL" : "given");
   }
   out->other = (flags & GUF_DLPACK_LEGACY_STREAM) != 0       ? DlpackStream::kLegacy
                : (flags & GUF_DLPACK_PER_THREAD_STREAM) != 0 ? DlpackStream::kPerThread
@@ -64,9 +64,9 @@ guf_status take(Managed &managed, guf_stream ready_on, uint32_t flags, guf_array
   GUF_TRY(capi::check_running(error));
   backend::collect_pending();
   base::collect();
-  capi::run_owed_callbacks();
+  capi::run_deferred_callbacks();
   const auto taken =
-      base::Ref<TakenTensor>::adopt(new TakenTensor(&managed, delete_managed<Managed>));
+      base::Ref<ConsumedTensor>::adopt(new ConsumedTensor(&managed, delete_managed<Managed>));
   base::Ref<array::Array> made;
   const bool read_only = (flags_of(managed) & GUF_DLPACK_READ_ONLY) != 0;
   GUF_TRY(memory::from_dlpack(managed.tensor, read_only, taken, partner, &made, error));
@@ -99,9 +99,9 @@ guf_status export_array(guf_array array, guf_stream consumer, uint32_t flags, co
         find_partner(consumer, flags, kStreams | GUF_DLPACK_COPIED, "consumer", &partner, error));
     GUF_TRY(capi::check_running(error));
     base::collect();
-    capi::run_owed_callbacks();
-    auto given =
-        base::Ref<GivenTensor>::adopt(new GivenTensor(*found, (flags & GUF_DLPACK_COPIED) != 0));
+    capi::run_deferred_callbacks();
+    auto given = base::Ref<ImportedTensor>::adopt(
+        new ImportedTensor(*found, (flags & GUF_DLPACK_COPIED) != 0));
     GUF_TRY(given->describe(error));
     GUF_TRY(publish(*given, *found, [&] { return given->order(partner, error); }));
     given.release();
@@ -125,7 +125,7 @@ guf_status guf_array_from_dlpack_unversioned(guf_dlpack_unversioned *managed, gu
 guf_status guf_array_to_dlpack(guf_array array, guf_stream consumer, uint32_t flags,
                                guf_dlpack **out_managed, guf_error *error) {
   return export_array(array, consumer, flags, out_managed, error,
-                      [&](GivenTensor &given, const array::Array &, auto order) -> guf_status {
+                      [&](ImportedTensor &given, const array::Array &, auto order) -> guf_status {
                         GUF_TRY(order());
                         *out_managed = given.versioned();
                         return GUF_OK;
@@ -134,15 +134,16 @@ guf_status guf_array_to_dlpack(guf_array array, guf_stream consumer, uint32_t fl
 
 guf_status guf_array_to_dlpack_unversioned(guf_array array, guf_stream consumer, uint32_t flags,
                                            guf_dlpack_unversioned **out_managed, guf_error *error) {
-  return export_array(array, consumer, flags, out_managed, error,
-                      [&](GivenTensor &given, const array::Array &found, auto order) -> guf_status {
-                        if ((found.flags() & GUF_ARRAY_READ_ONLY) != 0) {
-                          return base::fail(
-                              error, GUF_E_READ_ONLY, base::kNone, base::kNone,
-                              "the array is read-only, which an unversioned tensor cannot tell");
-                        }
-                        GUF_TRY(order());
-                        *out_managed = given.unversioned();
-                        return GUF_OK;
-                      });
+  return export_array(
+      array, consumer, flags, out_managed, error,
+      [&](ImportedTensor &given, const array::Array &found, auto order) -> guf_status {
+        if ((found.flags() & GUF_ARRAY_READ_ONLY) != 0) {
+          return base::fail(
+              error, GUF_E_READ_ONLY, base::kNone, base::kNone,
+              "the array is read-only, which an unversioned DLPack tensor cannot express");
+        }
+        GUF_TRY(order());
+        *out_managed = given.unversioned();
+        return GUF_OK;
+      });
 }

@@ -64,7 +64,7 @@ inline guf_status check_running(guf_error *error) {
 
 // Runs pending callbacks of earlier releases. Functions that create arrays call this, because a
 // program that only creates arrays never polls.
-inline void run_owed_callbacks() {
+inline void run_deferred_callbacks() {
   if (base::callbacks_wait()) base::run_callbacks(0);
 }
 

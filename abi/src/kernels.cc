@@ -24,8 +24,7 @@ guf_status guf_module_kernel_at(guf_module module, uint32_t index, char *name, u
     const std::span<const guf_module_kernel> kernels = backend::raw_kernels_of(found->table());
     if (index >= kernels.size()) {
       return base::fail(error, GUF_E_INDEX, 1, base::kNone,
-                        "no raw kernel of that index; expected less than %zu, got %u",
-                        kernels.size(), index);
+                        "kernel index: expected less than %zu, got %u", kernels.size(), index);
     }
     return capi::hand_out(kernels[index].name, name, capacity, error);
   });
@@ -81,8 +80,8 @@ guf_status guf_kernel_get_parameter(guf_kernel kernel, uint32_t index,
     const std::span<const guf_module_parameter> parameters = found->parameters();
     if (index >= parameters.size()) {
       return base::fail(error, GUF_E_INDEX, 1, base::kNone,
-                        "no parameter of that index; expected less than %zu, got %u",
-                        parameters.size(), index);
+                        "parameter index: expected less than %zu, got %u", parameters.size(),
+                        index);
     }
     *out_parameter = parameters[index];
     return GUF_OK;

@@ -98,8 +98,7 @@ guf_status guf_module_function_at(guf_module module, uint32_t index, char *name,
     const guf_module_v1 &table = found->table();
     if (index >= table.nfunctions) {
       return base::fail(error, GUF_E_INDEX, 1, base::kNone,
-                        "no function of that index; expected less than %u, got %u",
-                        table.nfunctions, index);
+                        "function index: expected less than %u, got %u", table.nfunctions, index);
     }
     const char *const function = table.functions[index].name;
     const uint64_t needed = std::strlen(table.name) + 1 + std::strlen(function) + 1;

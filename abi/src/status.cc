@@ -12,25 +12,24 @@ struct Row {
 
 constexpr Row kRows[] = {
     {GUF_OK, "GUF_OK", "success"},
-    {GUF_NOT_READY, "GUF_NOT_READY", "a query: the work is still running"},
-    {GUF_TIMEOUT, "GUF_TIMEOUT", "a wait: the time ran out, the work goes on"},
-    {GUF_E_ARG, "GUF_E_ARG",
-     "a pointer, count, enum value or flag that the function does not take"},
+    {GUF_NOT_READY, "GUF_NOT_READY", "query: the work is still running"},
+    {GUF_TIMEOUT, "GUF_TIMEOUT", "timeout: the work is still running"},
+    {GUF_E_ARG, "GUF_E_ARG", "an invalid pointer, count, enum value or flag"},
     {GUF_E_HANDLE, "GUF_E_HANDLE",
-     "a handle that is freed, of another kind, or not of this library"},
+     "a handle that was freed, is of another kind, or is not of this library"},
     {GUF_E_STRUCT, "GUF_E_STRUCT",
-     "struct_size is 0, too small, or has set bytes that this library lacks"},
+     "struct_size is 0 or too small, or a member that this library lacks is set"},
     {GUF_E_BUFFER_TOO_SMALL, "GUF_E_BUFFER_TOO_SMALL",
-     "the caller's buffer cannot hold the answer; the needed size is returned"},
+     "the caller's buffer is too small; the required size is returned"},
     {GUF_E_EXISTS, "GUF_E_EXISTS", "the name or loop is registered already"},
     {GUF_E_NOT_FOUND, "GUF_E_NOT_FOUND", "no such name, device index, module or kernel"},
     {GUF_E_PLAN_MISMATCH, "GUF_E_PLAN_MISMATCH",
-     "the addresses break what the plan was made for (overlap, alignment)"},
+     "the addresses do not fit the plan (overlap, alignment)"},
     {GUF_E_DEVICE_MISMATCH, "GUF_E_DEVICE_MISMATCH",
      "operands are on devices that the call may not mix"},
-    {GUF_E_DTYPE, "GUF_E_DTYPE", "unknown dtype, or one that the function does not take"},
-    {GUF_E_NO_LOOP, "GUF_E_NO_LOOP", "no loop of the ufunc takes these types"},
-    {GUF_E_CASTING, "GUF_E_CASTING", "the casting rule forbids a needed cast"},
+    {GUF_E_DTYPE, "GUF_E_DTYPE", "an unknown or unsupported dtype"},
+    {GUF_E_NO_LOOP, "GUF_E_NO_LOOP", "the ufunc has no loop for these types"},
+    {GUF_E_CASTING, "GUF_E_CASTING", "the casting rule forbids a required cast"},
     {GUF_E_SHAPE, "GUF_E_SHAPE", "shapes do not fit together, or a size overflows"},
     {GUF_E_SIGNATURE, "GUF_E_SIGNATURE", "a malformed signature, type string or dimension rule"},
     {GUF_E_READ_ONLY, "GUF_E_READ_ONLY", "an output cannot be written"},
@@ -41,7 +40,7 @@ constexpr Row kRows[] = {
     {GUF_E_OVERFLOW, "GUF_E_OVERFLOW", "OverflowError: a weak integer that does not fit"},
     {GUF_E_FLOATING_POINT, "GUF_E_FLOATING_POINT",
      "FloatingPointError: a floating-point flag of fp_fail was raised"},
-    {GUF_E_UNSUPPORTED, "GUF_E_UNSUPPORTED", "valid, but this version or device cannot do it"},
+    {GUF_E_UNSUPPORTED, "GUF_E_UNSUPPORTED", "valid, but not supported by this version or device"},
     {GUF_E_NO_IMAGE, "GUF_E_NO_IMAGE", "no compiled kernel for this loop on this device"},
     {GUF_E_CAPTURE, "GUF_E_CAPTURE", "the call would allocate or wait while a stream is captured"},
     {GUF_E_NO_BACKEND, "GUF_E_NO_BACKEND", "no plugin of that name was found"},
@@ -82,7 +81,7 @@ const char *guf_status_name(guf_status status) {
 
 const char *guf_status_text(guf_status status) {
   const Row *const row = find(status);
-  return row == nullptr ? "a status that this version of the library does not have" : row->text;
+  return row == nullptr ? "a status that is unknown to this version of the library" : row->text;
 }
 
 }  // extern "C"

@@ -34,8 +34,8 @@ void copy_text(const char (&from)[kFrom], char (&to)[kSize]) {
 inline guf_status hand_out(std::string_view text, char *to, uint64_t capacity, guf_error *error) {
   if (capacity < text.size() + 1) {
     return base::fail(error, GUF_E_BUFFER_TOO_SMALL, base::kNone, base::kNone,
-                      "the buffer has %llu bytes, the text needs %zu",
-                      static_cast<unsigned long long>(capacity), text.size() + 1);
+                      "buffer: expected at least %zu bytes, got %llu", text.size() + 1,
+                      static_cast<unsigned long long>(capacity));
   }
   std::memcpy(to, text.data(), text.size());
   to[text.size()] = '\0';

@@ -46,19 +46,16 @@ guf_status check_desc(const guf_ufunc_desc &desc, guf_error *error) {
 
 guf_status check_hook(const guf_ufunc_desc &desc, guf_error *error) {
   if (desc.core_dims != nullptr && desc.signature == nullptr) {
-    return fail(error, GUF_E_ARG, kNone, kNone,
-                "core_dims needs a signature, whose dimensions it is about");
+    return fail(error, GUF_E_ARG, kNone, kNone, "core_dims requires a signature");
   }
   if (desc.core_dims != nullptr || (desc.user == nullptr && desc.destroy == nullptr)) return GUF_OK;
-  return fail(error, GUF_E_ARG, kNone, kNone,
-              "user and destroy belong to core_dims, which is NULL");
+  return fail(error, GUF_E_ARG, kNone, kNone, "user and destroy require core_dims, which is NULL");
 }
 
 guf_status read_signature(const guf_ufunc_desc &desc, op::Signature *out, guf_error *error) {
   if (desc.signature == nullptr) {
     if (desc.rules != nullptr && desc.rules[0] != '\0') {
-      return fail(error, GUF_E_SIGNATURE, kNone, kNone,
-                  "rules need a signature whose dimensions they are about");
+      return fail(error, GUF_E_SIGNATURE, kNone, kNone, "rules require a signature");
     }
     return op::make_elementwise(desc.nin, desc.nout, desc.roles, desc.nroles, out, error);
   }
@@ -103,9 +100,9 @@ guf_status read_function(const guf_loop_desc &desc, void (**out)(void), guf_erro
   const auto set =
       std::count_if(std::begin(own), std::end(own), [](auto f) { return f != nullptr; });
   if (*out != nullptr && set == 1) return GUF_OK;
-  return fail(error, GUF_E_ARG, kNone, kNone,
-              "of `numpy`, `status` and `error` the one of the loop's kind must be set, the others "
-              "NULL");
+  return fail(
+      error, GUF_E_ARG, kNone, kNone,
+      "expected only the function of the loop's kind, `numpy`, `status` or `error`, to be set");
 }
 
 std::unique_ptr<op::Loop> new_loop(const guf_dtype *types, int32_t ntypes, int32_t kind) {
@@ -176,9 +173,9 @@ guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf
     // The handle is created before the ufunc is added to the context,
     // because nothing may fail after that.
     NewHandle handle(capi::publish<guf_ufunc>(ufunc));
-    base::OwedCallback owed = op::owe_destroy(desc->destroy, desc->user);
+    base::DeferredCallback owed = op::defer_destroy(desc->destroy, desc->user);
     GUF_TRY(where->add(ufunc, error));
-    ufunc->core_dims_owed = std::move(owed);
+    ufunc->core_dims_release = std::move(owed);
     *out_ufunc = handle.hand_over();
     return GUF_OK;
   });

@@ -80,7 +80,7 @@ guf_status unpack_outputs(const guf_call_args &args, op::CallView *out, guf_erro
   const int32_t count = out->ufunc->nout() == 0 ? args.noutputs : out->ufunc->nout();
   if (nin + count > GUF_MAX_OPERANDS) {
     return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-                      "inputs and separate outputs together are more than %d",
+                      "inputs and separate outputs: expected at most %d in all",
                       static_cast<int>(GUF_MAX_OPERANDS));
   }
   for (int32_t k = 0; k < count; ++k) {

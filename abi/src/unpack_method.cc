@@ -150,8 +150,7 @@ guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, b
     GUF_TRY(need(known->indices, "args->indices", error));
     GUF_TRY(unpack_operand(*known->indices, 3, true, out->indices_strides, &out->indices, error));
   } else if (known->indices != nullptr) {
-    return base::fail(error, GUF_E_ARG, kNone, kNone,
-                      "args->indices is not NULL; accumulate takes none");
+    return base::fail(error, GUF_E_ARG, kNone, kNone, "args->indices must be NULL for accumulate");
   }
   GUF_TRY(unpack_output(known->output, call, error));
   out->args.order = known->order;

@@ -115,7 +115,8 @@ constexpr ErrorInfo kCodes[] = {
     {916, GUF_E_LAUNCH, ErrorKind::kPlain, "CUDA_ERROR_KEY_ROTATION"},
     {999, GUF_E_LAUNCH, ErrorKind::kPlain, "CUDA_ERROR_UNKNOWN"},
 };
-constexpr ErrorInfo kUnheardOf = {-1, GUF_E_LAUNCH, ErrorKind::kPlain, "a code of a later driver"};
+constexpr ErrorInfo kUnknownCode = {-1, GUF_E_LAUNCH, ErrorKind::kPlain,
+                                    "an error code of a later driver"};
 
 }  // namespace
 
@@ -127,7 +128,7 @@ const ErrorInfo &error_info(gpu::Code code) {
   const auto *const found = std::lower_bound(
       std::begin(kCodes), std::end(kCodes), code,
       [](const ErrorInfo &row, gpu::Code requested) { return row.code < requested; });
-  return found != std::end(kCodes) && found->code == code ? *found : kUnheardOf;
+  return found != std::end(kCodes) && found->code == code ? *found : kUnknownCode;
 }
 
 }  // namespace gufunc::cuda

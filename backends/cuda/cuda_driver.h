@@ -186,7 +186,7 @@ class CudaDriver final : public gpu::Driver {
     return api_.host_unregister(reinterpret_cast<void *>(address));
   }
 
-  bool knows(uint64_t address) override {
+  bool is_page_locked(uint64_t address) override {
     int type = 0;
     return api_.pointer_attribute(&type, kPointerMemoryType, address) == kSuccess && type != 0;
   }
@@ -315,11 +315,11 @@ class CudaDriver final : public gpu::Driver {
 
   Code function_facts(Native function, gpu::FunctionFacts *out) override {
     int values[4] = {};
-    constexpr int kWanted[] = {kFunctionMaxThreads, kFunctionRegisters, kFunctionSharedBytes,
-                               kFunctionLocalBytes};
+    constexpr int kAttributes[] = {kFunctionMaxThreads, kFunctionRegisters, kFunctionSharedBytes,
+                                   kFunctionLocalBytes};
     *out = {};
     for (int i = 0; i < 4; ++i) {
-      const Result code = api_.function_get(&values[i], kWanted[i], function);
+      const Result code = api_.function_get(&values[i], kAttributes[i], function);
       if (code != kSuccess) return code;
     }
     *out = {static_cast<uint32_t>(values[0]), static_cast<uint32_t>(values[1]),

@@ -17,7 +17,7 @@ alignas(CudaDriver) unsigned char driver_buffer[sizeof(CudaDriver)];
 
 guf_status fail_without(const char *function, Result code, guf_error *error) {
   return gpu::fail_native(error, GUF_E_NO_DEVICE, code,
-                          "backend cuda found no device: %s answers %s (%d)", function,
+                          "backend cuda found no device: %s failed with %s (%d)", function,
                           error_info(code).name, code);
 }
 
@@ -37,7 +37,8 @@ guf_status open_driver(gpu::Driver **out_driver, int32_t *out_ndevices, guf_erro
   const Result counted = api.device_count(&count);
   if (counted != kSuccess) return fail_without("cuDeviceGetCount", counted, error);
   if (count == 0) {
-    return gpu::fail(error, GUF_E_NO_DEVICE, "backend cuda found no device: the driver lists none");
+    return gpu::fail(error, GUF_E_NO_DEVICE,
+                     "backend cuda found no device: the driver reports 0 devices");
   }
   *out_ndevices = count;
   return GUF_OK;

@@ -154,26 +154,25 @@ void describe(const Result &result, char *text, uint64_t size) {
   const uint32_t *b = result.block;
   switch (result.outcome) {
     case Outcome::kDone:
-      std::snprintf(text, size, "every item of every block has returned");
+      std::snprintf(text, size, "all work-items have returned");
       return;
     case Outcome::kBadLaunch:
-      std::snprintf(text, size, "a launch has 1 or more blocks of 1 to %u threads", kMaxThreads);
+      std::snprintf(text, size, "expected at least 1 block of 1 to %u threads", kMaxThreads);
       return;
     case Outcome::kNoMemory:
       std::snprintf(text, size, "no memory for stacks or shared memory of a block");
       return;
     case Outcome::kMissedBarrier:
-      std::snprintf(
-          text, size,
-          "in block (%u, %u, %u) %u items have returned while %u wait for the whole block "
-          "and %u for their sub-group",
-          b[0], b[1], b[2], result.returned, result.at_sync, result.at_exchange);
+      std::snprintf(text, size,
+                    "in block (%u, %u, %u), %u work-items have returned, %u wait at a barrier of "
+                    "the block and %u at a barrier of their sub-group",
+                    b[0], b[1], b[2], result.returned, result.at_sync, result.at_exchange);
       return;
     case Outcome::kNotDeclared:
-      std::snprintf(
-          text, size,
-          "an item of block (%u, %u, %u) called a barrier; its entry is declared without one", b[0],
-          b[1], b[2]);
+      std::snprintf(text, size,
+                    "a work-item of block (%u, %u, %u) called a barrier, but its entry is declared "
+                    "without barriers",
+                    b[0], b[1], b[2]);
       return;
   }
 }

@@ -54,12 +54,12 @@ void end_worker(Worker *worker);
 // on devices the value is undefined.
 // Errors   see Outcome
 Result run(const Launch &launch, Worker &worker);
-// As run() above, with a worker that belongs to the calling thread (thread_worker.cc).
+// Like run() above, with a worker that belongs to the calling thread (thread_worker.cc).
 Result run(const Launch &launch);
 
 inline constexpr uint64_t kAbsentLane = 0xA5A5'A5A5'A5A5'A5A5u;
 
-// Describes a failure in one line, such as "in block (0, 0, 0) 3 items have returned while ...".
+// Describes a failure in one line, such as "in block (0, 0, 0) 3 work-items have returned, ...".
 // Writes at most `size` bytes, including the terminating NUL.
 void describe(const Result &result, char *text, uint64_t size);
 

@@ -57,8 +57,8 @@ void adopt_thread(Fiber &here);
 // Saves the state of the caller in `from` and resumes `to`.
 void switch_fiber(Fiber &from, Fiber &to);
 
-// As switch_fiber(), at the end of a fiber's function.
-// `from` is not entered again before prepare_fiber.
+// Like switch_fiber(), at the end of a fiber's function. `from` is not entered again before
+// prepare_fiber.
 void finish_and_switch(Fiber &from, Fiber &to);
 
 // Must be the first call in the function of a fiber.

@@ -92,7 +92,7 @@ constexpr gpu::ErrorInfo kHipCodes[] = {
     {1054, GUF_E_LAUNCH, ErrorKind::kPlain, "hipErrorTbd"},
 };
 constexpr gpu::ErrorInfo kLaterCode = {-1, GUF_E_LAUNCH, ErrorKind::kPlain,
-                                       "a code of a later HIP"};
+                                       "an error code of a later HIP"};
 
 }  // namespace
 

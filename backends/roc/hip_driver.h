@@ -167,7 +167,8 @@ class HipDriver final : public gpu::Driver {
   // Since 6.4, HIP accepts memory that is already registered,
   // but the first hipHostUnregister then ends both registrations.
   Code host_register(uint64_t address, uint64_t bytes) override {
-    if (knows(address) || knows(address + bytes - 1)) return kHipAlreadyRegistered;
+    if (is_page_locked(address) || is_page_locked(address + bytes - 1))
+      return kHipAlreadyRegistered;
     if (!registered_.add(address, bytes)) return kHipAlreadyRegistered;
     const HipError made =
         hip_.hipHostRegister(pointer_of(address), bytes, kPortableMemory | kMappedMemory);
@@ -182,7 +183,7 @@ class HipDriver final : public gpu::Driver {
   }
 
   // For pageable memory, HIP 5 reports an error, and HIP 6 succeeds without a device pointer.
-  bool knows(uint64_t address) override {
+  bool is_page_locked(uint64_t address) override {
     HipPointer found = {};
     const HipError status = hip_.hipPointerGetAttributes(&found, pointer_of(address));
     return status == kHipSuccess && found.device_pointer != nullptr;
@@ -288,10 +289,10 @@ class HipDriver final : public gpu::Driver {
     *out = {};
     if (hip_.hipFuncGetAttribute == nullptr) return kHipSuccess;
     int values[4] = {};
-    constexpr int kWanted[] = {kFunctionMaxThreads, kFunctionRegisters, kFunctionSharedBytes,
-                               kFunctionLocalBytes};
+    constexpr int kAttributes[] = {kFunctionMaxThreads, kFunctionRegisters, kFunctionSharedBytes,
+                                   kFunctionLocalBytes};
     for (int i = 0; i < 4; ++i) {
-      const HipError code = hip_.hipFuncGetAttribute(&values[i], kWanted[i], function);
+      const HipError code = hip_.hipFuncGetAttribute(&values[i], kAttributes[i], function);
       if (code != kHipSuccess) return code;
     }
     *out = {static_cast<uint32_t>(values[0]), static_cast<uint32_t>(values[1]),

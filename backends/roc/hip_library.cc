@@ -27,7 +27,7 @@ guf_status open_hip(Hip *out_hip, guf_error *error) {
   GUF_HIP_FUNCTIONS(GUF_HIP_FIND)
 #undef GUF_HIP_FIND
   if (absent == nullptr) return GUF_OK;
-  return gpu::fail(error, GUF_E_DRIVER_OLD, "%s has no %s: expected that of ROCm 5.2 or later",
+  return gpu::fail(error, GUF_E_DRIVER_OLD, "%s has no %s: expected ROCm 5.2 or later",
                    runtime.name(), absent);
 }
 

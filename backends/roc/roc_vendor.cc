@@ -31,11 +31,12 @@ guf_status open_runtime(gpu::Driver **out_driver, int32_t *out_ndevices, guf_err
   }
   if (answer != kHipSuccess) {
     return gpu::fail_native(error, GUF_E_NO_DEVICE, answer,
-                            "backend roc found no device: %s gives %s (%d)", function,
+                            "backend roc found no device: %s failed with %s (%d)", function,
                             hip_error_info(answer).name, answer);
   }
   if (found == 0) {
-    return gpu::fail(error, GUF_E_NO_DEVICE, "backend roc found no device: the runtime finds none");
+    return gpu::fail(error, GUF_E_NO_DEVICE,
+                     "backend roc found no device: the runtime reports 0 devices");
   }
   hip.hipRuntimeGetVersion(&runtime_version);
   *out_ndevices = found;

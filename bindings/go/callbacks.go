@@ -19,19 +19,19 @@ import (
 //export gufuncGoLoop
 func gufuncGoLoop(args **C.char, dims, steps *C.int64_t, user C.uintptr_t,
 	record *C.guf_error) (status C.guf_status) {
-	defer tellPanic(record, &status)
+	defer reportPanic(record, &status)
 	run := cgo.Handle(user).Value().(*hostLoop)
 	given := run.begin(args, dims, steps)
 	defer given.end()
-	return tell(record, run.function(given))
+	return report(record, run.function(given))
 }
 
 //export gufuncGoCoreDims
 func gufuncGoCoreDims(ndims C.int32_t, sizes *C.int64_t, user C.uintptr_t,
 	record *C.guf_error) (status C.guf_status) {
-	defer tellPanic(record, &status)
+	defer reportPanic(record, &status)
 	hook := cgo.Handle(user).Value().(CoreDims)
-	return tell(record, hook(unsafe.Slice((*int)(unsafe.Pointer(sizes)), int(ndims))))
+	return report(record, hook(unsafe.Slice((*int)(unsafe.Pointer(sizes)), int(ndims))))
 }
 
 //export gufuncGoProgress
@@ -62,9 +62,9 @@ func gufuncGoRelease(user C.uintptr_t) {
 	ended.run()
 }
 
-// tell writes a Go function's error into the library's error record and returns its status: the
+// report writes a Go function's error into the library's error record and returns its status: the
 // status of an [Error] or [Status] that err wraps, otherwise ErrLoop.
-func tell(record *C.guf_error, err error) C.guf_status {
+func report(record *C.guf_error, err error) C.guf_status {
 	if err == nil {
 		return cGUF_OK
 	}
@@ -89,8 +89,8 @@ func tell(record *C.guf_error, err error) C.guf_status {
 	return C.guf_status(status)
 }
 
-// tellPanic converts a panic into a failure. It must be deferred.
-func tellPanic(record *C.guf_error, status *C.guf_status) {
+// reportPanic converts a panic into a failure. It must be deferred.
+func reportPanic(record *C.guf_error, status *C.guf_status) {
 	if problem := recover(); problem != nil {
 		*status = cGUF_E_LOOP
 		describe(record, fmt.Sprint("panic: ", problem))

@@ -75,8 +75,8 @@ type DeviceInfo struct {
 }
 
 // FindDevice finds a device by its spec: "cpu", "cuda:0", "roc:1" or "auto". The automatic device
-// runs light work on host memory on the cpu. A named backend never falls back to another one: it
-// fails with ErrNoBackend, ErrNoDriver, ErrNoDevice or a similar error.
+// runs calls on host memory on the cpu where that is faster. A named backend never falls back to
+// another one: it fails with ErrNoBackend, ErrNoDriver, ErrNoDevice or a similar error.
 func FindDevice(spec string) (Device, error) { return (*Context)(nil).FindDevice(spec) }
 
 // FindDevice is like the function [FindDevice], for a particular context. Each context resolves

@@ -15,8 +15,8 @@ type ForeignStream uint32
 
 // The vendor's default streams. For a stream with a handle, use Device.AdoptStream and [Stream].
 const (
-	LegacyStream    ForeignStream = cGUF_DLPACK_LEGACY_STREAM     // the default stream
-	PerThreadStream ForeignStream = cGUF_DLPACK_PER_THREAD_STREAM // that of the calling thread
+	LegacyStream    ForeignStream = cGUF_DLPACK_LEGACY_STREAM     // of all threads
+	PerThreadStream ForeignStream = cGUF_DLPACK_PER_THREAD_STREAM // of the calling thread
 )
 
 // DLPackOptions selects the structure of a tensor and the stream that is synchronized with. At most
@@ -30,7 +30,7 @@ type DLPackOptions struct {
 	// stream so far. Neither function blocks the host.
 	Stream  *Stream
 	Foreign ForeignStream
-	Copied  bool // ToDLPack: marks the tensor as a copy that nobody else uses
+	Copied  bool // ToDLPack: marks the tensor as a copy for the exclusive use of the consumer
 }
 
 func (o *DLPackOptions) orDefault() *DLPackOptions {

@@ -112,9 +112,9 @@ func (l *layout) address(place int, array *AnyArray, info *C.guf_array_info) (C.
 	case l == nil && array == nil:
 		return 0, nil
 	case l == nil:
-		return 0, mismatch(place, "is an array; the plan was made with a number")
+		return 0, mismatch(place, "is an array; the plan was made with a scalar")
 	case array == nil:
-		return 0, mismatch(place, "is no array; the plan was made with one")
+		return 0, mismatch(place, "is not an array; the plan was made with an array")
 	}
 	info.struct_size = C.sizeof_guf_array_info
 	if err := cArrayGetInfo(array.handle(), info); err != nil {
@@ -186,7 +186,7 @@ func (p *prepared) workspace(given *AnyArray, info *C.guf_array_info) (C.uint64_
 	const required, refused = cGUF_ARRAY_C_CONTIGUOUS, cGUF_ARRAY_READ_ONLY
 	if info.nbytes < p.bytes || hosted(info.device) != p.device || info.flags&refused != 0 ||
 		info.flags&required == 0 {
-		message := fmt.Sprintf("the workspace is no array of %d contiguous bytes on %v", p.bytes,
+		message := fmt.Sprintf("the workspace is not an array of %d contiguous bytes on %v", p.bytes,
 			Device{p.device})
 		return 0, &Error{ErrArg, message, -1, -1, 0}
 	}

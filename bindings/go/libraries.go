@@ -16,7 +16,7 @@ import (
 // else is used. The library is opened once; later calls return the result of the first. If path is
 // "", or if another function is called before Open, the file named by the environment variable
 // GUFUNC_LIBRARY is opened, or else the library that the system's loader finds. Without a library,
-// Open and every other call fail with ErrIO, and the message says what was not found.
+// Open and every other call fail with ErrIO, and the message names what was not found.
 //
 // In a program that is linked with the library, Open("") does nothing, and Open with a path fails
 // with ErrUnsupported.

@@ -193,7 +193,7 @@ func (u *Ufunc) elementwise(loop Loop, types ...DType) error {
 		return err
 	}
 	if info.Signature != "" {
-		message := "a ufunc with core dimensions takes no function of numbers"
+		message := "a ufunc with core dimensions does not accept a function of numbers"
 		return &Error{ErrSignature, message, -1, -1, 0}
 	}
 	return u.AddLoop(types, AnyThread, loop)

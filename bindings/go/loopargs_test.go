@@ -74,8 +74,8 @@ func TestLoopsStayInsideTheirOperands(t *testing.T) {
 	gufunc.Item[float32](kept, 2, 0, 0)
 }
 
-// An empty core dimension has no elements, more operands than `few` holds, and structured dtypes of
-// the right size.
+// Tests an empty core dimension, more operands than the array `few` can store, and structured
+// dtypes of the right size.
 func TestLoopsOverEmptyAndManyOperands(t *testing.T) {
 	own := must(gufunc.NewContext())(t)
 	defer own.Close()

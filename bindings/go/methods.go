@@ -201,8 +201,8 @@ func (u *Ufunc) Reduceat(options *AccumulateOptions, input, indices Operand) (*A
 }
 
 // Outer applies a binary ufunc to all pairs of elements of its two inputs, like NumPy's
-// ufunc.outer. The result has the axes of the first input, then those of the second. The options
-// are those of Call, except Axes, Axis and Dims.
+// ufunc.outer. The result has the axes of the first input, then the axes of the second. It accepts
+// the options of Call, except Axes, Axis and Dims.
 func (u *Ufunc) Outer(options *CallOptions, inputs ...Operand) ([]*AnyArray, error) {
 	var made []*AnyArray
 	err := with(u, options, inputs, func(o *CallOptions, b *block) error {

@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// Methods of *Array that must accept a nil pointer, like those of *AnyArray. Methods promoted by
-// embedding would panic for nil, so they are defined here.
+// Methods of *Array that must accept a nil pointer, like the methods of *AnyArray. Methods promoted
+// by embedding would panic for nil, so they are defined here.
 
 // Any returns the array itself as an AnyArray.
 func (a *Array[T]) Any() *AnyArray {

@@ -57,9 +57,9 @@ func TestPlansRefuseWhatLiesOtherwise(t *testing.T) {
 		wants(0, refused.text, refused.array, nil, out)
 		wants(2, refused.text, ones, nil, refused.array)
 	}
-	wants(0, "is no array", nil, nil, out)
+	wants(0, "is not an array", nil, nil, out)
 	wants(1, "is an array", ones, ones, out)
-	wants(2, "is no array", ones, nil, nil)
+	wants(2, "is not an array", ones, nil, nil)
 	readOnly := changed(func(m *gufunc.Memory) { m.ReadOnly = true })
 	failed := wantStatus(t, p.Launch(nil, ones, nil, readOnly), gufunc.ErrReadOnly)
 	if failed.Argument != 2 {

@@ -16,7 +16,7 @@ type KernelInfo struct {
 	Doc          string
 	Parameters   int
 	MaxThreads   int  // threads per block, as declared in the source
-	SharedBytes  int  // bytes per block of every launch, besides those of the options
+	SharedBytes  int  // bytes per block of every launch, in addition to the bytes in the options
 	Synchronises bool // the threads of a block may synchronize
 }
 

@@ -12,7 +12,7 @@ import (
 // Structs returns the elements of an array of a structured dtype without a copy, as a Go struct of
 // the same size without pointers. The array must meet the conditions of [Array.Data]. It fails with
 // ErrDType if the sizes differ, if T contains pointers, or if the dtype is neither structured nor
-// that of T.
+// the dtype of T.
 func Structs[T any](a *AnyArray) ([]T, error) {
 	pointer, info, err := a.hostMemory(unsafe.Alignof(*new(T)))
 	if err != nil {

@@ -111,8 +111,8 @@ func (a *Array[T]) CopyToHost(destination []T, s *Stream) error {
 }
 
 // Values returns a copy of the elements in C order, from any device, after all pending work on the
-// array. It fails with ErrNoMemory if the elements need more memory than is free, as those of a
-// broadcast array may.
+// array. It fails with ErrNoMemory if the elements need more memory than is free, which is possible
+// for a broadcast array.
 func (a *Array[T]) Values() ([]T, error) {
 	info, err := a.Info()
 	if err != nil {

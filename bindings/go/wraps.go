@@ -18,7 +18,7 @@ type Memory struct {
 	Shape    []int
 	Strides  []int  // in bytes; nil: C-contiguous
 	Device   Device // device of the memory; the zero Device: host memory
-	ReadOnly bool   // the array is refused as an output
+	ReadOnly bool   // the array cannot be an output
 	Swapped  bool   // the elements have the other byte order
 }
 
@@ -49,7 +49,7 @@ func ReadOnly[T Element](data []T, shape ...int) (*Array[T], error) {
 	return typed[T](wrapSlice(data, m))
 }
 
-// wrapSlice serves [Of] and [OfStructs]: T may be a scalar or a struct.
+// wrapSlice implements [Of] and [OfStructs]: T may be a scalar or a struct.
 func wrapSlice[T any](data []T, m *Memory) (*AnyArray, error) {
 	if m.Shape == nil {
 		m.Shape = []int{len(data)}

@@ -156,9 +156,9 @@ std::string scalar_text(double value, FloatFormat format, bool bare) {
   const Decimal decimal = shortest(value, format);
   std::string text = plain ? positional_digits(decimal) : scientific_digits(decimal);
   const size_t point = text.find('.');
-  const bool ends_here = point + 1 == text.size() || text[point + 1] == 'e';
-  if (ends_here && plain && !bare) return text + "0";
-  if (ends_here) text.erase(point, 1);
+  const bool ends_at_point = point + 1 == text.size() || text[point + 1] == 'e';
+  if (ends_at_point && plain && !bare) return text + "0";
+  if (ends_at_point) text.erase(point, 1);
   return text;
 }
 

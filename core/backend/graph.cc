@@ -53,7 +53,8 @@ guf_status begin_capture(Stream &stream, guf_error *error) {
 guf_status end_capture(Stream &stream, base::Ref<Graph> *inout, guf_error *error) {
   if (stream.capture == nullptr) return fail_capture("the stream is not being captured", error);
   if (stream.capture->origin != &stream) {
-    return fail_capture("the stream joined the capture of another one, which has to end it", error);
+    return fail_capture(
+        "the stream joined the capture of another stream, which must end the capture", error);
   }
   const guf_gpu_api *api = nullptr;
   GUF_TRY(gpu_extension(*stream.device, kGraphs, &api, error));
@@ -123,7 +124,7 @@ guf_status mark_stream(Event &event, Stream &stream, guf_error *error) {
 guf_status check_mark(const Event &event, guf_error *error) {
   if (__builtin_expect(!event.captured, 1)) return GUF_OK;
   return fail_capture(
-      "the event was recorded on a captured stream: it is a place in a graph, and never reached",
+      "the event was recorded on a captured stream: it marks a node of a graph and never completes",
       error);
 }
 
@@ -133,8 +134,8 @@ guf_status wait_for_mark(Stream &stream, Event &event, guf_error *error) {
   if (event.captured && capture == nullptr)
     return fail_capture("the event's capture is over", error);
   if (stream.capture != nullptr && stream.capture != capture) {
-    return fail_capture("the stream is being captured: it waits for events of that capture alone",
-                        error);
+    return fail_capture(
+        "the stream is being captured: it can wait only for events of the same capture", error);
   }
   if (capture != nullptr && stream.device != event.device) {
     return base::fail(error, GUF_E_CAPTURE, base::kNone, base::kNone,

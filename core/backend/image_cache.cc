@@ -151,7 +151,7 @@ guf_status wrap_host_loop(Device &device, void (*function)(void), const char *na
   const guf_backend_api &api = device.backend->api;
   if (api.image_score(device.native, &image) <= 0) {
     return base::fail(error, GUF_E_NO_IMAGE, base::kNone, base::kNone,
-                      "the loop of '%s' is a host function; device %s runs none", name,
+                      "the loop of '%s' is a host function, which device %s cannot run", name,
                       device.spec.c_str());
   }
   void *module = nullptr;

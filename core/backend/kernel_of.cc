@@ -75,7 +75,7 @@ guf_status no_image(const op::Ufunc &ufunc, const op::Loop &loop, const Device &
   const int32_t code =
       place.loop == nullptr ? 0 : refusal_code(device, *place.table, place.loop->family);
   return base::fail_native(error, GUF_E_NO_IMAGE, base::kNone, base::kNone, code,
-                           "no kernel of %s for device %s (%s); images there are: %s",
+                           "no kernel of %s for device %s (%s); available images: %s",
                            describe(ufunc, loop).c_str(), device.spec.c_str(), device.info.target,
                            image_list(place, device).c_str());
 }

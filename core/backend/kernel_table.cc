@@ -55,7 +55,7 @@ class Checker : private TableReader {
   }
 
   guf_status spend(uint64_t work) {
-    return affords(work) ? GUF_OK : bad("table", "fewer rows and shorter texts: too long to check");
+    return affords(work) ? GUF_OK : bad("table", "fewer rows and shorter texts");
   }
 
   // Reports an error of the parser for signatures, rules and roles.
@@ -74,7 +74,7 @@ class Checker : private TableReader {
 guf_status Checker::check_header(const guf_module_v1 *table) {
   if (!reaches(reinterpret_cast<const char *>(table), kTableWithoutRaw) ||
       reinterpret_cast<uint64_t>(table) % alignof(guf_module_v1) != 0) {
-    return bad("table", "it inside the file");
+    return bad("table", "an address inside the file");
   }
   if (table->struct_size != sizeof(guf_module_v1) && table->struct_size != kTableWithoutRaw) {
     // GUF_E_STRUCT: the program passed a wrong table. GUF_E_BAD_FILE: the file is damaged.
@@ -97,7 +97,7 @@ guf_status Checker::check_header(const guf_module_v1 *table) {
     return bad("reserved", "0");
   }
   if (table->struct_size > kTableWithoutRaw && !reaches(table)) {
-    return bad("table", "it inside the file");
+    return bad("table", "an address inside the file");
   }
   if ((table->nfunctions == 0 && table->nraw_kernels == 0) || table->nfunctions > kMaxFunctions) {
     return bad("nfunctions", "1 to 65536");

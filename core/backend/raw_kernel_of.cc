@@ -17,7 +17,7 @@ guf_status no_image(const guf_module_v1 &table, const guf_module_kernel &kernel,
                     const Device &device, guf_error *error) {
   return base::fail_native(error, GUF_E_NO_IMAGE, base::kNone, base::kNone,
                            refusal_code(device, table, kernel.family),
-                           "no code of the kernel '%s:%s' for device %s (%s); images there are: %s",
+                           "no code of the kernel '%s:%s' for device %s (%s); available images: %s",
                            table.name, kernel.name, device.spec.c_str(), device.info.target,
                            list_images(device, table, kernel.family).c_str());
 }

@@ -74,7 +74,7 @@ const char *check_kernel(const guf_module_v1 &table, const guf_module_kernel &ke
   if (kernel.doc != nullptr && !reader.reads_text(kernel.doc, kLongestText, &doc)) return "a text";
   *out_field = "raw_kernels";
   if (!reader.affords(kKernelWork + symbol.size() + doc.size())) {
-    return "fewer rows and shorter texts: too long to check";
+    return "fewer rows and shorter texts";
   }
   *out_field = "a kernel's index";
   if (kernel.kernel >= table.nkernels) return "less than nkernels";

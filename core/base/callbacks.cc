@@ -9,7 +9,7 @@
 
 namespace gufunc::base {
 
-struct OwedCallback::Node {
+struct DeferredCallback::Node {
   CallbackFn function;
   void *user;
   uint64_t value;
@@ -22,12 +22,12 @@ namespace {
 // searches for the end from `last` on.
 struct Queue {
   ForkLock lock;
-  std::atomic<OwedCallback::Node *> first{nullptr};
-  OwedCallback::Node *last = nullptr;
+  std::atomic<DeferredCallback::Node *> first{nullptr};
+  DeferredCallback::Node *last = nullptr;
 };
 constinit Queue queue;
 
-void append(OwedCallback::Node *node) {
+void append(DeferredCallback::Node *node) {
   node->next = nullptr;
   const std::lock_guard<ForkLock> hold(queue.lock);
   if (queue.first.load(std::memory_order_relaxed) == nullptr) {
@@ -40,39 +40,39 @@ void append(OwedCallback::Node *node) {
   queue.last = node;
 }
 
-std::unique_ptr<OwedCallback::Node> take_first() {
+std::unique_ptr<DeferredCallback::Node> take_first() {
   const std::lock_guard<ForkLock> hold(queue.lock);
-  OwedCallback::Node *const node = queue.first.load(std::memory_order_relaxed);
+  DeferredCallback::Node *const node = queue.first.load(std::memory_order_relaxed);
   if (node != nullptr) queue.first.store(node->next, std::memory_order_release);
-  return std::unique_ptr<OwedCallback::Node>(node);
+  return std::unique_ptr<DeferredCallback::Node>(node);
 }
 
 }  // namespace
 
-OwedCallback::OwedCallback(CallbackFn function, void *user, uint64_t value)
+DeferredCallback::DeferredCallback(CallbackFn function, void *user, uint64_t value)
     : node_(new Node{function, user, value, nullptr}) {}
 
-OwedCallback::OwedCallback() = default;
-OwedCallback::OwedCallback(OwedCallback &&) noexcept = default;
-OwedCallback &OwedCallback::operator=(OwedCallback &&) noexcept = default;
-OwedCallback::~OwedCallback() = default;
+DeferredCallback::DeferredCallback() = default;
+DeferredCallback::DeferredCallback(DeferredCallback &&) noexcept = default;
+DeferredCallback &DeferredCallback::operator=(DeferredCallback &&) noexcept = default;
+DeferredCallback::~DeferredCallback() = default;
 
-void OwedCallback::queue() noexcept {
+void DeferredCallback::queue() noexcept {
   if (node_ != nullptr) append(node_.release());
 }
 
-void OwedCallback::run_now() noexcept {
+void DeferredCallback::run_now() noexcept {
   if (const std::unique_ptr<Node> node = std::move(node_)) node->function(node->user, node->value);
 }
 
 void queue_callback(CallbackFn function, void *user, uint64_t value) {
-  OwedCallback(function, user, value).queue();
+  DeferredCallback(function, user, value).queue();
 }
 
 uint32_t run_callbacks(uint32_t max) {
   uint32_t ran = 0;
   while (callbacks_wait() && (max == 0 || ran < max)) {
-    const std::unique_ptr<OwedCallback::Node> node = take_first();
+    const std::unique_ptr<DeferredCallback::Node> node = take_first();
     if (node == nullptr) break;
     node->function(node->user, node->value);
     ++ran;

@@ -14,13 +14,13 @@ using CallbackFn = void (*)(void *user, uint64_t value);
 
 // A callback that may be queued later. The constructor allocates memory; queue() does not, so
 // destructors can call it. A callback that is never queued never runs.
-class OwedCallback {
+class DeferredCallback {
  public:
-  OwedCallback();                                                 // an empty object
-  OwedCallback(CallbackFn function, void *user, uint64_t value);  // throws std::bad_alloc
-  OwedCallback(OwedCallback &&) noexcept;
-  OwedCallback &operator=(OwedCallback &&) noexcept;
-  ~OwedCallback();
+  DeferredCallback();                                                 // an empty object
+  DeferredCallback(CallbackFn function, void *user, uint64_t value);  // throws std::bad_alloc
+  DeferredCallback(DeferredCallback &&) noexcept;
+  DeferredCallback &operator=(DeferredCallback &&) noexcept;
+  ~DeferredCallback();
 
   bool empty() const { return node_ == nullptr; }
   void queue() noexcept;    // schedules one run; this object becomes empty

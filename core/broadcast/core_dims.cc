@@ -92,12 +92,11 @@ guf_status apply_dims(const op::CallView &call, LoopShape *loop, guf_error *erro
     }
     int64_t &size = loop->core_size[dim];
     if (given.size < 0 || (size != kUnknown && size != given.size)) {
-      return base::fail(error, GUF_E_SHAPE, kNone, kNone,
-                        "%s: dims= gives %.63s the size %lld; expected %s%lld, got %lld",
-                        call.ufunc->name.c_str(), given.name, static_cast<long long>(given.size),
-                        size == kUnknown ? "at least " : "",
-                        static_cast<long long>(std::max<int64_t>(size, 0)),
-                        static_cast<long long>(given.size));
+      return base::fail(
+          error, GUF_E_SHAPE, kNone, kNone,
+          "%s: dims= sets %.63s to %lld; expected %s%lld, got %lld", call.ufunc->name.c_str(),
+          given.name, static_cast<long long>(given.size), size == kUnknown ? "at least " : "",
+          static_cast<long long>(std::max<int64_t>(size, 0)), static_cast<long long>(given.size));
     }
     size = given.size;
   }
@@ -109,7 +108,7 @@ guf_status set_by_rule(const op::CallView &call, const op::DimRule &rule, int64_
   int64_t &size = loop->core_size[rule.dim];
   if (size != kUnknown && size != value) {
     return base::fail(error, GUF_E_SHAPE, kNone, kNone,
-                      "%s: the rule %s gives %lld, but the core dimension %s has size %lld; "
+                      "%s: the rule %s evaluates to %lld, but the core dimension %s has size %lld; "
                       "expected %lld, got %lld",
                       call.ufunc->name.c_str(), rule.text.c_str(), static_cast<long long>(value),
                       dim_of(call.ufunc->signature, rule.dim).name.c_str(),
@@ -188,7 +187,7 @@ guf_status call_hook(const op::CallView &call, LoopShape *loop, guf_error *error
     if (size != kUnknown || sizes[dim] < 0) {
       return base::fail(
           error, GUF_E_SHAPE, kNone, kNone,
-          "%s: the hook for core dimensions gave %s the size %lld; expected %s%lld, got %lld",
+          "%s: the hook for core dimensions set %s to %lld; expected %s%lld, got %lld",
           ufunc.name.c_str(), ufunc.signature.dims[dim].name.c_str(),
           static_cast<long long>(sizes[dim]), size == kUnknown ? "at least " : "",
           static_cast<long long>(std::max<int64_t>(size, 0)), static_cast<long long>(sizes[dim]));

@@ -44,7 +44,7 @@ guf_status check_keepdims(const op::CallView &call, LoopShape *loop, guf_error *
     if (is_missing(call, i) || call.operand[i].layout.ndim >= expected) continue;
     return base::fail(error, GUF_E_SHAPE, i, kNone,
                       "%s: Output operand %d does not have enough dimensions (has %d, gufunc core "
-                      "with signature %s requires %d); keepdims= gives it %d",
+                      "with signature %s requires %d); with keepdims= it has %d",
                       call.ufunc->name.c_str(), side_index(signature, i),
                       call.operand[i].layout.ndim, signature.text.c_str(), expected, expected);
   }

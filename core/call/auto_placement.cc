@@ -94,7 +94,7 @@ guf_status has_kernel(const op::CallView &call, const op::Loop &loop, backend::D
   return status == GUF_E_NO_IMAGE ? GUF_OK : status;
 }
 
-guf_status place_heavy(op::CallView &call, const op::Loop &loop, guf_error *error) {
+guf_status move_to_device(op::CallView &call, const op::Loop &loop, guf_error *error) {
   bool runs = false;
   if (loop.host == nullptr) GUF_TRY(has_kernel(call, loop, *call.automatic, &runs, error));
   call.auto_placement =
@@ -104,12 +104,12 @@ guf_status place_heavy(op::CallView &call, const op::Loop &loop, guf_error *erro
 
 // Places a call that is faster on the host. The host may have no kernel for it, because a module
 // may have images for GPUs only. If neither device has a kernel, the launch fails later.
-guf_status place_light(op::CallView &call, const op::Loop &loop, guf_error *error) {
-  bool here = false, there = false;
-  GUF_TRY(has_kernel(call, loop, *call.device, &here, error));
-  if (here) return GUF_OK;
-  GUF_TRY(has_kernel(call, loop, *call.automatic, &there, error));
-  if (!there) return GUF_OK;
+guf_status place_on_host(op::CallView &call, const op::Loop &loop, guf_error *error) {
+  bool on_host = false, on_device = false;
+  GUF_TRY(has_kernel(call, loop, *call.device, &on_host, error));
+  if (on_host) return GUF_OK;
+  GUF_TRY(has_kernel(call, loop, *call.automatic, &on_device, error));
+  if (!on_device) return GUF_OK;
   call.auto_placement = AutoPlacement::kNoHostKernel;
   return place_on_automatic(call, error);
 }
@@ -119,16 +119,16 @@ std::string begin_line(const op::CallView &call) {
 }
 
 constexpr const char *kShortReasons[] = {
-    "there, as a stream or an operand is",
-    "kept on the host, which is done sooner",
-    "there, as the work outweighs moving operands",
-    "kept on the host, as it has no kernel for the loop",
-    "kept on the host, as operands are larger than its memory",
-    "there, as the host has no kernel for the loop",
-    "on the host, as a plan moves no operands",
+    "a stream or an operand is on it",
+    "not used, as the host is faster",
+    "used, as the work outweighs the transfer",
+    "not used, as it has no kernel for the loop",
+    "not used, as the operands are larger than its memory",
+    "used, as the host has no kernel for the loop",
+    "not used, as a plan does not transfer operands",
 };
 
-const char *few_words(const op::CallView &call) {
+const char *short_reason(const op::CallView &call) {
   if (call.automatic->host_memory) return "the host itself";
   return kShortReasons[static_cast<size_t>(call.auto_placement)];
 }
@@ -150,11 +150,11 @@ AutoWeight weight_of(const op::CallView &call, const resolve::Choice &choice,
   return weight;
 }
 
-bool is_heavy(const AutoWeight &weight) {
+bool outweighs_transfer(const AutoWeight &weight) {
   const uint64_t work = times(weight.steps, weight.width);
-  const uint64_t there_ns = work / times(weight.blocks, kBlockBytes);
+  const uint64_t device_ns = work / times(weight.blocks, kBlockBytes);
   const uint64_t bus_ns = plus(weight.bytes / kBusBytes, kCallNs);
-  return work / kHostBytes > plus(there_ns, bus_ns);
+  return work / kHostBytes > plus(device_ns, bus_ns);
 }
 
 guf_status weigh(op::CallView &call, const resolve::Choice &choice,
@@ -165,14 +165,14 @@ guf_status weigh(op::CallView &call, const resolve::Choice &choice,
   }
   if (call.ufunc->signature.generalized) {
     const AutoWeight weight = weight_of(call, choice, loop);
-    if (is_heavy(weight)) {
+    if (outweighs_transfer(weight)) {
       if (move == AutoMove::kInChunks || has_memory_for(*call.automatic, weight.bytes))
-        return place_heavy(call, *choice.loop, error);
+        return move_to_device(call, *choice.loop, error);
       call.auto_placement = AutoPlacement::kTooLarge;
       return GUF_OK;
     }
   }
-  return place_light(call, *choice.loop, error);
+  return place_on_host(call, *choice.loop, error);
 }
 
 std::string describe_auto(const op::CallView &call, const resolve::Choice &choice,
@@ -183,21 +183,21 @@ std::string describe_auto(const op::CallView &call, const resolve::Choice &choic
   if (!weighed || call.automatic->host_memory || !call.ufunc->signature.generalized)
     return describe_auto(call);
   const AutoWeight weight = weight_of(call, choice, loop);
-  return begin_line(call) + few_words(call) + ": " + std::to_string(weight.steps) +
+  return begin_line(call) + short_reason(call) + ": " + std::to_string(weight.steps) +
          " steps of work in " + std::to_string(weight.blocks) +
          (weight.blocks == 1 ? " block, " : " blocks, ") + std::to_string(weight.bytes) +
-         " bytes to move\n";
+         " bytes to transfer\n";
 }
 
 std::string describe_auto(const op::CallView &call) {
-  return call.automatic == nullptr ? std::string() : begin_line(call) + few_words(call) + "\n";
+  return call.automatic == nullptr ? std::string() : begin_line(call) + short_reason(call) + "\n";
 }
 
 void trace_auto(const op::CallView &call) {
   if (call.automatic == nullptr || !trace::on()) return;
   char text[96];
   std::snprintf(text, sizeof text, "device auto is %s: %s", call.automatic->spec.c_str(),
-                few_words(call));
+                short_reason(call));
   trace::note(text);
 }
 

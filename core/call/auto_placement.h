@@ -24,7 +24,7 @@ AutoWeight weight_of(const op::CallView &call, const resolve::Choice &choice,
 
 // Returns whether the work takes longer on the host than the transfer of the
 // operands and the work on the device together.
-bool is_heavy(const AutoWeight &weight);
+bool outweighs_transfer(const AutoWeight &weight);
 
 // Whether a call on device auto may run on the automatic device instead of the host.
 enum class AutoMove : uint8_t {
@@ -34,8 +34,8 @@ enum class AutoMove : uint8_t {
 };
 
 // Sets auto_placement of a call whose types and shapes are known. Assigns the call to the automatic
-// device if that is faster or if the host has no kernel. Loads the device's kernel for heavy calls,
-// and the host's kernel for all others.
+// device if that is faster or if the host has no kernel. Loads the kernel of the device if the work
+// outweighs the transfer, and otherwise the kernel of the host.
 // Errors  as backend::kernel_of, except GUF_E_NO_IMAGE
 guf_status weigh(op::CallView &call, const resolve::Choice &choice,
                  const broadcast::LoopShape &loop, AutoMove move, guf_error *error);

@@ -73,7 +73,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   GUF_TRY(arrays.allocate_outputs(loop, record.get()));
   if (loop->items != 0) {
     if (work != nullptr) GUF_TRY(arrays.copy_overlapping(*work, *loop, record.get()));
-    GUF_TRY(arrays.bring_operands(*loop, record.get()));
+    GUF_TRY(arrays.transfer_operands(*loop, record.get()));
     if (outlives_call(call)) GUF_TRY(arrays.lift_scalars(record.get()));
   }
   return finish(call, *loop, choice, nullptr, &arrays, outputs, record.get());
@@ -94,7 +94,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   GUF_TRY(arrays.open(record.get()));
   if (loop.items != 0) {
     GUF_TRY(separate.load(loop, record.get()));
-    GUF_TRY(arrays.bring_operands(loop, record.get()));
+    GUF_TRY(arrays.transfer_operands(loop, record.get()));
   }
   if (outlives_call(call)) GUF_TRY(arrays.lift_scalars(record.get()));
   return finish(call, loop, choice, kernel, &arrays, outputs, record.get());

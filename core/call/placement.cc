@@ -35,9 +35,8 @@ struct Locations {
 [[gnu::cold, gnu::noinline]] guf_status fail_requested(const op::CallView &call,
                                                        const Device &expected, guf_error *error) {
   return base::fail(error, GUF_E_DEVICE_MISMATCH, kNone, kNone,
-                    "device: expected %s, where the %s, got %s", expected.spec.c_str(),
-                    call.stream != nullptr ? "stream is" : "operands are",
-                    call.device->spec.c_str());
+                    "device: expected %s, the device of the %s, got %s", expected.spec.c_str(),
+                    call.stream != nullptr ? "stream" : "operands", call.device->spec.c_str());
 }
 
 guf_status look_at(op::OperandView &operand, int32_t index, Locations *locations,

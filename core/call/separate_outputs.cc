@@ -13,7 +13,7 @@ namespace {
 
 using base::kNone;
 
-guf_status check_stretches(const array::Layout &from, const array::Layout &to, int32_t operand,
+guf_status check_broadcast(const array::Layout &from, const array::Layout &to, int32_t operand,
                            guf_error *error) {
   bool fits = from.ndim <= to.ndim;
   for (int32_t k = 0; fits && k < from.ndim; ++k) {
@@ -49,7 +49,7 @@ void SeparateOutputs::mark() {
   int32_t output = call_.noperands;
   for (int32_t i = 0; i < call_.noperands && output < call_.noperands + call_.nseparate; ++i) {
     if (!call_.ufunc->signature.writes(i)) continue;
-    call_.operand[i].flags |= op::kWrittenElsewhere;
+    call_.operand[i].flags |= op::kHasSeparateOutput;
     pairs_.push_back({i, output++, GUF_DTYPE_UNSPECIFIED, false, call_.operand[i], {}});
   }
 }
@@ -60,7 +60,7 @@ guf_status SeparateOutputs::make_missing(const array::Layout &like, guf_dtype dt
   if (arrays_ != nullptr) {
     base::Ref<array::Array> array;
     backend::Device *home = nullptr;
-    GUF_TRY(arrays_->find_home(&home, error));
+    GUF_TRY(arrays_->find_host(&home, error));
     GUF_TRY(
         memory::allocate(*home, dtype, like.ndim, like.shape, nullptr, GUF_ORDER_C, &array, error));
     point_at(array, &output);
@@ -101,7 +101,7 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
         call_.ufunc->name.c_str(), dtype::name(loop_dtype), dtype::name(output.layout.dtype),
         dtype::casting_name(call_.casting));
   }
-  GUF_TRY(check_stretches(operand.layout, output.layout, pair->operand, error));
+  GUF_TRY(check_broadcast(operand.layout, output.layout, pair->operand, error));
   // With a mask, the output must change only where the mask is true.
   pair->through_copy =
       call_.has_where || output.layout.dtype != loop_dtype || (output.flags & op::kSwapped) != 0;
@@ -172,7 +172,7 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
       op::OperandView *const lifted = &pair.source;
       GUF_TRY(arrays_->lift(&lifted, 1, error));
     }
-    GUF_TRY(arrays_->bring_input(&pair.source, error));
+    GUF_TRY(arrays_->transfer_input(&pair.source, error));
     memory::Side source = side_of(pair.source);
     const int32_t ndim = loop.permuted ? target.layout.ndim : 0;
     const PermutedLayout permuted(source.layout, ndim, loop.order[pair.operand]);
@@ -197,9 +197,9 @@ std::string SeparateOutputs::text() const {
   std::string text;
   for (const Pair &pair : pairs_) {
     const bool reads = call_.ufunc->signature.reads(pair.operand);
-    text += (reads ? "copied first: argument " : "left alone: argument ") +
+    text += (reads ? "copied first: argument " : "unchanged: argument ") +
             std::to_string(pair.operand) + ", " + dtype::name(pair.source.layout.dtype) +
-            (reads ? ", into an output of its own" : ", for an output of its own");
+            (reads ? ", into a separate output" : ", for a separate output");
     text += is_bit(laid_out_, pair.operand) ? ", to allocate\n" : "\n";
   }
   return text;

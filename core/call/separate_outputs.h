@@ -20,7 +20,7 @@ class SeparateOutputs {
   // receive layouts without memory.
   SeparateOutputs(op::CallView &call, Temporaries *arrays) : call_(call), arrays_(arrays) {}
 
-  // Flags the operands as kWrittenElsewhere. Must be called before types are resolved.
+  // Flags the operands as kHasSeparateOutput. Must be called before types are resolved.
   void mark();
 
   // Replaces the operands by the outputs. Must be called after types are resolved.

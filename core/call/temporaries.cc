@@ -24,13 +24,13 @@ void point_at(const base::Ref<array::Array> &array, op::OperandView *operand) {
 
 bool waits_for_host(const op::CallView &call) {
   if (call.stream != nullptr || call.device->host_memory) return false;
-  const auto is_used_there = [&](const op::OperandView &operand) {
-    constexpr uint32_t kElsewhere = op::kScalar | op::kMissing | op::kDeviceMemory;
-    return (operand.flags & kElsewhere) == 0 && operand.device == call.device;
+  const auto is_used_on_device = [&](const op::OperandView &operand) {
+    constexpr uint32_t kNotOnDevice = op::kScalar | op::kMissing | op::kDeviceMemory;
+    return (operand.flags & kNotOnDevice) == 0 && operand.device == call.device;
   };
   const op::OperandView *const end = call.operand + call.noperands + call.nseparate;
-  return std::any_of<const op::OperandView *>(call.operand, end, is_used_there) ||
-         (call.has_where && is_used_there(call.where));
+  return std::any_of<const op::OperandView *>(call.operand, end, is_used_on_device) ||
+         (call.has_where && is_used_on_device(call.where));
 }
 
 void staged_shape(const array::Layout &operand, int64_t *out_shape) {
@@ -74,7 +74,7 @@ guf_status Temporaries::allocate_output(int32_t operand, broadcast::LoopShape *l
   base::Ref<array::Array> array;
   const guf_dtype dtype = view.layout.dtype;
   backend::Device *home = nullptr;
-  GUF_TRY(find_home(&home, error));
+  GUF_TRY(find_host(&home, error));
   GUF_TRY(memory::allocate(*home, dtype, ndim, caller_shape, caller_strides, GUF_ORDER_C, &array,
                            error));
   add_output(operand - call_.ufunc->nin(), array);
@@ -94,12 +94,12 @@ guf_status Temporaries::allocate_outputs(broadcast::LoopShape *loop, guf_error *
 guf_status Temporaries::check_capture(guf_error *error) const {
   if (call_.stream == nullptr || !backend::is_captured(*call_.stream)) return GUF_OK;
   return base::fail(error, GUF_E_CAPTURE, base::kNone, base::kNone,
-                    "%s: the stream is being captured, and a captured call allocates nothing: it "
-                    "needs outputs that are given, on its device, and apart from its inputs",
+                    "%s: a call on a captured stream cannot allocate: pass outputs that are on its "
+                    "device and do not overlap the inputs",
                     call_.ufunc->name.c_str());
 }
 
-guf_status Temporaries::find_home(backend::Device **out, guf_error *error) const {
+guf_status Temporaries::find_host(backend::Device **out, guf_error *error) const {
   *out = call_.device;
   return call_.host_copies == op::HostCopies::kAll ? plugin::cpu_device(out, error) : GUF_OK;
 }
@@ -181,28 +181,28 @@ guf_status Temporaries::settle(guf_error *error) {
   return borrowed_.get() == nullptr ? GUF_OK : borrowed_.finish(error);
 }
 
-guf_status Temporaries::bring_input(op::OperandView *operand, guf_error *error) {
+guf_status Temporaries::transfer_input(op::OperandView *operand, guf_error *error) {
   return is_far(*operand) ? make_copy(operand, GUF_DTYPE_UNSPECIFIED, true, error) : GUF_OK;
 }
 
-guf_status Temporaries::bring_output(op::OperandView *operand, bool load, int32_t ncore,
-                                     guf_error *error) {
+guf_status Temporaries::transfer_output(op::OperandView *operand, bool load, int32_t ncore,
+                                        guf_error *error) {
   if (!is_far(*operand)) return GUF_OK;
   const op::OperandView home = *operand;
   GUF_TRY(make_copy(operand, GUF_DTYPE_UNSPECIFIED, load, error));
   return write_back_later(home, *operand, ncore, error);
 }
 
-guf_status Temporaries::bring_operands(const broadcast::LoopShape &loop, guf_error *error) {
+guf_status Temporaries::transfer_operands(const broadcast::LoopShape &loop, guf_error *error) {
   const op::Signature &signature = call_.ufunc->signature;
   for (int32_t i = 0; i < call_.noperands; ++i) {
     op::OperandView &operand = call_.operand[i];
     GUF_TRY(signature.writes(i)
-                ? bring_output(&operand, signature.reads(i), loop.core_ndim[i], error)
-                : bring_input(&operand, error));
+                ? transfer_output(&operand, signature.reads(i), loop.core_ndim[i], error)
+                : transfer_input(&operand, error));
   }
   if (!call_.has_where) return GUF_OK;
-  if ((call_.where.flags & op::kScalar) == 0) return bring_input(&call_.where, error);
+  if ((call_.where.flags & op::kScalar) == 0) return transfer_input(&call_.where, error);
   return make_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, true, error);
 }
 
@@ -253,15 +253,16 @@ guf_status Temporaries::write_back(guf_error *error) {
 }
 
 guf_status Temporaries::write_back_one(const Staged &staged, guf_error *error) {
-  if (staged.to_host) return write_home(staged, error);
+  if (staged.to_host) return write_to_host(staged, error);
   if (call_.has_where && staged.ncore != kUnmasked) return write_back_masked(staged, error);
   return memory::convert(*call_.device, call_.stream, staged.to, staged.from, error);
 }
 
-guf_status Temporaries::write_home(const Staged &staged, guf_error *error) {
+guf_status Temporaries::write_to_host(const Staged &staged, guf_error *error) {
   backend::Device *cpu = nullptr;
   GUF_TRY(plugin::cpu_device(&cpu, error));
-  if (call_.has_where && staged.ncore != kUnmasked) return write_home_masked(staged, *cpu, error);
+  if (call_.has_where && staged.ncore != kUnmasked)
+    return write_to_host_masked(staged, *cpu, error);
   return memory::transfer({staged.to, cpu}, {staged.from, call_.device}, call_.stream, error);
 }
 
@@ -277,25 +278,25 @@ bool Temporaries::writes_home_mask() const {
 
 // Copies only the selected elements back to the host, because the elements that the mask excludes
 // were never copied to the device.
-guf_status Temporaries::write_home_masked(const Staged &staged, backend::Device &cpu,
-                                          guf_error *error) {
+guf_status Temporaries::write_to_host_masked(const Staged &staged, backend::Device &cpu,
+                                             guf_error *error) {
   const array::Layout &like = staged.to.layout;
   base::Ref<array::Array> results, mask;
-  const auto bring_home = [&](const memory::Side &from, guf_dtype dtype, const int64_t *shape,
-                              base::Ref<array::Array> *out) {
+  const auto copy_to_host = [&](const memory::Side &from, guf_dtype dtype, const int64_t *shape,
+                                base::Ref<array::Array> *out) {
     GUF_TRY(
         memory::allocate(cpu, dtype, from.layout.ndim, shape, nullptr, GUF_ORDER_C, out, error));
     return memory::transfer(memory::place_of(**out, cpu), {from, call_.device}, call_.stream,
                             error);
   };
-  GUF_TRY(bring_home(staged.from, like.dtype, like.shape, &results));
+  GUF_TRY(copy_to_host(staged.from, like.dtype, like.shape, &results));
   auto home = std::make_unique<op::CallView>();
   home->args = call_.args;
   home->stream = nullptr;
   home->device = &cpu;
   home->where = home_mask_;
   if ((home_mask_.flags & op::kDeviceMemory) != 0 || writes_home_mask()) {
-    GUF_TRY(bring_home(side_of(call_.where), GUF_BOOL, call_.where.layout.shape, &mask));
+    GUF_TRY(copy_to_host(side_of(call_.where), GUF_BOOL, call_.where.layout.shape, &mask));
     point_at(mask, &home->where);
   }
   if (call_.stream != nullptr) backend::wait_quietly(*call_.stream);

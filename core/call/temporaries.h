@@ -44,10 +44,11 @@ class Temporaries {
   // Copies operands in host memory, and the mask, to the call's device if it cannot read them.
   // write_back copies written operands back. Must be called after copy_overlapping.
   // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, and the errors of the copies
-  guf_status bring_operands(const broadcast::LoopShape &loop, guf_error *error);
-  // Like bring_operands, for one input or one output. `load` copies the values of the output, too.
-  guf_status bring_input(op::OperandView *operand, guf_error *error);
-  guf_status bring_output(op::OperandView *operand, bool load, int32_t ncore, guf_error *error);
+  guf_status transfer_operands(const broadcast::LoopShape &loop, guf_error *error);
+  // Like transfer_operands, for one input or one output. If `load` is set, also copies the values
+  // of the output.
+  guf_status transfer_input(op::OperandView *operand, guf_error *error);
+  guf_status transfer_output(op::OperandView *operand, bool load, int32_t ncore, guf_error *error);
 
   // Copies scalars from the caller's stack to memory of the device, kept until the work is done.
   guf_status lift_scalars(guf_error *error);
@@ -78,7 +79,7 @@ class Temporaries {
 
   // Finds the device on which outputs are allocated.
   // Errors  as plugin::cpu_device
-  guf_status find_home(backend::Device **out, guf_error *error) const;
+  guf_status find_host(backend::Device **out, guf_error *error) const;
 
   void keep(base::Ref<array::Array> array) { kept_.push_back(std::move(array)); }
 
@@ -103,9 +104,9 @@ class Temporaries {
   bool is_far(const op::OperandView &operand) const;
   guf_status write_back_one(const Staged &staged, guf_error *error);
   guf_status write_back_masked(const Staged &staged, guf_error *error);
-  guf_status write_home(const Staged &staged, guf_error *error);
+  guf_status write_to_host(const Staged &staged, guf_error *error);
   bool writes_home_mask() const;
-  guf_status write_home_masked(const Staged &staged, backend::Device &cpu, guf_error *error);
+  guf_status write_to_host_masked(const Staged &staged, backend::Device &cpu, guf_error *error);
   guf_status make_copy(op::OperandView *operand, guf_dtype dtype, bool load, guf_error *error);
   guf_status allocate_output(int32_t operand, broadcast::LoopShape *loop, guf_error *error);
 

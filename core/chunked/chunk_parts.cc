@@ -10,7 +10,7 @@
 
 namespace gufunc::chunked {
 
-array::Layout ChunkPart::at_home(const ChunkCut &cut, const ChunkRange &range) {
+array::Layout ChunkPart::host_layout(const ChunkCut &cut, const ChunkRange &range) {
   uint64_t address = home.address;
   int64_t line = range.line;
   for (int32_t dim = cut.inner() - 1; dim >= cut.outer(); --dim) {

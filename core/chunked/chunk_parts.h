@@ -30,13 +30,13 @@ struct ChunkPart {
   int32_t lead;                   // number of loop dimensions that the operand does not have
   int32_t axis;                   // the axis that is cut; -1 if it is missing or broadcast
   uint64_t line_bytes;            // packed bytes of one position along `axis`
-  uint64_t there, here;           // offsets in a slot's device memory and host memory
+  uint64_t on_device, on_host;    // offsets in a slot's device memory and host memory
   int64_t shape[GUF_MAX_NDIM];    // shape of a chunk
   int64_t packed[GUF_MAX_NDIM];   // strides of a packed chunk
   int64_t strides[GUF_MAX_NDIM];  // copy of `home`'s strides, which axes= may overwrite
 
   // Returns the layout of a chunk in the operand's memory.
-  array::Layout at_home(const ChunkCut &cut, const ChunkRange &range);
+  array::Layout host_layout(const ChunkCut &cut, const ChunkRange &range);
   // Returns the layout of a packed chunk at an address.
   array::Layout packed_at(uint64_t address, const ChunkRange &range);
   uint64_t bytes(int64_t count) const {

@@ -33,14 +33,15 @@ guf_status ChunkRing::open(guf_error *error) {
 }
 
 guf_status ChunkRing::measure(guf_error *error) {
-  bytes_there_ = bytes_here_ = 0;
+  device_bytes_ = host_bytes_ = 0;
   for (ChunkPart &part : parts_) {
     if (part.access == PartAccess::kInPlace) continue;
     uint64_t bytes = part.line_bytes;
     const auto count = static_cast<uint64_t>(part.axis < 0 ? 1 : cut_.chunk());
-    if (!base::checked_mul(bytes, count, &bytes) || !append(bytes, &bytes_there_, &part.there) ||
-        (part.access == PartAccess::kStaged && !append(bytes, &bytes_here_, &part.here)) ||
-        bytes_there_ > INT64_MAX) {
+    if (!base::checked_mul(bytes, count, &bytes) ||
+        !append(bytes, &device_bytes_, &part.on_device) ||
+        (part.access == PartAccess::kStaged && !append(bytes, &host_bytes_, &part.on_host)) ||
+        device_bytes_ > INT64_MAX) {
       return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone, "a chunk's size overflows");
     }
   }
@@ -57,15 +58,15 @@ guf_status ChunkRing::make_slots(int64_t depth, guf_error *error) {
 
 guf_status ChunkRing::open_slot(Slot *slot, guf_error *error) {
   void *const device = call_.device->native;
-  if (bytes_there_ != 0) {
-    const auto size = static_cast<int64_t>(bytes_there_);
-    GUF_TRY(memory::allocate(*call_.device, GUF_U8, 1, &size, nullptr, GUF_ORDER_C, &slot->there,
-                             error));
+  if (device_bytes_ != 0) {
+    const auto size = static_cast<int64_t>(device_bytes_);
+    GUF_TRY(memory::allocate(*call_.device, GUF_U8, 1, &size, nullptr, GUF_ORDER_C,
+                             &slot->on_device, error));
   }
-  if (bytes_here_ != 0)
+  if (host_bytes_ != 0)
     GUF_TRY(
-        api().memory_alloc(device, bytes_here_, GUF_MEMORY_PINNED, nullptr, &slot->here, error));
-  for (void **event : {&slot->brought, &slot->computed, &slot->sent}) {
+        api().memory_alloc(device, host_bytes_, GUF_MEMORY_PINNED, nullptr, &slot->on_host, error));
+  for (void **event : {&slot->copied_in, &slot->computed, &slot->sent}) {
     GUF_TRY(api().event_open(device, event, error));
   }
   return GUF_OK;
@@ -74,11 +75,11 @@ guf_status ChunkRing::open_slot(Slot *slot, guf_error *error) {
 void ChunkRing::close_slots() {
   backend::ErrorRecord record(nullptr);
   for (const Slot &slot : slots_) {
-    for (void *event : {slot.brought, slot.computed, slot.sent}) {
+    for (void *event : {slot.copied_in, slot.computed, slot.sent}) {
       if (event != nullptr) api().event_close(event);
     }
-    if (slot.here == 0) continue;
-    api().memory_free(call_.device->native, slot.here, bytes_here_, GUF_MEMORY_PINNED, nullptr,
+    if (slot.on_host == 0) continue;
+    api().memory_free(call_.device->native, slot.on_host, host_bytes_, GUF_MEMORY_PINNED, nullptr,
                       record.get());
   }
   slots_.clear();
@@ -99,36 +100,37 @@ guf_status ChunkRing::pass_on(void *event, backend::Stream *from, backend::Strea
 }
 
 guf_status ChunkRing::copy(const Slot &slot, ChunkPart &part, int32_t kind, guf_error *error) {
-  const uint64_t here = part.access == PartAccess::kDirect ? part.at_home(cut_, slot.range).address
-                                                           : slot.here + part.here;
-  const uint64_t there = slot.there->layout().address + part.there;
+  const uint64_t on_host = part.access == PartAccess::kDirect
+                               ? part.host_layout(cut_, slot.range).address
+                               : slot.on_host + part.on_host;
+  const uint64_t on_device = slot.on_device->layout().address + part.on_device;
   const bool to_device = kind == GUF_COPY_HOST_TO_DEVICE;
   return api().copy(call_.device->native, (to_device ? in_ : out_).get()->native,
-                    to_device ? there : here, to_device ? here : there,
+                    to_device ? on_device : on_host, to_device ? on_host : on_device,
                     part.bytes(slot.range.count), kind, error);
 }
 
-guf_status ChunkRing::bring(const ChunkRange &range, guf_error *error) {
+guf_status ChunkRing::copy_in(const ChunkRange &range, guf_error *error) {
   Slot &slot = slots_[next_];
   slot.range = range;
   for (ChunkPart &part : parts_) {
     if (part.access == PartAccess::kInPlace) {
-      part.view->layout = part.at_home(cut_, range);
+      part.view->layout = part.host_layout(cut_, range);
       continue;
     }
     if (part.load && part.access == PartAccess::kStaged) {
-      const array::Layout home = part.at_home(cut_, range);
-      const array::Layout packed = part.packed_at(slot.here + part.here, range);
+      const array::Layout home = part.host_layout(cut_, range);
+      const array::Layout packed = part.packed_at(slot.on_host + part.on_host, range);
       GUF_TRY(memory::convert(*cpu_, nullptr, {packed, false}, {home, part.swapped}, error));
     }
     if (part.load) GUF_TRY(copy(slot, part, GUF_COPY_HOST_TO_DEVICE, error));
-    part.view->layout = part.packed_at(slot.there->layout().address + part.there, range);
+    part.view->layout = part.packed_at(slot.on_device->layout().address + part.on_device, range);
     part.view->flags &= ~static_cast<uint32_t>(op::kSwapped);
   }
-  return pass_on(slot.brought, in_.get(), compute_.get(), error);
+  return pass_on(slot.copied_in, in_.get(), compute_.get(), error);
 }
 
-guf_status ChunkRing::send_home(guf_error *error) {
+guf_status ChunkRing::copy_out(guf_error *error) {
   const Slot &slot = slots_[next_];
   GUF_TRY(pass_on(slot.computed, compute_.get(), out_.get(), error));
   for (ChunkPart &part : parts_) {
@@ -156,8 +158,8 @@ guf_status ChunkRing::finish(guf_error *error) {
   GUF_TRY(api().event_synchronize(slot.sent, UINT64_MAX, later.get()));
   for (ChunkPart &part : parts_) {
     if (!part.store || part.access != PartAccess::kStaged) continue;
-    const array::Layout home = part.at_home(cut_, slot.range);
-    const array::Layout packed = part.packed_at(slot.here + part.here, slot.range);
+    const array::Layout home = part.host_layout(cut_, slot.range);
+    const array::Layout packed = part.packed_at(slot.on_host + part.on_host, slot.range);
     GUF_TRY(memory::convert(*cpu_, nullptr, {home, part.swapped}, {packed, false}, later.get()));
   }
   return computed;

@@ -33,11 +33,11 @@ class ChunkRing {
   // Returns the stream of the kernels, on which operands that are not cut are also copied.
   backend::Stream *compute() const { return compute_.get(); }
 
-  // `bring` queues the copy of a chunk to the device and redirects the call's views to the copy.
-  // The caller then launches on `compute` and calls `send_home`, which queues the copy of the
+  // `copy_in` queues the copy of a chunk to the device and redirects the call's views to the copy.
+  // The caller then launches on `compute` and calls `copy_out`, which queues the copy of the
   // results. If the ring is full, the caller must first `finish` a chunk.
-  guf_status bring(const ChunkRange &range, guf_error *error);
-  guf_status send_home(guf_error *error);
+  guf_status copy_in(const ChunkRange &range, guf_error *error);
+  guf_status copy_out(guf_error *error);
 
   int64_t pending() const { return pending_; }
   bool full() const { return pending_ == static_cast<int64_t>(slots_.size()); }
@@ -51,9 +51,9 @@ class ChunkRing {
 
  private:
   struct Slot {
-    base::Ref<array::Array> there;
-    uint64_t here = 0;
-    void *brought = nullptr, *computed = nullptr, *sent = nullptr;
+    base::Ref<array::Array> on_device;
+    uint64_t on_host = 0;
+    void *copied_in = nullptr, *computed = nullptr, *sent = nullptr;
     ChunkRange range = {};
   };
 
@@ -73,7 +73,7 @@ class ChunkRing {
   backend::Device *cpu_ = nullptr;
   backend::BorrowedStream in_, compute_, out_;
   std::vector<Slot> slots_;
-  uint64_t bytes_there_ = 0, bytes_here_ = 0;  // number of bytes per slot
+  uint64_t device_bytes_ = 0, host_bytes_ = 0;  // number of bytes per slot
   size_t next_ = 0;
   int64_t pending_ = 0;
 };

@@ -44,7 +44,7 @@ guf_status check_call(const op::CallView &call, guf_error *error) {
   }
   if (call.stream != nullptr) {
     return base::fail(error, GUF_E_ARG, kNone, kNone,
-                      "stream: a chunked call has streams of its own");
+                      "stream: expected NULL; a chunked call creates its own streams");
   }
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (!op::is_missing(call.operand[i])) continue;
@@ -90,11 +90,11 @@ class ChunkedCall {
   guf_status decide_chunks(guf_error *error);
   guf_status cut(uint64_t bytes, guf_error *error);
   guf_status launch_chunk(const ChunkRange &range);
-  guf_status run_here();
-  guf_status run_there();
+  guf_status run_on_host();
+  guf_status run_on_device();
   guf_status allocate_ring(guf_error *error);
   guf_status finish_oldest();
-  guf_status bring_rest(guf_error *error);
+  guf_status transfer_whole_operands(guf_error *error);
   guf_status report_progress();
 
   op::CallView &call_;
@@ -138,7 +138,7 @@ guf_status ChunkedCall::report_progress() {
   if (options_.progress == nullptr || options_.progress(options_.user, done_, cut_.items()) == 0)
     return GUF_OK;
   return base::fail(failure_.error(), GUF_E_CANCELLED, kNone, kNone,
-                    "cancelled by progress behind outer item %lld of %lld",
+                    "cancelled by progress after outer item %lld of %lld",
                     static_cast<long long>(done_), static_cast<long long>(cut_.items()));
 }
 
@@ -148,11 +148,11 @@ guf_status ChunkedCall::launch_chunk(const ChunkRange &range) {
   return failure_.keep(call::launch(call_, loop_, choice_, kernel_, failure_.error()));
 }
 
-guf_status ChunkedCall::run_here() {
+guf_status ChunkedCall::run_on_host() {
   ChunkRange range = cut_.first_of(done_);
   for (; !cut_.is_end(range); range = cut_.behind(range)) {
     const trace::ChunkSlice slice("run", ++finished_, range.first, range.count);
-    for (ChunkPart &part : parts_) part.view->layout = part.at_home(cut_, range);
+    for (ChunkPart &part : parts_) part.view->layout = part.host_layout(cut_, range);
     GUF_TRY(launch_chunk(range));
     done_ = cut_.items_done(range);
     GUF_TRY(report_progress());
@@ -171,13 +171,13 @@ guf_status ChunkedCall::finish_oldest() {
 }
 
 // Copies the operands that every chunk reads. They are copied only once.
-guf_status ChunkedCall::bring_rest(guf_error *error) {
+guf_status ChunkedCall::transfer_whole_operands(guf_error *error) {
   const int32_t count = call_.noperands + (call_.has_where ? 1 : 0);
   for (int32_t i = 0; i < count; ++i) {
     op::OperandView &view = i < call_.noperands ? call_.operand[i] : call_.where;
     const bool cut = std::any_of(parts_.begin(), parts_.end(),
                                  [&](const ChunkPart &part) { return part.view == &view; });
-    if (!cut) GUF_TRY(arrays_.bring_input(&view, error));
+    if (!cut) GUF_TRY(arrays_.transfer_input(&view, error));
   }
   if (!call_.has_where || (call_.where.flags & op::kScalar) == 0) return GUF_OK;
   return arrays_.replace_by_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, error);
@@ -191,7 +191,7 @@ guf_status ChunkedCall::allocate_ring(guf_error *error) {
   for (uint64_t bytes = kChunkBytes;;) {
     guf_status status = ring_->make_slots(cut_.count(cut_.first_of(done_), depth), error);
     if (status == GUF_OK) {
-      status = bring_rest(error);
+      status = transfer_whole_operands(error);
       rest_tried = true;
     }
     const bool is_full = status == GUF_E_DEVICE_MEMORY || status == GUF_E_NO_MEMORY;
@@ -204,7 +204,7 @@ guf_status ChunkedCall::allocate_ring(guf_error *error) {
   }
 }
 
-guf_status ChunkedCall::run_there() {
+guf_status ChunkedCall::run_on_device() {
   ring_ = std::make_unique<ChunkRing>(call_, parts_, cut_);
   ChunkRing &ring = *ring_;
   GUF_TRY(ring.open(failure_.error()));
@@ -223,9 +223,9 @@ guf_status ChunkedCall::run_there() {
   for (; !cut_.is_end(range); range = cut_.behind(range)) {
     if (ring.full()) GUF_TRY(finish_oldest());
     const trace::ChunkSlice slice("queue", ++queued, range.first, range.count);
-    GUF_TRY(ring.bring(range, failure_.error()));
+    GUF_TRY(ring.copy_in(range, failure_.error()));
     GUF_TRY(launch_chunk(range));
-    GUF_TRY(ring.send_home(failure_.error()));
+    GUF_TRY(ring.copy_out(failure_.error()));
   }
   while (ring.pending() > 0) GUF_TRY(finish_oldest());
   return GUF_OK;
@@ -235,7 +235,7 @@ guf_status ChunkedCall::run(guf_error *error) {
   GUF_TRY(decide_chunks(error));
   if (loop_.items == 0) done_ = cut_.items();
   if (done_ == cut_.items()) return GUF_OK;
-  GUF_TRY(call_.device->host_memory ? run_here() : run_there());
+  GUF_TRY(call_.device->host_memory ? run_on_host() : run_on_device());
   return failure_.status();
 }
 

@@ -106,10 +106,9 @@ guf_status register_structured(const char *name, uint32_t itemsize, uint32_t ali
   }
   delete made;
   if (known == nullptr) {
-    return base::fail(
-        error, GUF_E_NO_MEMORY, base::kNone, base::kNone,
-        "no memory for structured dtype '%s': a process has memory and %d names for them", name,
-        GUF_MAX_STRUCTURED_DTYPES);
+    return base::fail(error, GUF_E_NO_MEMORY, base::kNone, base::kNone,
+                      "no memory for structured dtype '%s', or more than %d structured dtypes",
+                      name, GUF_MAX_STRUCTURED_DTYPES);
   }
   if (dtype::itemsize(known->dtype) != itemsize || known->alignment != alignment) {
     return base::fail(

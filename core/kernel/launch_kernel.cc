@@ -133,29 +133,26 @@ guf_status check_array(const RawKernel &kernel, const guf_module_parameter &para
   GUF_TRY(check_dtype(kernel, argument.layout.dtype, parameter.dtype, index, error));
   if ((argument.flags & op::kSwapped) != 0) {
     return fail_argument(kernel, GUF_E_ARG, index,
-                         "got elements in the other byte order, which a kernel cannot read", error);
+                         "expected native byte order, got swapped elements", error);
   }
   const bool writes = (parameter.flags & GUF_PARAMETER_READ_ONLY) == 0;
   if (writes && (argument.flags & op::kReadOnly) != 0) {
     return fail_argument(kernel, GUF_E_READ_ONLY, index,
-                         "got a read-only array, and the kernel may write it", error);
+                         "expected a writable array, got a read-only one", error);
   }
   if (!reads(device, argument)) {
     return base::fail(error, GUF_E_DEVICE_MISMATCH, index, kNone,
-                      "%s: got memory of %s, which "
-                      "%s does not read",
-                      who(kernel, index).c_str(),
+                      "%s: got memory of %s, which %s cannot access", who(kernel, index).c_str(),
                       argument.device == nullptr ? "the host" : argument.device->spec.c_str(),
                       device.spec.c_str());
   }
   if (!array::is_aligned(argument.layout)) {
-    return fail_argument(kernel, GUF_E_ARG, index, "got elements that are not aligned", error);
+    return fail_argument(kernel, GUF_E_ARG, index, "expected aligned elements", error);
   }
   if (parameter.kind == GUF_PARAMETER_POINTER) {
     if (array::is_contiguous(argument.layout, false)) return GUF_OK;
     return fail_argument(kernel, GUF_E_ARG, index,
-                         "got an array that is not C-contiguous, and the kernel takes a pointer",
-                         error);
+                         "expected a C-contiguous array for a pointer parameter", error);
   }
   if (argument.layout.ndim == parameter.ndim) return GUF_OK;
   return base::fail(error, GUF_E_SHAPE, index, kNone, "%s: expected %d dimensions, got %d",

@@ -35,7 +35,7 @@ guf_status check_layout(int32_t order, int64_t *buffer, Layout *layout, int64_t 
   }
   if (array::byte_bounds(*layout, out_low, out_high)) return GUF_OK;
   return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
-                    "array is too big; its strides reach further than an address can");
+                    "array is too big; its strides exceed the address space");
 }
 
 struct Origin {

@@ -25,7 +25,7 @@ struct DlpackPlace {
 // Storage in memory of another library.
 class ImportedStorage final : public BorrowedStorage {
  public:
-  ImportedStorage(const base::Ref<TakenTensor> &taken, const DlpackPlace &where,
+  ImportedStorage(const base::Ref<ConsumedTensor> &taken, const DlpackPlace &where,
                   base::Ref<Stream> order)
       : BorrowedStorage(base::Ref<BorrowedMemory>::share(taken.get()), std::move(order)),
         where_(where) {}
@@ -41,8 +41,7 @@ guf_status find_partner(const DlpackPartner &partner, Device &device, const char
   if (partner.stream == nullptr && partner.other == DlpackStream::kNone) return GUF_OK;
   if (device.host_memory) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "%s is a stream, but the memory is the host's, which has no order: wait for "
-                      "the stream first",
+                      "%s: expected no stream for host memory; synchronize the stream first",
                       parameter);
   }
   if (partner.stream == nullptr) {
@@ -83,7 +82,7 @@ guf_status convert_strides(const guf_dlpack_tensor &tensor, int64_t *out, guf_er
     if (base::checked_mul(tensor.strides[axis], itemsize, &out[axis])) continue;
     if (tensor.shape[axis] > 1) {
       return base::fail(error, GUF_E_SHAPE, base::kNone, axis,
-                        "array is too big; its strides reach further than an address can");
+                        "array is too big; its strides exceed the address space");
     }
     out[axis] = 0;
   }
@@ -141,7 +140,7 @@ guf_status check_owner(Device &device, const Array &made, guf_error *error) {
 }  // namespace
 
 guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
-                       const base::Ref<TakenTensor> &taken, const DlpackPartner &ready_on,
+                       const base::Ref<ConsumedTensor> &taken, const DlpackPartner &ready_on,
                        base::Ref<Array> *out, guf_error *error) {
   GUF_TRY(check_tensor(tensor, error));
   int64_t strides[GUF_MAX_NDIM];
@@ -180,15 +179,15 @@ guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
   return GUF_OK;
 }
 
-GivenTensor::GivenTensor(Array &array, bool copied)
+ImportedTensor::ImportedTensor(Array &array, bool copied)
     : Object(base::Kind::kArray), array_(base::Ref<Array>::share(&array)) {
   versioned_.major = 1;
   versioned_.manager_context = unversioned_.manager_context = this;
   versioned_.deleter = [](guf_dlpack *managed) {
-    static_cast<GivenTensor *>(managed->manager_context)->drop();
+    static_cast<ImportedTensor *>(managed->manager_context)->drop();
   };
   unversioned_.deleter = [](guf_dlpack_unversioned *managed) {
-    static_cast<GivenTensor *>(managed->manager_context)->drop();
+    static_cast<ImportedTensor *>(managed->manager_context)->drop();
   };
   if ((array.flags() & GUF_ARRAY_READ_ONLY) != 0) versioned_.flags |= GUF_DLPACK_READ_ONLY;
   if (copied) versioned_.flags |= GUF_DLPACK_IS_COPIED;
@@ -197,7 +196,7 @@ GivenTensor::GivenTensor(Array &array, bool copied)
 // Makes the default stream wait for the consumer's stream. Queued work of the consumer
 // may still use the memory, and the memory pool reuses memory when the work on the
 // default stream is done (MemoryPool::release).
-GivenTensor::~GivenTensor() {
+ImportedTensor::~ImportedTensor() {
   if (!consumer_ || consumer_->fork_epoch != base::fork_epoch()) return;
   if (backend::is_captured(*consumer_)) return;
   base::Ref<Stream> order;
@@ -207,7 +206,7 @@ GivenTensor::~GivenTensor() {
   }
 }
 
-guf_status GivenTensor::place(guf_error *error) {
+guf_status ImportedTensor::place(guf_error *error) {
   guf_dlpack_tensor &tensor = versioned_.tensor;
   const Device *const device = array_->device();
   const auto set = [&](int32_t type, int32_t id) {
@@ -235,7 +234,7 @@ guf_status GivenTensor::place(guf_error *error) {
   return set(types.managed, owned->device().index);
 }
 
-guf_status GivenTensor::measure(guf_error *error) {
+guf_status ImportedTensor::measure(guf_error *error) {
   const array::Layout &layout = array_->layout();
   const auto itemsize = static_cast<int64_t>(dtype::itemsize(layout.dtype));
   std::copy_n(layout.shape, layout.ndim, shape_);
@@ -244,8 +243,8 @@ guf_status GivenTensor::measure(guf_error *error) {
     const bool whole = layout.strides[axis] % itemsize == 0;
     if (!whole && layout.shape[axis] > 1 && array_->size() > 0) {
       return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, axis,
-                        "the stride of axis %d is %lld bytes, no multiple of the item size %lld: "
-                        "DLPack counts elements",
+                        "the stride of axis %d is %lld bytes, not a multiple of the item size "
+                        "%lld; DLPack strides count elements",
                         axis, static_cast<long long>(layout.strides[axis]),
                         static_cast<long long>(itemsize));
     }
@@ -254,16 +253,17 @@ guf_status GivenTensor::measure(guf_error *error) {
   return GUF_OK;
 }
 
-guf_status GivenTensor::describe(guf_error *error) {
+guf_status ImportedTensor::describe(guf_error *error) {
   const array::Layout &layout = array_->layout();
   if (dtype::is_extended(layout.dtype)) {
-    return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone, "DLPack has no %s: got %s",
+    return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
+                      "DLPack does not support %s: got %s",
                       dtype::is_time(layout.dtype) ? "datetimes" : "structured dtypes",
                       dtype::name(layout.dtype));
   }
   if ((array_->flags() & GUF_ARRAY_SWAPPED) != 0) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
-                      "DLPack has no elements in the other byte order: got swapped %s",
+                      "DLPack does not support elements in the other byte order: got swapped %s",
                       dtype::name(layout.dtype));
   }
   guf_dlpack_tensor &tensor = versioned_.tensor;
@@ -278,7 +278,7 @@ guf_status GivenTensor::describe(guf_error *error) {
   return GUF_OK;
 }
 
-guf_status GivenTensor::order(const DlpackPartner &consumer, guf_error *error) {
+guf_status ImportedTensor::order(const DlpackPartner &consumer, guf_error *error) {
   Device *device = array_->device();
   if (device == nullptr) GUF_TRY(plugin::cpu_device(&device, error));
   base::Ref<Stream> reading, before;

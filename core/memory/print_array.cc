@@ -50,7 +50,7 @@ guf_status print(array::Array &array, char *text, uint64_t *inout_length, guf_er
   std::vector<std::byte> values;
   if (dtype::is_structured(layout.dtype)) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
-                      "the elements of structured dtype '%s' have no text",
+                      "elements of structured dtype '%s' have no text form",
                       dtype::name(layout.dtype));
   }
   GUF_TRY(gather(array, corner, &values, error));

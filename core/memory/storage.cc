@@ -25,7 +25,7 @@ OwnedStorage::~OwnedStorage() {
 
 WrappedMemory::WrappedMemory(guf_release_fn release, void *user, uint64_t address, bool any_thread)
     : any_thread_(any_thread) {
-  if (release != nullptr) callback_ = base::OwedCallback(release, user, address);
+  if (release != nullptr) callback_ = base::DeferredCallback(release, user, address);
 }
 
 WrappedMemory::~WrappedMemory() {

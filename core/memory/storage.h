@@ -49,7 +49,7 @@ class WrappedMemory final : public BorrowedMemory {
   ~WrappedMemory() override;  // runs or queues the callback
 
  private:
-  base::OwedCallback callback_;
+  base::DeferredCallback callback_;
   bool any_thread_;
 };
 

@@ -70,7 +70,7 @@ int32_t find_extents(const op::CallView &call, const Folding &folding, int64_t *
     GUF_TRY(allocate_result(view, axes, extents, silent, 0, &arrays, record.get()));
   }
   if (copy_input) GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, record.get()));
-  GUF_TRY(bring_fold(call, &arrays, record.get()));
+  GUF_TRY(transfer_reduction(call, &arrays, record.get()));
   const guf_status status = finish_fold(launch(call, folding, record.get()), &arrays, record.get());
   if (status == GUF_OK) arrays.publish(output);
   return status;

@@ -140,8 +140,8 @@ guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const Index
 guf_status upload_offsets(AtView &view, IndexOffsets *offsets, call::Temporaries *arrays,
                           guf_error *error) {
   op::CallView &call = view.call;
-  if (view.has_operand) GUF_TRY(arrays->bring_input(&call.operand[kInput], error));
-  GUF_TRY(arrays->bring_output(&view.array, true, call::Temporaries::kUnmasked, error));
+  if (view.has_operand) GUF_TRY(arrays->transfer_input(&call.operand[kInput], error));
+  GUF_TRY(arrays->transfer_output(&view.array, true, call::Temporaries::kUnmasked, error));
   call.operand[0] = call.operand[call.noperands - 1] = view.array;
   IndexOffsets brought;
   GUF_TRY(find_offsets(view, Elements::kRead, &brought, error));

@@ -52,16 +52,16 @@ guf_status describe_order(const op::CallView &call, const resolve::Choice &choic
   if ((flags & GUF_METHOD_MIXED) != 0) {
     *out = "from the left in C order over all of them, as the loop's types differ";
   } else if ((flags & GUF_METHOD_EXACT) != 0) {
-    *out = "in any order: integers, which show none";
+    *out = "in any order, as the order does not change an integer result";
   } else if ((flags & GUF_METHOD_TREE) == 0) {
     *out = "from the left, as the function is not both associative and commutative";
   } else if (method == GUF_METHOD_ACCUMULATE) {
     *out = "tiles of " + std::to_string(GUF_SCAN_TILE) + " from the left, then their totals";
   } else {
-    *out = "by the tree: leaves of " + std::to_string(GUF_LEAF_SIZE) + ", joined in pairs";
+    *out = "as a tree: base blocks of " + std::to_string(GUF_LEAF_SIZE) + ", combined in pairs";
   }
   if ((flags & GUF_METHOD_TREE) != 0) {
-    *out += entry != nullptr ? ", by the loop's fold entry" : ", by the loop alone";
+    *out += entry != nullptr ? ", with the loop's fold entry" : ", with the elementwise loop";
   }
   *out += "\n";
   return GUF_OK;
@@ -71,7 +71,7 @@ void describe_initial(const FoldView &view, const Reduction &reduction, std::str
   static constexpr const char *kIdentities[] = {"", "", "0", "1", "-1", "-inf"};
   *out += "initial: ";
   if (!reduction.has_initial_value) {
-    *out += "none, the first element begins\n";
+    *out += "none, starts with the first element\n";
   } else if (view.initial_kind == Initial::kGiven) {
     *out += "given\n";
   } else {
@@ -80,7 +80,7 @@ void describe_initial(const FoldView &view, const Reduction &reduction, std::str
 }
 
 void describe_copies(const op::CallView &call, bool many, std::string *out) {
-  if (many) *out += "copied first: argument 1, as more than 8 axes are folded\n";
+  if (many) *out += "copied first: argument 1, as more than 8 axes are reduced\n";
   if (!many && overlaps_output(call, call.operand[kInput]))
     *out += "copied first: argument 1, which overlaps the output\n";
   if (!many && call.has_where && overlaps_output(call, call.where))
@@ -107,7 +107,7 @@ guf_status explain_folding(FoldView &view, const Folding &folding, const guf_res
   folded.set(static_cast<size_t>(folding.axis));
   describe_axes(call.operand[kInput].layout, folded, out);
   if (folding.method == GUF_METHOD_REDUCEAT)
-    *out += std::to_string(folding.length) + " stretches, each a fold of its own\n";
+    *out += std::to_string(folding.length) + " slices, each reduced separately\n";
   std::string order;
   GUF_TRY(describe_order(call, folding.choice, folding.method, &order, error));
   *out += "order: " + order;
@@ -163,8 +163,8 @@ guf_status explain_outer(op::CallView &call, std::string *out, guf_error *error)
   GUF_TRY(plan::PreparedPlan::explain(call, out, error));
   out->insert(call.ufunc->full_name.size(), ".outer");
   *out +=
-      "an ordinary call, the first input with as many axes of 1 behind its own as the second "
-      "has\n";
+      "an elementwise call: the first input gets one trailing axis of extent 1 per axis of the "
+      "second\n";
   return GUF_OK;
 }
 
@@ -178,7 +178,7 @@ guf_status explain_at(AtView &view, std::string *out, guf_error *error) {
   for (int32_t i = 0; i < call.ufunc->nin(); ++i) add_operand(call, choice, i, none, out);
   *out += "indices of shape " + describe_list(offsets.shape, offsets.ndim) + " for the first " +
           std::to_string(view.nindices) + " axes\n";
-  *out += "order: index after index, unbuffered";
+  *out += "order: index by index, unbuffered";
   *out += is_uniform(call, *choice.loop) ? "\n" : ", one launch each, as the loop's types differ\n";
   if (view.has_operand && overlaps_output(call, call.operand[kInput]))
     *out += "copied first: argument 1, which overlaps the array\n";

@@ -126,7 +126,7 @@ void write_axes(const Geometry &geometry, guf_method_block *block) {
 
 [[gnu::cold, gnu::noinline]] guf_status fail_folds(int32_t found, guf_error *error) {
   return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
-                    "a method folds %d axes, more than the %d that a block holds", found,
+                    "a method reduces %d axes, expected at most %d", found,
                     static_cast<int>(GUF_MAX_LOOP_NDIM));
 }
 
@@ -290,7 +290,7 @@ guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &
     launches *= static_cast<uint64_t>(geometry->kept[k].extent);
   if (launches > 1) {
     *out += "launches: one for each of " + std::to_string(launches) +
-            " places in the outer dimensions\n";
+            " positions in the outer dimensions\n";
   }
   *out += backend::describe_method(
       *call.device, {code.kernel, code.fold, geometry->structured_initial}, loop,

@@ -127,7 +127,7 @@ void find_extents(const op::CallView &call, const Reduction &reduction, int64_t 
   if (copy_input && !gathers)
     GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, record.get()));
   if (copy_mask && !gathers) GUF_TRY(arrays.replace_by_copy(&call.where, 0, record.get()));
-  GUF_TRY(bring_fold(call, &arrays, record.get()));
+  GUF_TRY(transfer_reduction(call, &arrays, record.get()));
   if (gathers) GUF_TRY(gather_folds(call, reduction->folded, &arrays, record.get()));
   const guf_status status =
       finish_fold(launch(view, *reduction, record.get()), &arrays, record.get());

@@ -100,7 +100,7 @@ guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t
   GUF_TRY(lay_out_result(view, axes, extents, ignored_axis, &buffer, error));
   base::Ref<array::Array> array;
   backend::Device *home = nullptr;
-  GUF_TRY(arrays->find_home(&home, error));
+  GUF_TRY(arrays->find_host(&home, error));
   GUF_TRY(memory::allocate(*home, output.layout.dtype, axes.ndim, buffer.shape, buffer.strides,
                            GUF_ORDER_C, &array, error));
   call::point_at(array, &output);
@@ -108,11 +108,12 @@ guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t
   return GUF_OK;
 }
 
-guf_status bring_fold(op::CallView &call, call::Temporaries *arrays, guf_error *error) {
-  GUF_TRY(arrays->bring_input(&call.operand[kInput], error));
-  if (call.has_where) GUF_TRY(arrays->bring_input(&call.where, error));
+guf_status transfer_reduction(op::CallView &call, call::Temporaries *arrays, guf_error *error) {
+  GUF_TRY(arrays->transfer_input(&call.operand[kInput], error));
+  if (call.has_where) GUF_TRY(arrays->transfer_input(&call.where, error));
   if (needs_device_scalars(call)) GUF_TRY(arrays->lift_scalars(error));
-  return arrays->bring_output(&call.operand[kOutput], false, call::Temporaries::kUnmasked, error);
+  return arrays->transfer_output(&call.operand[kOutput], false, call::Temporaries::kUnmasked,
+                                 error);
 }
 
 guf_status finish_fold(guf_status status, call::Temporaries *arrays, guf_error *error) {

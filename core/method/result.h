@@ -72,8 +72,8 @@ inline bool needs_device_scalars(const op::CallView &call) {
 
 // Prepares the operands for the launch: copies the output, the input and the mask to the device if
 // it cannot access them, and copies scalars to memory of the device if necessary.
-// Errors  as Temporaries::bring_output
-guf_status bring_fold(op::CallView &call, call::Temporaries *arrays, guf_error *error);
+// Errors  as Temporaries::transfer_output
+guf_status transfer_reduction(op::CallView &call, call::Temporaries *arrays, guf_error *error);
 
 // Finishes a method after its launches: copies staged outputs back and waits for the stream.
 guf_status finish_fold(guf_status status, call::Temporaries *arrays, guf_error *error);

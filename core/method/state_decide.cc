@@ -108,7 +108,7 @@ guf_status find_loop(op::Ufunc &ufunc, const guf_dtype *inputs, const char *part
     types.add("%s%s", i == 0 ? "" : ", ", dtype::name(inputs[i]));
   }
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
-                    "%s, which is to %s states, has no loop for exactly %s",
+                    "%s, the function to %s accumulators, has no loop for exactly %s",
                     ufunc.full_name.c_str(), part, types.c_str());
 }
 
@@ -127,7 +127,7 @@ guf_status resolve_types(const FoldView &view, StatePlan *out, guf_error *error)
   if (!std::equal(out->state, out->state + out->nstates,
                   merge->types.begin() + fold.merge->nin())) {
     return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
-                      "%s gives states of other types than it takes",
+                      "%s returns accumulators of other types than it accepts",
                       fold.merge->full_name.c_str());
   }
   std::copy_n(out->state, out->nstates, out->result);
@@ -151,7 +151,7 @@ guf_status count_elements(const array::Layout &input, StatePlan *out, guf_error 
   out->elements = empty ? 0 : static_cast<int64_t>(count);
   if (empty || fits) return GUF_OK;
   return base::fail(error, GUF_E_SHAPE, kInput, kNone,
-                    "argument %d: too many elements along the folded axes", kInput);
+                    "argument %d: too many elements along the reduced axes", kInput);
 }
 
 // Checks that there are elements to reduce. An accumulator of no elements exists only if the leaf
@@ -160,20 +160,22 @@ guf_status check_elements(const FoldView &view, const StatePlan &plan, guf_error
   const op::Ufunc &leaf = *view.call.ufunc;
   const bool takes_none = (leaf.flags & GUF_FUNCTION_TAKES_NONE) != 0;
   if (view.initial_kind == Initial::kGiven) {
-    return base::fail(error, GUF_E_UNSUPPORTED, 4, kNone,
-                      "reduction operation '%s' has a state of its own and takes no 'initial'",
-                      leaf.name.c_str());
+    return base::fail(
+        error, GUF_E_UNSUPPORTED, 4, kNone,
+        "reduction operation '%s' has a user-defined accumulator and does not accept 'initial'",
+        leaf.name.c_str());
   }
   if (view.call.has_where && leaf.nin() <= op::kLeafMask) {
     return base::fail(error, GUF_E_UNSUPPORTED, 3, kNone,
-                      "reduction operation '%s' takes no where mask: its leaf has no input for one",
+                      "reduction operation '%s' does not accept a where mask: its leaf function "
+                      "has no input for the mask",
                       leaf.name.c_str());
   }
   if (view.call.has_where && !takes_none) {
-    return base::fail(error, GUF_E_VALUE, kNone, kNone,
-                      "reduction operation '%s' does not have an identity, so it takes no where "
-                      "mask",
-                      leaf.name.c_str());
+    return base::fail(
+        error, GUF_E_VALUE, kNone, kNone,
+        "reduction operation '%s' does not have an identity, so it does not accept a where mask",
+        leaf.name.c_str());
   }
   if (plan.elements != 0 || takes_none) return GUF_OK;
   if (leaf.nin() > op::kLeafFirst) {  // the ufunc numbers its elements, as argmax does
@@ -214,7 +216,8 @@ guf_status decide_states(FoldView &view, StateResults &results, StatePlan *out, 
   const auto nkept = input.ndim - static_cast<int32_t>(out->folded.count());
   if (nkept > kMostKept) {
     return base::fail(error, GUF_E_SHAPE, kInput, kNone,
-                      "a reduction with a state keeps at most %d axes; got %d", kMostKept, nkept);
+                      "a reduction with a user-defined accumulator keeps at most %d axes; got %d",
+                      kMostKept, nkept);
   }
   GUF_TRY(count_elements(input, out, error));
   out->axes = reduced_axes(input.ndim, out->folded, view.keepdims);

@@ -163,7 +163,7 @@ guf_status StateLaunches::allocate(guf_error *error) {
     } else if (call.stream != nullptr && result.array != nullptr) {
       arrays_.keep(base::Ref<array::Array>::share(result.array));
     }
-    GUF_TRY(arrays_.bring_output(&result, false, call::Temporaries::kUnmasked, error));
+    GUF_TRY(arrays_.transfer_output(&result, false, call::Temporaries::kUnmasked, error));
     result_memory_.push_back(ground_of(result));
     int32_t kept = 0;
     for (int32_t axis = 0; axis < input().ndim; ++axis) {
@@ -358,8 +358,8 @@ guf_status StateLaunches::run(guf_operand *outputs, guf_error *error) {
   op::CallView &call = view_.call;
   GUF_TRY(arrays_.open(error));
   GUF_TRY(allocate(error));  // the layout of results depends on the input before it is copied
-  GUF_TRY(arrays_.bring_input(&call.operand[kInput], error));
-  if (call.has_where) GUF_TRY(arrays_.bring_input(&call.where, error));
+  GUF_TRY(arrays_.transfer_input(&call.operand[kInput], error));
+  if (call.has_where) GUF_TRY(arrays_.transfer_input(&call.where, error));
   if (needs_device_scalars(call)) GUF_TRY(arrays_.lift_scalars(error));
   GUF_TRY(find_grounds(error));
   if (std::find(kept_, kept_ + nkept_, 0) == kept_ + nkept_) {

@@ -31,9 +31,9 @@ guf_status read_at(const char *path, const base::CheckedFile &file, uint64_t off
                             static_cast<off_t>(offset + done));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
-      return base::fail_native(error, GUF_E_IO, base::kNone, base::kNone, n < 0 ? errno : 0,
-                               "cannot read %s: %s", path,
-                               n < 0 ? std::strerror(errno) : "it became shorter");
+      return base::fail_native(
+          error, GUF_E_IO, base::kNone, base::kNone, n < 0 ? errno : 0, "cannot read %s: %s", path,
+          n < 0 ? std::strerror(errno) : "the file became shorter while it was read");
     }
     done += static_cast<size_t>(n);
   }

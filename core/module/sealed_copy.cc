@@ -65,9 +65,9 @@ guf_status copy_content(const char *path, const base::CheckedFile &from, int to,
                             std::min<uint64_t>(kBlock, from.size - done), static_cast<off_t>(done));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
-      return base::fail_native(error, GUF_E_IO, base::kNone, base::kNone, n < 0 ? errno : 0,
-                               "cannot read %s: %s", path,
-                               n < 0 ? std::strerror(errno) : "it became shorter");
+      return base::fail_native(
+          error, GUF_E_IO, base::kNone, base::kNone, n < 0 ? errno : 0, "cannot read %s: %s", path,
+          n < 0 ? std::strerror(errno) : "the file became shorter while it was read");
     }
     if (const int code = write_all(to, block.get(), static_cast<size_t>(n)); code != 0) {
       return fail_copy(path, code, error);

@@ -17,10 +17,10 @@ namespace gufunc::op {
 enum OperandFlag : uint32_t {
   kReadOnly = 1U << 0,
   kSwapped = 1U << 1,
-  kMissing = 1U << 3,           // an output that the pipeline lays out and allocates
-  kDeviceMemory = 1U << 5,      // the host cannot read the memory; set by placement
-  kWrittenElsewhere = 1U << 6,  // an inout operand with a separate output, so it is only read
-  kScalar = 1U << 4,            // layout.address points to `value` or `cast_value`
+  kMissing = 1U << 3,            // an output that the pipeline lays out and allocates
+  kDeviceMemory = 1U << 5,       // the host cannot read the memory; set by placement
+  kHasSeparateOutput = 1U << 6,  // an inout operand with a separate output, so it is only read
+  kScalar = 1U << 4,             // layout.address points to `value` or `cast_value`
 };
 
 // Whether operands in host memory are copied, because the call's device cannot read host memory.

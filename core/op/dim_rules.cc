@@ -60,7 +60,7 @@ class RuleParser {
       return fail_unknown(start, word, "expect the name of a dimension of the signature");
     const CoreDim &dim = signature_->dims[static_cast<size_t>(index)];
     if (dim.in_inputs) {
-      return scan_.fail_at(start, "the dimension is in an input, only outputs' take a rule");
+      return scan_.fail_at(start, "a dimension of an input cannot have a rule");
     }
     if (dim.rule >= 0) return scan_.fail_at(start, "the dimension has a rule already");
     scan_.skip_blanks();
@@ -91,7 +91,7 @@ class RuleParser {
     }
     if (operand >= signature_->nin || signature_->core_ndim[static_cast<size_t>(operand)] != 0 ||
         signature_->writes(static_cast<int32_t>(operand))) {
-      return scan_.fail_at(start, "value() takes the number of an input without core dimensions");
+      return scan_.fail_at(start, "value() expects the number of an input without core dimensions");
     }
     rule->operand = static_cast<int32_t>(operand);
     scan_.skip_blanks();
@@ -271,7 +271,7 @@ guf_status evaluate(const char *ufunc, const Signature &signature, const DimRule
   }
   if (stack[0] < 0) {
     base::Text what;
-    what.add("gives the negative size %lld", static_cast<long long>(stack[0]));
+    what.add("evaluates to the negative size %lld", static_cast<long long>(stack[0]));
     return fail_rule(ufunc, signature, rule, sizes, what.c_str(), error);
   }
   *out = stack[0];

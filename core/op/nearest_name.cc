@@ -66,7 +66,7 @@ std::string name_advice(std::string_view requested, const std::vector<std::strin
   }
   if (std::find(std::begin(kNumpyUfuncs), std::end(kNumpyUfuncs), requested) !=
       std::end(kNumpyUfuncs))
-    return "; NumPy has it, this version of the library does not";
+    return "; NumPy has it, but this version of the library does not";
   const std::string nearest = nearest_name(requested, known);
   return nearest.empty() ? std::string() : "; did you mean '" + nearest + "'?";
 }

@@ -189,7 +189,7 @@ guf_status parse_signature(std::string_view text, std::string_view rules, const 
                            int32_t nroles, Signature *out, guf_error *error) {
   if (text.size() > GUF_MAX_SIGNATURE || rules.size() > GUF_MAX_SIGNATURE) {
     return base::fail(error, GUF_E_SIGNATURE, base::kNone, base::kNone,
-                      "%s of %zu characters is too long; at most %d are taken",
+                      "%s of %zu characters is too long; expected at most %d",
                       text.size() > GUF_MAX_SIGNATURE ? "a signature" : "a text of rules",
                       text.size() > GUF_MAX_SIGNATURE ? text.size() : rules.size(),
                       static_cast<int>(GUF_MAX_SIGNATURE));

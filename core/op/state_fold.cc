@@ -11,11 +11,11 @@ namespace {
 
 guf_status fail_part(const char *part, const Signature &found, int32_t nin, const char *outputs,
                      guf_error *error) {
-  return base::fail(error, GUF_E_SIGNATURE, base::kNone, base::kNone,
-                    "no reduction: %s must be elementwise, with %d inputs and %s outputs; got %d "
-                    "inputs and %d outputs%s",
-                    part, nin, outputs, found.nin, found.nout,
-                    found.generalized ? ", and a signature" : "");
+  return base::fail(
+      error, GUF_E_SIGNATURE, base::kNone, base::kNone,
+      "not a reduction: %s must be elementwise, with %d inputs and %s outputs; got %d "
+      "inputs and %d outputs%s",
+      part, nin, outputs, found.nin, found.nout, found.generalized ? ", and a signature" : "");
 }
 
 bool is_leaf(const Signature &leaf) {
@@ -52,7 +52,7 @@ guf_status check_state_fold(const Signature &leaf, const Signature &merge, const
                             guf_error *error) {
   if (!is_leaf(leaf)) {
     return base::fail(error, GUF_E_SIGNATURE, base::kNone, base::kNone,
-                      "no reduction: the leaf must have the signature (n)->(),... or "
+                      "not a reduction: the leaf must have the signature (n)->(),... or "
                       "(n),()->(),... or (n),(),(n)->(),..., without sizes, rules or roles");
   }
   if (!is_plain(merge) || merge.nin != 2 * leaf.nout || merge.nout != leaf.nout) {

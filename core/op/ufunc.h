@@ -44,7 +44,7 @@ struct Loop {
   const Loop *general = nullptr;
   uint32_t general_index = 0;
   guf_destroy_fn destroy = nullptr;
-  base::OwedCallback owed;  // the pending call of `destroy`, created by add_loops
+  base::DeferredCallback owed;  // the pending call of `destroy`, created by add_loops
   const guf_module_v1 *table = nullptr;
   const guf_module_function *function = nullptr;
   uint32_t kernel = 0;
@@ -70,7 +70,7 @@ struct LoopList {
 
 // Creates the pending call of `destroy`; empty if `destroy` is nullptr. Throws
 // std::bad_alloc, in which case no call is pending.
-base::OwedCallback owe_destroy(guf_destroy_fn destroy, void *user);
+base::DeferredCallback defer_destroy(guf_destroy_fn destroy, void *user);
 
 // The rule by which NumPy resolves a ufunc, if a plain search of the loops is not enough
 // (core/resolve). Always kSearch for ufuncs that a program registered.
@@ -108,7 +108,7 @@ class Ufunc final : public base::Object {
   TypeRule type_rule = TypeRule::kSearch;
   guf_core_dims_fn core_dims = nullptr;  // the program's hook that determines core dimension sizes
   void *core_dims_user = nullptr;
-  base::OwedCallback core_dims_owed;  // the pending call of the hook's `destroy`
+  base::DeferredCallback core_dims_release;  // the pending call of the hook's `destroy`
   // For a ufunc of a module: the registry entry that points to this ufunc without retaining it, and
   // the index of the function in the module.
   std::shared_ptr<ModuleEntry> home;

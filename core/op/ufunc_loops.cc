@@ -42,7 +42,7 @@ guf_status Ufunc::add_loop(std::unique_ptr<Loop> loop, guf_error *error) {
 
 guf_status Ufunc::add_loops(std::vector<std::unique_ptr<Loop>> loops, guf_error *error) {
   for (const std::unique_ptr<Loop> &loop : loops) {
-    loop->owed = owe_destroy(loop->destroy, loop->user);
+    loop->owed = defer_destroy(loop->destroy, loop->user);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   auto next = std::make_unique<LoopList>();
@@ -67,7 +67,7 @@ guf_status Ufunc::add_loops(std::vector<std::unique_ptr<Loop>> loops, guf_error 
   return GUF_OK;
 }
 
-base::OwedCallback owe_destroy(guf_destroy_fn destroy, void *user) {
+base::DeferredCallback defer_destroy(guf_destroy_fn destroy, void *user) {
   if (destroy == nullptr) return {};
   return {run_destroy, user, reinterpret_cast<uint64_t>(destroy)};
 }
@@ -87,7 +87,7 @@ guf_status Ufunc::set_state_fold(StateFold fold, guf_error *error) {
 }
 
 Ufunc::~Ufunc() {
-  if (!core_dims_owed.empty()) core_dims_owed.queue();
+  if (!core_dims_release.empty()) core_dims_release.queue();
   if (home != nullptr) home->forget(home_index, this);
   for (const std::unique_ptr<Loop> &loop : loops_) {
     if (loop->owed.empty()) continue;

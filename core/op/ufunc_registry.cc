@@ -109,7 +109,7 @@ guf_status Context::find_short(const NameTable &table, std::string_view name, ba
     if (found) {
       return base::fail(
           error, GUF_E_NOT_FOUND, base::kNone, base::kNone,
-          "'%.*s' is the name of several modules' ufuncs: '%s', '%s'; ask by full name",
+          "'%.*s' is the name of several modules' ufuncs: '%s', '%s'; use the full name",
           static_cast<int>(name.size()), name.data(), found->full_name.c_str(),
           ufunc->full_name.c_str());
     }

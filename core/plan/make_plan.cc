@@ -185,7 +185,7 @@ std::string PreparedPlan::describe_launch() const {
   std::string text;
   if (rest_ != nullptr) {
     text = "launches: one for each of " + std::to_string(items_ / block_.items) +
-           " places in the outer dimensions\n";
+           " positions in the outer dimensions\n";
   }
   return text + backend::describe_launch(*device_, kernel_, *loop_, threads_, block);
 }
@@ -207,8 +207,8 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
     call.auto_placement = op::AutoPlacement::kPlan;
   if (call.host_copies != op::HostCopies::kNone) {
     return base::fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
-                      "operands are in host memory, which %s cannot read; a plan copies nothing: "
-                      "move them there first",
+                      "operands are in host memory, which %s cannot access; a plan does not copy "
+                      "operands: copy them to the device first",
                       call.device->spec.c_str());
   }
   return prepare(call, choice, loop, out, error);

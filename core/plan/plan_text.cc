@@ -84,7 +84,7 @@ std::string describe_refused(const op::CallView &call, const resolve::Choice &ch
       const int32_t i = last_first ? n : nin - 1 - n;
       const guf_dtype type = loop.types[static_cast<size_t>(i)];
       if (is_taken_safely(call.operand[i], type)) continue;
-      why = "argument " + std::to_string(i) + " is no safe cast to " + dtype::name(type);
+      why = "argument " + std::to_string(i) + " cannot be cast safely to " + dtype::name(type);
     }
     text += std::string("  refused ") + op::types_of(*call.ufunc, loop).c_str() + ": " + why + "\n";
   }
@@ -100,7 +100,7 @@ std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &
   text += call::describe_auto(call, choice, loop);
   text += backend::describe_kernel(*call.ufunc, *choice.loop, *call.device);
   text += describe_refused(call, choice,
-                           requests_types(call) ? "signature= or dtype= requests others"
+                           requests_types(call) ? "signature= or dtype= requests other types"
                                                 : "the rule for its types prefers a later one");
   for (int32_t i = 0; i < call.noperands; ++i) {
     text += describe_operand(call, i, choice.loop->types[static_cast<size_t>(i)]);

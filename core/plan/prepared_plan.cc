@@ -21,7 +21,7 @@ using base::kNone;
 
 [[gnu::cold, gnu::noinline]] guf_status fail_overlap(int32_t a, int32_t b, guf_error *error) {
   return base::fail(error, GUF_E_PLAN_MISMATCH, a, kNone,
-                    "arguments %d and %d overlap in another way than when the plan was made", a, b);
+                    "arguments %d and %d overlap differently than when the plan was made", a, b);
 }
 
 template <class T>

@@ -85,7 +85,7 @@ guf_status check_context(backend::Device &device, uint64_t native, guf_error *er
   if (context == native) return GUF_OK;
   if (context == 0) {
     return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
-                      "device %s has no context, and adopts none", device.spec.c_str());
+                      "device %s has no context and cannot adopt one", device.spec.c_str());
   }
   return base::fail(error, GUF_E_EXISTS, base::kNone, base::kNone,
                     "native: got 0x%llx, but device %s is open already, over the context 0x%llx",
@@ -104,9 +104,10 @@ guf_status choose_device(backend::Device **out, guf_error *error) {
     details.struct_size = sizeof details;
     const guf_status status = open_device(*record, 0, out, &details);
     if (status == GUF_OK) {
-      base::log(base::LogLevel::kInformation, "device auto is %s%s%s%s", (*out)->spec.c_str(),
-                (*out)->host_memory ? "" : "; light calls of host arrays stay on the cpu",
-                reasons.c_str()[0] == '\0' ? "" : "; not usable: ", reasons.c_str());
+      base::log(
+          base::LogLevel::kInformation, "device auto is %s%s%s%s", (*out)->spec.c_str(),
+          (*out)->host_memory ? "" : "; calls on host arrays that are faster on the cpu stay there",
+          reasons.c_str()[0] == '\0' ? "" : "; not usable: ", reasons.c_str());
       return GUF_OK;
     }
     if (status == GUF_E_SHUTDOWN) return open_device(*record, 0, out, error);

@@ -39,7 +39,7 @@ guf_status judge(const Candidate &candidate, const base::TrustRule &trust, Recor
   GUF_TRY(read_backend_note(path, file, &note, error));
   if (!candidate.name.empty() && note.name != candidate.name) {
     return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
-                      "%s says in its note that it is backend '%s'", path, note.name.c_str());
+                      "%s: its note names backend '%s'", path, note.name.c_str());
   }
   out->name = note.name;
   out->priority = note.priority;
@@ -107,8 +107,7 @@ void add_linked_in(std::vector<std::unique_ptr<Record>> *list) {
 // Marks a backend as disabled. Not possible for the cpu backend, to which host memory belongs.
 void switch_off(Record *record, const char *variable) {
   if (record->name == "cpu") return;
-  record->listed = {GUF_E_NO_BACKEND, 0,
-                    "backend " + record->name + " is switched off by " + variable};
+  record->listed = {GUF_E_NO_BACKEND, 0, "backend " + record->name + " is disabled by " + variable};
 }
 
 // Logs selected names that no backend has. A name may be misspelled, or its backend may not be
@@ -119,7 +118,7 @@ void log_absent(const std::vector<std::string> &selection,
     const bool found = std::any_of(list.begin(), list.end(),
                                    [&](const auto &record) { return record->name == name; });
     if (!found) {
-      base::log(base::LogLevel::kWarning, "GUFUNC_BACKENDS names '%s', and there is none",
+      base::log(base::LogLevel::kWarning, "GUFUNC_BACKENDS names '%s', which is not installed",
                 name.c_str());
     }
   }

@@ -238,7 +238,7 @@ class LinkingCheck {
     }
     const bool now = dynamic_.bind_now || (dynamic_.flags & DF_BIND_NOW) != 0 ||
                      (dynamic_.flags_1 & DF_1_NOW) != 0;
-    return now ? GUF_OK : breaks("its symbols are bound late", "", "the linker option -z now");
+    return now ? GUF_OK : breaks("its symbols are bound lazily", "", "the linker option -z now");
   }
 
   const char *const path_;

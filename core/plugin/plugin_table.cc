@@ -116,8 +116,8 @@ guf_status open_table(guf_backend_open_fn entry, const BackendNote &note, guf_ba
       status != GUF_OK) {
     if (status < 100) {
       return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
-                        "backend %s breaks the plugin contract; its entry returned %d, no error "
-                        "status",
+                        "backend %s breaks the plugin contract; its entry returned %d, which is "
+                        "not an error status",
                         note.name.c_str(), status);
     }
     return base::fail_native(error, status, base::kNone, base::kNone, details.native_code,

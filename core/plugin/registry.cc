@@ -196,8 +196,7 @@ bool take_number(bool is_cpu, int32_t *out) {
 guf_status refuse_one_more(const backend::Device &device, guf_error *error) {
   return base::fail(
       error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
-      "device %s is one too many; this process has %d open devices besides the cpu, the most it "
-      "may have",
+      "device %s cannot be opened: a process can open at most %d devices besides the cpu",
       device.spec.c_str(), op::kMaxDevices - 1);
 }
 

@@ -294,7 +294,7 @@ guf_status check_casts(const TypeQuery &query, const op::Loop &loop, Inputs inpu
   }
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
     if (!query.ufunc->signature.writes(i)) continue;
-    if ((call.operand[i].flags & (op::kMissing | op::kWrittenElsewhere)) != 0) continue;
+    if ((call.operand[i].flags & (op::kMissing | op::kHasSeparateOutput)) != 0) continue;
     if (wrong_order(i) || !dtype::can_cast(type_at(loop, i), query.have[i], call.casting)) {
       return refuse_cast(query, i, type_at(loop, i), query.have[i], true, error);
     }

@@ -198,7 +198,7 @@ bool takes_one_type(TypeRule rule, bool any_time) {
 }
 
 // Returns the type that is requested for all outputs, or 0 if there is none.
-guf_dtype asked_of_outputs(const TypeQuery &query) {
+guf_dtype requested_of_outputs(const TypeQuery &query) {
   const guf_dtype *const first = query.fixed + query.ufunc->nin();
   const guf_dtype *const last = query.fixed + query.ufunc->noperands();
   const bool one =
@@ -208,9 +208,9 @@ guf_dtype asked_of_outputs(const TypeQuery &query) {
 
 // Returns the type that is requested for all operands, or 0 if there is none: the type of all
 // outputs, if no input requests another type.
-guf_dtype asked_of_each(const TypeQuery &query) {
+guf_dtype requested_of_each(const TypeQuery &query) {
   const int32_t nin = query.ufunc->nin();
-  const guf_dtype output = asked_of_outputs(query);
+  const guf_dtype output = requested_of_outputs(query);
   const bool one = std::all_of(query.fixed, query.fixed + nin,
                                [&](guf_dtype type) { return type == 0 || type == output; });
   return one ? output : guf_dtype{GUF_DTYPE_UNSPECIFIED};
@@ -218,7 +218,7 @@ guf_dtype asked_of_each(const TypeQuery &query) {
 
 // Finds the first loop with the requested types. `accepts` tests all other input types.
 template <class Accepts>
-int32_t first_asked(const TypeQuery &query, const op::LoopList &list, Accepts accepts) {
+int32_t first_requested(const TypeQuery &query, const op::LoopList &list, Accepts accepts) {
   for (size_t k = 0; k < list.loops.size(); ++k) {
     bool fits = true;
     for (int32_t i = 0; i < query.ufunc->noperands() && fits; ++i) {
@@ -242,24 +242,25 @@ guf_status find_requested(const TypeQuery &query, const op::LoopList &list, int3
   const TypeRule rule = query.ufunc->type_rule;
   const bool any_time = any_input_is_time(query);
   const bool one_type = takes_one_type(rule, any_time);
-  *out_index = first_asked(query, list, [&](int32_t i, guf_dtype type) {
+  *out_index = first_requested(query, list, [&](int32_t i, guf_dtype type) {
     return !query.weak[i] && class_of(query.have[i]) == type;
   });
   if (*out_index != kNoLoop) return GUF_OK;
   const bool heeded = rule == TypeRule::kComparison || rule == TypeRule::kSearch;
   if (any_time && !one_type && !heeded) return GUF_OK;
-  const bool output_decides = one_type && asked_of_each(query) != 0;
+  const bool output_decides = one_type && requested_of_each(query) != 0;
   if (!output_decides) {
-    *out_index = first_asked(query, list, [&](int32_t i, guf_dtype type) {
+    *out_index = first_requested(query, list, [&](int32_t i, guf_dtype type) {
       if (query.weak[i] && !is_time(type)) return takes(query.call->operand[i].kind, type);
       return dtype::can_cast(query.have[i], type, GUF_CASTING_SAFE);
     });
   }
-  const guf_dtype output = asked_of_outputs(query);
+  const guf_dtype output = requested_of_outputs(query);
   if (output_decides && output == GUF_BOOL && rule == TypeRule::kNegative)
     return refuse_bool(rule, error);
   if (*out_index == kNoLoop && output != 0) {
-    *out_index = first_asked(query, list, [&](int32_t, guf_dtype type) { return type == output; });
+    *out_index =
+        first_requested(query, list, [&](int32_t, guf_dtype type) { return type == output; });
   }
   if (*out_index != kNoLoop) return GUF_OK;
   return output_decides ? refuse_types(query, error) : refuse_signature(query, error);
@@ -393,7 +394,7 @@ guf_status check_units(const TypeQuery &query, const op::Loop &loop, guf_error *
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
     const guf_dtype type = loop.types[static_cast<size_t>(i)];
     const op::OperandView &operand = query.call->operand[i];
-    if (query.weak[i] || (operand.flags & (op::kMissing | op::kWrittenElsewhere)) != 0) continue;
+    if (query.weak[i] || (operand.flags & (op::kMissing | op::kHasSeparateOutput)) != 0) continue;
     if (query.searches(i)) GUF_TRY(dtype::check_cast(query.have[i], type, error));
     if (!query.ufunc->signature.writes(i)) continue;
     GUF_TRY(dtype::check_cast(type, dtype::settle_unit(query.have[i], type), error));

@@ -75,8 +75,9 @@ guf_status convert_huge(op::OperandView *operand, int32_t index, guf_dtype type,
     return GUF_OK;
   }
   if (is_saturated(*operand)) {
-    return base::fail(error, GUF_E_OVERFLOW, index, base::kNone,
-                      "int too large to convert to float; beyond uint64 give the float itself");
+    return base::fail(
+        error, GUF_E_OVERFLOW, index, base::kNone,
+        "int too large to convert to float; pass an integer beyond uint64 as a float");
   }
   // The conversion is through double, like Python's float(int). The sign is exact.
   const auto size = static_cast<guf::f64>(operand->value[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each thread is a track of the program's process. Each device is shown as a process of its own,
-// with its streams as tracks. An arrow connects queued work with the call that queued it.
+// Each thread is a track of the program's process. Each device is shown as a separate process, with
+// its streams as tracks. An arrow connects queued work with the call that queued it.
 #include "core/trace/event_text.h"
 
 #include <errno.h>

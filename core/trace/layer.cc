@@ -370,7 +370,7 @@ void interpose(const char *backend, guf_backend_api *api) {
   const int32_t number = nlayers.fetch_add(1, std::memory_order_acq_rel);
   if (number >= kMostBackends) {
     nlayers.store(kMostBackends, std::memory_order_release);
-    base::log(base::LogLevel::kWarning, "GUFUNC_TRACE: backend %s is one too many to be traced",
+    base::log(base::LogLevel::kWarning, "GUFUNC_TRACE: too many backends; backend %s is not traced",
               backend);
     return;
   }

@@ -57,8 +57,10 @@ guf_status TraceFile::open(const char *path, guf_error *error) {
     return base::fail(error, GUF_E_IO, kNone, kNone, "%s is not a regular file", path);
   }
   if (ordinary && flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-    return base::fail(error, GUF_E_IO, kNone, kNone,
-                      "%s is another process's trace; %%p in the name tells them apart", path);
+    return base::fail(
+        error, GUF_E_IO, kNone, kNone,
+        "%s is in use as the trace of another process; %%p in the name inserts the process id",
+        path);
   }
   if (ordinary && ftruncate(descriptor_, 0) != 0) return fail_system(error, path, errno);
   GUF_TRY(write_at("[\n]\n", 4, 0, error));

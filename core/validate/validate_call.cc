@@ -209,7 +209,7 @@ guf_status check_operands(const op::CallView &call, guf_error *error) {
   for (int32_t i = 0; i < count; ++i) {
     const op::OperandView &operand = call.operand[i];
     const bool written = i >= call.noperands || signature.writes(i);
-    if (!written || (operand.flags & (op::kMissing | op::kWrittenElsewhere)) != 0) continue;
+    if (!written || (operand.flags & (op::kMissing | op::kHasSeparateOutput)) != 0) continue;
     if ((operand.flags & op::kScalar) != 0) {
       return base::fail(error, GUF_E_ARG, i, kNone,
                         "return arrays must be of ArrayType; argument %d is written: expected an "

@@ -116,7 +116,7 @@ GUF_DEVICE void multiply_band(X x, Panel panel, guf::i64 row, guf::i64 rows, guf
 }
 
 // Computes the columns [column, column + kColumns) of z.
-// Every thread of the group must take part in packing each panel.
+// Every thread of the group must help to pack each panel.
 template <class S, int kColumns, class G, class X, class Y, class Z, class Panel>
 GUF_DEVICE void multiply_columns(G &g, X x, Y y, Z z, Panel panel, guf::i64 column) {
   constexpr int kPlanes = planes<S>::count, kPitch = kPlanes * kColumns;

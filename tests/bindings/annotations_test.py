@@ -48,8 +48,8 @@ FAULTS = [
      'guf_ufunc_loop_types: abi:array lacks ntypes'),
     ('block[3] args[nargs]', 'block[3]', 'guf_kernel_launch: abi:array lacks nargs'),
     ('block[3] args[nargs]', 'block[3], args[nargs]', 'abi:array cannot be read'),
-    ('block[3] args[nargs]', 'block[3] args[narg]', 'abi:array: narg is no count of its'),
-    ('block[3] args[nargs]', 'block[3] arg[nargs]', 'abi:array: arg is no pointer of its'),
+    ('block[3] args[nargs]', 'block[3] args[narg]', 'abi:array: narg is not a count of its'),
+    ('block[3] args[nargs]', 'block[3] arg[nargs]', 'abi:array: arg is not a pointer of its'),
     ('"abi:raw_only", "the version', '"abi:raw_only_pearl", "the version',
      'abi:raw_only_pearl of guf_version: there is no such annotation'),
 ]

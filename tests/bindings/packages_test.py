@@ -45,7 +45,7 @@ class Packages(unittest.TestCase):
         self.assertIn(f'-replace={go_module()}=', page)
         self.assertIn(f'import "{go_module()}"', page)
 
-    def test_crates_have_what_a_registry_asks_for(self):
+    def test_crates_meet_the_requirements_of_a_registry(self):
         workspace = (BINDINGS / 'rust/Cargo.toml').read_text()
         repository = re.search(r'^repository = "(.+)"$', workspace, re.MULTILINE).group(1)
         self.assertEqual(repository, f'https://{go_module()}')

@@ -282,7 +282,7 @@ class Library:
         self.skipped[name] += 1
         return True
 
-    def tell_skipped(self):
+    def report_skipped(self):
         for name, times in sorted(self.skipped.items()):
             print(f'refused by the device, as documented: {times} {name}')
 

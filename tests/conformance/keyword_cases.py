@@ -60,7 +60,7 @@ def type_options(case):
 
 def remembers(case, text):
     """Returns whether NumPy's result may depend on its earlier calls. NumPy caches loops by the
-    dtypes of the operands, in which a fixed dtype replaces that of the array. The cache does not
+    dtypes of the operands, in which a fixed dtype replaces the array's dtype. The cache does not
     store whether a Python scalar was weak relative to the array, so a call can get the result of an
     earlier call with other arrays. Logical functions and comparisons without signature= then also
     use entries of calls that have signature=. If no loop fits, the message depends on whether a

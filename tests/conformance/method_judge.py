@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares a method of the library with NumPy's. Integers, bools, extremes, left folds and
 accumulations must be equal bit by bit. The error of sums must be at most 2(log2 n + 1) u sum|x|,
-and that of products at most n u times the exact value, which NumPy computes in long double. A left
-fold of functions that round must be equal to a sequence of the library's own calls."""
+and the error of products at most n u times the exact value, which NumPy computes in long double. A
+left fold of functions that round must be equal to a sequence of the library's own calls."""
 
 import numpy as np
 

@@ -389,7 +389,7 @@ def compare(parser, options, watched):
         flush=True,
     )
     print(', '.join(f'{method} {times}' for method, times in sorted(methods.items())))
-    few = tally.tell(
+    few = tally.report(
         count, options.only, bool(options.module), bool(options.device), bool(options.caller)
     )
     for kind, times in kinds.most_common(40):

@@ -258,7 +258,7 @@ def main():
         if text:
             failures += 1
             print('DIFFERS', text) if failures <= 20 else None
-    library.tell_skipped()
+    library.report_skipped()
     print(f'{options.cases} reductions with a state, seed {options.seed}: {failures} differ')
     return 1 if failures else 0
 

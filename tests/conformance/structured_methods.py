@@ -342,7 +342,7 @@ def main():
         print(text)
     print(f'{options.cases} cases, seed {options.seed}: {len(differences)} differences, '
           f'{len(faults)} faults of loops')
-    library.tell_skipped()
+    library.report_skipped()
     few = options.device and library.skipped.total() < 0.8 * options.cases
     return 1 if differences or faults or few else 0
 

@@ -78,7 +78,7 @@ def count_big(case, library):
         TALLY['without wide stores'] += 'up to x86-64-v2' in library.explanation
 
 
-def tell(count, only, several=True, device=False, caller=True):
+def report(count, only, several=True, device=False, caller=True):
     """Prints the counts, and returns the kinds with too few cases. Kinds that a device cannot
     report are not required: threads, tiles, non-temporal stores and failing loops."""
     for kind in ('overlapping', 'in place', 'over their mask', 'refused'):
@@ -98,7 +98,7 @@ def tell(count, only, several=True, device=False, caller=True):
     print(
         f'shared between threads: {TALLY["shared"]} calls, {TALLY["in tiles"]} of them or of one '
         f'thread in tiles, {TALLY["shared methods"]} methods; '
-        f'written around the caches: {TALLY["around the caches"]}; '
+        f'written with non-temporal stores: {TALLY["around the caches"]}; '
         f'of several operands: {TALLY["several operands"]}, {TALLY["one of two outputs"]} of them '
         f'with one output of two, {TALLY["overlap of two outputs"]} with two that share memory'
     )

@@ -62,7 +62,7 @@ void ChunkedCalls::SetUpTestSuite() {
 
 void ChunkedCalls::SetUp() {
   options_.struct_size = sizeof options_;
-  options_.progress = tell;
+  options_.progress = report;
   options_.user = this;
   device_ = find_device(!is_on_device() ? "cpu" : is_cuda() ? "cuda:0" : "roc:0");
   violations_ = sim().violations();
@@ -73,7 +73,7 @@ void ChunkedCalls::TearDown() {
   for (uint32_t i = violations_; i < sim().violations(); ++i) ADD_FAILURE() << sim().violation(i);
 }
 
-int32_t ChunkedCalls::tell(void *user, int64_t done, int64_t items) {
+int32_t ChunkedCalls::report(void *user, int64_t done, int64_t items) {
   auto *const self = static_cast<ChunkedCalls *>(user);
   self->report_.push_back(done);
   self->items_ = items;

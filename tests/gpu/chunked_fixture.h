@@ -96,7 +96,7 @@ class ChunkedCalls : public testing::TestWithParam<bool> {
   std::function<void()> at_progress_;
 
  private:
-  static int32_t tell(void *user, int64_t done, int64_t items);
+  static int32_t report(void *user, int64_t done, int64_t items);
   guf_status run(Case &given, bool in_chunks);
 
   uint32_t violations_ = 0;

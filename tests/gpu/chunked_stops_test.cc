@@ -74,7 +74,7 @@ TEST_P(ChunkedStops, BehindEveryChunk) {
   for (stop_at_ = kPerChunk; stop_at_ <= kItems; stop_at_ += kPerChunk) {
     ASSERT_EQ(call_chunked(case_), GUF_E_CANCELLED);
     EXPECT_THAT(error_.message,
-                HasSubstr("behind outer item " + std::to_string(stop_at_) + " of 90"));
+                HasSubstr("after outer item " + std::to_string(stop_at_) + " of 90"));
     EXPECT_EQ(done_, stop_at_);
     EXPECT_EQ(report_.size(), static_cast<size_t>(stop_at_ / kPerChunk));
     expect_done_only();

@@ -148,7 +148,7 @@ TEST_F(DeviceLaunch, AFailingFunctionIsReported) {
 
 // A launch that fails before it is queued returns its status word to the device, so that repeated
 // failures use no more memory.
-TEST_F(DeviceLaunch, AFailingLaunchGivesItsStatusWordBack) {
+TEST_F(DeviceLaunch, AFailingLaunchReleasesItsStatusWord) {
   OpenDevice device;
   void *const module = load(device);
   void *const stream = open_stream(device);

@@ -12,7 +12,7 @@ namespace {
 
 using DeviceMemory = DeviceCalls;
 
-TEST_F(DeviceMemory, AStreamGetsBackWhatItFreed) {
+TEST_F(DeviceMemory, AStreamReusesMemoryThatItFreed) {
   OpenDevice device;
   void *const stream = open_stream(device);
   const uint64_t first = allocate(device, 1000, GUF_MEMORY_DEVICE, stream);
@@ -134,9 +134,9 @@ TEST_F(DeviceMemory, TrimReportsDriverErrors) {
     ASSERT_EQ(sim().fault((std::string(function) + ":1:801").c_str()), 0);
     EXPECT_EQ(gpu_extension().memory_trim(device, kind, 0, &error_), GUF_E_UNSUPPORTED);
     EXPECT_EQ(error_.native_code, 801);
-    EXPECT_STREQ(error_.message, pick("giving memory back to the driver failed: "
+    EXPECT_STREQ(error_.message, pick("returning memory to the driver failed: "
                                       "CUDA_ERROR_NOT_SUPPORTED (801)",
-                                      "giving memory back to the driver failed: "
+                                      "returning memory to the driver failed: "
                                       "hipErrorNotSupported (801)"));
     sim().clear_faults();
     EXPECT_GE(sim().calls(function), std::strstr(function, "Trim") == nullptr ? 3U : 1U);
@@ -148,7 +148,7 @@ TEST_F(DeviceMemory, TrimReportsDriverErrors) {
   }
 }
 
-TEST_F(DeviceMemory, ShutdownLogsWhatTheDriverRefuses) {
+TEST_F(DeviceMemory, ShutdownLogsErrorsOfTheDriver) {
   OpenDevice device;
   free(device, allocate(device, 5000, GUF_MEMORY_PINNED), 5000, GUF_MEMORY_PINNED);
   test_host().log.clear();
@@ -159,11 +159,10 @@ TEST_F(DeviceMemory, ShutdownLogsWhatTheDriverRefuses) {
   EXPECT_EQ(plugin().shutdown(UINT64_MAX, &error_), GUF_OK);
   sim().clear_faults();
   ASSERT_EQ(test_host().log.size(), 1U);
-  EXPECT_EQ(test_host().log[0],
-            pick("cuda:0: at shutdown: giving memory back to the driver failed: "
-                 "CUDA_ERROR_NOT_SUPPORTED (801)",
-                 "roc:0: at shutdown: giving memory back to the driver failed: "
-                 "hipErrorNotSupported (801)"));
+  EXPECT_EQ(test_host().log[0], pick("cuda:0: at shutdown: returning memory to the driver failed: "
+                                     "CUDA_ERROR_NOT_SUPPORTED (801)",
+                                     "roc:0: at shutdown: returning memory to the driver failed: "
+                                     "hipErrorNotSupported (801)"));
 }
 
 TEST_F(DeviceMemory, OutOfMemoryIsTriedAgainOnceAfterReclaiming) {

@@ -63,7 +63,7 @@ TEST_F(DeviceOrder, AnEventThatWasNeverRecordedIsComplete) {
   plugin().event_close(event);
 }
 
-TEST_F(DeviceOrder, EventsTellTimeAndOrder) {
+TEST_F(DeviceOrder, EventsReportTimeAndOrder) {
   OpenDevice device;
   void *const first = open_stream(device);
   void *const second = open_stream(device);
@@ -133,7 +133,7 @@ TEST_F(DeviceOrder, ABusyStreamIsClosedAtOnce) {
   plugin().event_close(event);
 }
 
-TEST_F(DeviceOrder, ALostDeviceSaysSoAtOnceAndFreesSucceed) {
+TEST_F(DeviceOrder, ALostDeviceFailsAtOnceAndFreesSucceed) {
   OpenDevice device;
   void *const stream = open_stream(device);
   void *const event = open_event(device);
@@ -252,7 +252,7 @@ TEST_F(DeviceOrder, MemoryOfTheNewerGraphStaysInUseAfterAnUpdate) {
   plugin().stream_close(stream);
 }
 
-TEST_F(DeviceOrder, ShutdownGivesCachesBackAndEverythingStaysCallable) {
+TEST_F(DeviceOrder, ShutdownFreesCachesAndEverythingStaysCallable) {
   OpenDevice device;
   free(device, allocate(device, 1 << 20), 1 << 20);
   EXPECT_GT(sim().used_bytes(), 0u);

@@ -222,7 +222,7 @@ TEST_F(DeviceTrace, WorkOfAStreamDoesNotOverlap) {
   plugin().stream_close(stream);
 }
 
-TEST_F(DeviceTrace, CollectTellsWhatIsComplete) {
+TEST_F(DeviceTrace, CollectReportsCompleteWork) {
   OpenDevice device;
   void *const stream = open_stream(device);
   const uint64_t there = allocate(device, 4000);

@@ -206,7 +206,8 @@ FaultCode expected_code(const Trial &run, size_t injected, const FaultCode &code
   const auto is = [&](size_t i, const char *slot) { return std::strcmp(calls[i].slot, slot) == 0; };
   bool is_adopted = is(injected, "stream_open") &&
                     run.fault().function == pick("cuStreamGetCtx", "hipStreamGetDevice");
-  // device_open queries a context only if it adopts one, which it does after device_native.
+  // device_open queries a context only if it adopts one. In these sequences, it adopts a context
+  // after device_native.
   for (size_t i = 0; i < injected && is(injected, "device_open"); ++i) {
     is_adopted = is_adopted || is(i, "device_native");
   }
@@ -264,14 +265,15 @@ std::string judge_lost(const Trial &run, size_t first, const void *requested, co
                        std::set<const void *> *out_lost) {
   for (size_t i = first; i < run.calls().size(); ++i) {
     const Call &call = run.calls()[i];
-    const bool says = is_loss_report(call, code);
-    if (!says && call.status != GUF_OK) return "sticky: " + text_of(call);
+    const bool is_loss = is_loss_report(call, code);
+    if (!is_loss && call.status != GUF_OK) return "sticky: " + text_of(call);
     if (call.device == nullptr || !reports_device_loss(call.slot)) continue;
-    const bool asks = call.device == requested && std::strcmp(call.slot, "memory_alloc") == 0;
-    if (!says && (asks || out_lost->count(call.device) != 0)) {
+    const bool is_allocation =
+        call.device == requested && std::strcmp(call.slot, "memory_alloc") == 0;
+    if (!is_loss && (is_allocation || out_lost->count(call.device) != 0)) {
       return "sticky: not lost, " + text_of(call);
     }
-    if (says) out_lost->insert(call.device);
+    if (is_loss) out_lost->insert(call.device);
   }
   return "";
 }

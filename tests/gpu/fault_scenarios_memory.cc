@@ -23,8 +23,8 @@ void allocate_every_kind(Trial &run) {
   GUF_TEST_TRY(stream.status());
   for (const int32_t kind :
        {GUF_MEMORY_DEVICE, GUF_MEMORY_PINNED, GUF_MEMORY_MAPPED, GUF_MEMORY_MANAGED}) {
-    const RunMemory anybodys(run, owner, kBytes, kind);
-    GUF_TEST_TRY(anybodys.status());
+    const RunMemory any_stream(run, owner, kBytes, kind);
+    GUF_TEST_TRY(any_stream.status());
     const RunMemory streams(run, owner, kBytes, kind, stream.get());
     GUF_TEST_TRY(streams.status());
   }

@@ -62,7 +62,7 @@ TEST_F(ImageLoad, IsALibraryWhereTheDriverHasThem) {
   EXPECT_EQ(live_objects(), before);
 }
 
-TEST_F(ImageLoad, WhatTheDriverRefusesLaterIsRefusedAtOnce) {
+TEST_F(ImageLoad, UnusableImagesAreRefusedAtOnce) {
   if (is_old()) GTEST_SKIP() << "modules are refused when they are loaded";
   OpenDevice device;
   const std::string before = live_objects();
@@ -101,7 +101,7 @@ class Compiled {
   const uint64_t entries_ = sim().ptx("entries"), bytes_ = sim().ptx("bytes");
 };
 
-TEST_F(ImageLoad, OfPtxTheDriverCompilesWhatAKernelNeeds) {
+TEST_F(ImageLoad, TheDriverCompilesOnlyTheRequiredPtx) {
   OpenDevice device;
   get_a_kernel(device);
   const std::string before = live_objects();

@@ -101,11 +101,10 @@ TEST_F(DeviceToolsTest, AModuleOfNoTargetIsAnError) {
   unsetenv("CUDA_HOME");
   const PathWithoutPtxas path_of_programs(path("bin"));
   const std::string skipped =
-      "gufcc: warning: target sm_90 is skipped: no ptxas; say --ptxas FILE or --cuda-home DIR\n";
-  EXPECT_EQ(failing_build("sm_90", {}),
-            skipped +
-                "gufcc: error: no target of 'sm_90' can be compiled for on this machine, see "
-                "above\n");
+      "gufcc: warning: target sm_90 is skipped: no ptxas: use --ptxas FILE or --cuda-home DIR\n";
+  EXPECT_EQ(failing_build("sm_90", {}), skipped +
+                                            "gufcc: error: this machine can compile for no target "
+                                            "of 'sm_90'; see the messages above\n");
   EXPECT_THAT(failing_build("sm_90", {"--object"}), HasSubstr("no target of 'sm_90'"));
   const ProcessResult built = build("x86-64-v2,sm_90");
   ASSERT_EQ(built.status, 0) << built.output;
@@ -115,20 +114,21 @@ TEST_F(DeviceToolsTest, AModuleOfNoTargetIsAnError) {
 
 TEST_F(DeviceToolsTest, ToolkitsThatAreGoneAreErrors) {
   const std::string gone = path("gone").string();
-  EXPECT_THAT(failing_build("x86-64-v2,sm_90", {"--cuda-home", gone}),
-              HasSubstr("error: target sm_90 cannot be made: '" + gone + "/bin/ptxas' does not "));
+  EXPECT_THAT(
+      failing_build("x86-64-v2,sm_90", {"--cuda-home", gone}),
+      HasSubstr("error: cannot compile for target sm_90: '" + gone + "/bin/ptxas' does not "));
   EXPECT_THAT(failing_build("x86-64-v2,ptx_75", {"--cuda-home", gone}),
-              HasSubstr("error: target ptx_75 cannot be made: '" + gone +
+              HasSubstr("error: cannot compile for target ptx_75: '" + gone +
                         "' has no nvvm/libdevice/libdevice.10.bc"));
   EXPECT_THAT(failing_build("x86-64-v2,sm_90", {"--ptxas", gone}),
-              HasSubstr("error: target sm_90 cannot be made: '" + gone + "' does not run"));
+              HasSubstr("error: cannot compile for target sm_90: '" + gone + "' does not run"));
   // PTX images need no ptxas.
   EXPECT_THAT(failing_build("x86-64-v2,ptx_75", {"--ptxas", gone}),
-              HasSubstr("error: target ptx_75 cannot be made: '" + gone + "' does not run"));
+              HasSubstr("error: cannot compile for target ptx_75: '" + gone + "' does not run"));
   EXPECT_THAT(failing_build("x86-64-v2,gfx942", {"--rocm-bitcode", gone}),
-              HasSubstr("error: target gfx942 cannot be made: '" + gone + "' has no ocml.bc"));
+              HasSubstr("error: cannot compile for target gfx942: '" + gone + "' has no ocml.bc"));
   EXPECT_THAT(failing_build("x86-64-v2,ptx_75", {"--cuda-compiler", "nvcc", "--cuda-home", gone}),
-              HasSubstr("error: target ptx_75 cannot be made: nvcc not found: '" + gone +
+              HasSubstr("error: cannot compile for target ptx_75: nvcc not found: '" + gone +
                         "/bin/nvcc' does not run"));
   // gufcc does not look up tools that no target needs.
   EXPECT_EQ(build("x86-64-v2", {"--cuda-home", gone, "--rocm-bitcode", gone}).status, 0);
@@ -161,7 +161,7 @@ TEST_F(DeviceToolsTest, NvccMakesTheSameEntries) {
 }
 
 // The cache key contains the identity of the compiler and not the compiler's path.
-TEST_F(DeviceToolsTest, WhatNvccMadeIsKeptForNvcc) {
+TEST_F(DeviceToolsTest, ObjectsOfNvccAreCachedForNvcc) {
   if (!has_nvcc()) GTEST_SKIP() << "no nvcc";
   fs::create_directory_symlink(cuda_home(), path("toolkit"));
   ASSERT_EQ(build("ptx_75", {"--cuda-home", cuda_home(), "--cuda-compiler", "nvcc"}).status, 0);

@@ -57,7 +57,7 @@ TEST_P(ExampleKernels, DeviceFunction) {
                      r(5);
   call("guf_ew_power_over_fff_f", {x.data(), y.data(), z.data(), r.data()}, {5}, {4, 4, 4, 4});
   const float expected[] = {2, 9.185586f, .5714286f, 17.320507f, .33333334f};
-  // The error bound is that of pow, 1 ULP, plus the rounding of the division.
+  // The error bound is the bound of pow, 1 ULP, plus the rounding of the division.
   EXPECT_THAT(r, Pointwise(FloatEq(), expected));
 }
 

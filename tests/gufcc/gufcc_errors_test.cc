@@ -112,7 +112,7 @@ TEST_F(Gufcc, AWrongResultPointsAtTheRegistration) {
 }
 
 // An error in the kernel must not be reported as a wrong result type, for any type that it returns.
-TEST_F(Gufcc, EveryResultThatCastTakesIsTaken) {
+TEST_F(Gufcc, EveryResultThatCastAcceptsCompiles) {
   std::string text =
       "#include <gufunc/kernel.hpp>\n"
       "enum Colour { red }; enum class Shade : int { dark };\n"
@@ -199,7 +199,7 @@ TEST_F(Gufcc, HostedHeadersAreRefusedByName) {
 }
 
 // Freestanding headers, and the headers that they include, must be accepted.
-TEST_F(Gufcc, FreestandingHeadersAreTaken) {
+TEST_F(Gufcc, FreestandingHeadersAreAccepted) {
   std::string text = "#include <gufunc/kernel.hpp>\n";
   for (const char *header : {"array",    "atomic",   "cfloat",      "climits",  "cstdarg",
                              "cstddef",  "cstdint",  "exception",   "float.h",  "initializer_list",

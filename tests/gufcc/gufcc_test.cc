@@ -223,7 +223,7 @@ TEST_F(Gufcc, DamagedObjectsOfTheCacheAreCompiledAnew) {
   damage_with([](std::string *object) { object->clear(); });
 }
 
-TEST_F(Gufcc, TheDepfileNamesWhatWasRead) {
+TEST_F(Gufcc, TheDepfileNamesTheFilesThatWereRead) {
   write("factor.h", "#define FACTOR 2\n");
   ASSERT_EQ(run({write("scale.guf.cpp", kScale), "-o", path("scale.so").string(), "--depfile",
                  path("scale.d").string()})

@@ -37,27 +37,26 @@ TEST_P(HostOnlyCode, IsRefusedAtItsLine) {
 const Refusal kRefusals[] = {
     {"Printf", "extern \"C\" int printf(const char *, ...);",
      "printf(\"%g\", double(x)); return x;",
-     ":4:3: error: a kernel cannot use 'printf', which the host alone has; a kernel prints "
+     ":4:3: error: a kernel cannot use 'printf', which only the host has; a kernel prints "
      "nothing"},
     {"Puts", "extern \"C\" int puts(const char *);", "puts(\"here\"); return x;",
-     ":4:3: error: a kernel cannot use 'puts', which the host alone has; a kernel prints nothing"},
+     ":4:3: error: a kernel cannot use 'puts', which only the host has; a kernel cannot print"},
     {"Malloc", "extern \"C\" void *malloc(unsigned long);", "return malloc(8) != nullptr ? x : 0;",
-     ":4:10: error: a kernel cannot use 'malloc', which the host alone has; a kernel has no memory "
-     "of "
-     "its own, g.shared<T>(n)"},
+     ":4:10: error: a kernel cannot use 'malloc', which only the host has; a kernel has no private "
+     "heap, g.shared<T>(n)"},
     {"New", "", "float *const a = new float[4]; a[0] = x; x = a[0]; delete[] a; return x;",
-     ":4: error: a kernel cannot use new: a kernel has no memory of its own"},
+     ":4: error: a kernel cannot use new: a kernel has no private heap"},
     {"OperatorNew", "void *volatile kept;", "kept = ::operator new[](8); return x;",
-     ":4: error: a kernel cannot use new: a kernel has no memory of its own"},
+     ":4: error: a kernel cannot use new: a kernel has no private heap"},
     {"Assembly", "", "asm(\"nop\"); return x;", ":4: error: a kernel cannot use inline assembly"},
     {"LongDouble", "", "return float((long double)(x) * x);",
      ":4: error: a kernel cannot use long double"},
     {"LongDoubleNumber", "", "return float(x * 1.5L);",
      ":4: error: a kernel cannot use long double"},
     {"BuiltinMathematics", "", "return __builtin_sinf(x);",
-     ":4: error: a kernel cannot use 'sinf', which the host alone has; use guf::sin"},
+     ":4: error: a kernel cannot use 'sinf', which only the host has; use guf::sin"},
     {"BuiltinRound", "", "return __builtin_roundf(x) + __builtin_lgammaf(x);",
-     ":4: error: a kernel cannot use 'lgammaf', which the host alone has; use guf::lgamma"},
+     ":4: error: a kernel cannot use 'lgammaf', which only the host has; use guf::lgamma"},
     {"UnknownFunction", "float elsewhere(float);", "return elsewhere(x);",
      ":4:10: error: 'elsewhere' is a function of the host; declare it GUF_DEVICE"},
     {"StaticVariable", "static int calls;", "return x + float(++calls);",
@@ -115,7 +114,7 @@ TEST_F(Gufcc, HostOnlyCodeIsRefusedAgainFromTheCache) {
               HasSubstr("bad.guf.cpp:3:50: error: a kernel cannot have the variable"));
 }
 
-TEST_F(Gufcc, WhatEveryTargetHasIsNoCodeOfTheHost) {
+TEST_F(Gufcc, FunctionsOfEveryTargetAreNotHostCode) {
   const ProcessResult built =
       run({write("good.guf.cpp",
                  "#include <gufunc/kernel.hpp>\n"

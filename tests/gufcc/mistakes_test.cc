@@ -192,18 +192,17 @@ const Mistake kMistakes[] = {
     {"New",
      "GUF_DEVICE float f(float x) {\n  float *p = new float(x);\n  return *p;\n}\nGUF_UFUNC(f, "
      "\"f->f\");\n",
-     3, "a kernel cannot use new: a kernel has no memory of its own, g.shared<T>(n)"},
+     3, "a kernel cannot use new: a kernel has no private heap; g.shared<T>(n)"},
     {"Malloc",
      "extern \"C\" void *malloc(unsigned long);\nGUF_DEVICE float f(float x) {\n"
      "  return malloc(4) != nullptr ? x : 0;\n}\nGUF_UFUNC(f, \"f->f\");\n",
-     4,
-     "a kernel cannot use 'malloc', which the host alone has; a kernel has no memory of its own"},
+     4, "a kernel cannot use 'malloc', which only the host has; a kernel has no private heap"},
     {"Printf",
      "extern \"C\" int printf(const char *, ...);\nGUF_DEVICE float f(float x) {\n"
      "  printf(\"here\");\n  return x;\n}\nGUF_UFUNC(f, \"f->f\");\n",
      4,
-     "a kernel cannot use 'printf', which the host alone has; a kernel prints nothing, give the "
-     "value as an output; to debug on the cpu, gufcc -g --targets host"},
+     "a kernel cannot use 'printf', which only the host has; a kernel cannot print: write the "
+     "value to an output; to debug on the cpu, use gufcc -g --targets host"},
     {"GlobalVariable",
      "int calls;\nGUF_DEVICE float f(float x) {\n  ++calls;\n  return x;\n}\nGUF_UFUNC(f, "
      "\"f->f\");\n",
@@ -248,7 +247,7 @@ const Mistake kMistakes[] = {
      5, "'at' is a function of the host; declare it GUF_DEVICE"},
     {"Assembly",
      "GUF_DEVICE float f(float x) {\n  asm(\"nop\");\n  return x;\n}\nGUF_UFUNC(f, \"f->f\");\n", 3,
-     "a kernel cannot use inline assembly: it is one processor's"},
+     "a kernel cannot use inline assembly: it depends on the processor"},
     {"LongDouble",
      "GUF_DEVICE double f(double x) {\n  long double y = x;\n  return double(y);\n}\nGUF_UFUNC(f, "
      "\"d->d\");\n",
@@ -590,7 +589,7 @@ TEST_F(Gufcc, AllowedBuiltinsCompileForAllTargetsAndWithGcc) {
 }
 
 // These names are reserved in OpenCL C++ only, which no backend uses.
-TEST_F(Gufcc, TablesInFunctionsAndTheNamesOfOpenClAreTaken) {
+TEST_F(Gufcc, TablesInFunctionsAndTheNamesOfOpenClAreAccepted) {
   const ProcessResult built =
       run({write("k.guf.cpp",
                  "#include <gufunc/kernel.hpp>\nGUF_TABLE float constant[2] = {1, 2};\n"

@@ -101,7 +101,7 @@ TEST_F(ObjectCacheTest, NoLinkInTheFolderIsFollowed) {
   EXPECT_FALSE(fs::exists(path("new")));
 }
 
-TEST_F(ObjectCacheTest, AnObjectThatOthersCanWriteIsNotTaken) {
+TEST_F(ObjectCacheTest, AnObjectThatOthersCanWriteIsNotUsed) {
   const ObjectCache cache(path("cache"));
   const std::string key = ObjectCache::key("a");
   const fs::path kept = path("cache") / (key + ".o");
@@ -114,7 +114,7 @@ TEST_F(ObjectCacheTest, AnObjectThatOthersCanWriteIsNotTaken) {
   EXPECT_FALSE(cache.fetch(key, path("out"))) << "and a FIFO does not block";
 }
 
-TEST_F(ObjectCacheTest, OnlyWhatWasStoredIsFetched) {
+TEST_F(ObjectCacheTest, OnlyStoredObjectsAreFetched) {
   const ObjectCache cache(path("cache"));
   const std::string key = ObjectCache::key("a"), other = ObjectCache::key("b");
   const std::string object("object\0with\nany bytes", 21);

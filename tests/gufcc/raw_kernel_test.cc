@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST_F(Gufcc, RawKernelsStandInTheTable) {
+TEST_F(Gufcc, RawKernelsAreInTheTable) {
   const std::string source = write(
       "k.guf.cpp",
       "#include <gufunc/raw_kernel.hpp>\n"
@@ -116,7 +116,7 @@ TEST_F(Gufcc, AWrongKernelPointsAtItsRegistration) {
   }
 }
 
-TEST_F(Gufcc, WhatARawKernelCannotUseIsNamed) {
+TEST_F(Gufcc, UnsupportedFeaturesOfRawKernelsAreNamed) {
   const auto with = [&](const std::string &body) {
     return failing(
         "#include <gufunc/raw_kernel.hpp>\n"
@@ -131,7 +131,7 @@ TEST_F(Gufcc, WhatARawKernelCannotUseIsNamed) {
   EXPECT_THAT(with("static int n = 0; x[n++] = 1"), HasSubstr("cannot have the variable"));
   EXPECT_THAT(failing("#include <gufunc/raw_kernel.hpp>\n"
                       "namespace n { GUF_DEVICE void k(guf::block) {}\nGUF_KERNEL(k); }\n"),
-              HasSubstr("bad.guf.cpp:3: error: a registration stands outside of any namespace"));
+              HasSubstr("bad.guf.cpp:3: error: a registration must be outside of namespaces"));
   EXPECT_THAT(failing("#include <gufunc/raw_kernel.hpp>\n"
                       "GUF_DEVICE void k(guf::block) {}\nGUF_KERNEL(k, \"threads=5000\");\n"),
               HasSubstr("bad.guf.cpp:3: error: threads: expected 1 to 1024, got '5000'"));

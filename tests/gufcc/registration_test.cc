@@ -51,7 +51,7 @@ const Refused kRefused[] = {
     {"LIsQ", raw("ufunc", "f", {"l->l q->q"}), "has the loop q->q already"},
     {"UnknownOption", raw("ufunc", "f", {"f->f", "inplace"}),
      "'inplace' is not an option; valid are name="},
-    {"FlagWithValue", raw("ufunc", "f", {"f->f", "commutative=1"}), "takes no value"},
+    {"FlagWithValue", raw("ufunc", "f", {"f->f", "commutative=1"}), "does not accept a value"},
     {"BadIdentity", raw("ufunc", "f", {"f->f", "identity=2"}), "expected none, reorderable, zero"},
     {"BadFp", raw("ufunc", "f", {"f->f", "fp=quick"}), "expected fast or strict, got 'quick'"},
     {"LongDoc", raw("ufunc", "f", {"f->f", "doc=" + std::string(5000, 'x')}),
@@ -75,12 +75,13 @@ const Refused kRefused[] = {
      "expected in, out or inout, got 'rw'"},
     {"RoleCount", raw("gufunc", "f", {"(n)", "f", "roles=in,out"}),
      "roles: expected one for each of the 1 operands, got 2"},
-    {"NothingWritten", raw("gufunc", "f", {"(n)", "f"}), "say which operands it writes"},
+    {"NothingWritten", raw("gufunc", "f", {"(n)", "f"}), "name the operands that it writes"},
     {"RolesOfInputs", raw("gufunc", "f", {"(n)->(n)", "ff->f", "roles=out,out"}),
      "operand 0 is an input of a signature with outputs: its role must be in"},
     {"RoleOfOutput", raw("gufunc", "f", {"(n)->(n)", "ff->f", "roles=in,in"}),
      "operand 1 is an output: expected out or inout, got in"},
-    {"NoRoleWrites", raw("gufunc", "f", {"(n)", "f", "roles=in"}), "say which operands it writes"},
+    {"NoRoleWrites", raw("gufunc", "f", {"(n)", "f", "roles=in"}),
+     "name the operands that it writes"},
     {"TooManyOperands", raw("ufunc", "f", {std::string(32, 'f') + "->f"}), "together 1 to 32"},
     {"SignatureOpen", raw("gufunc", "f", {"(n),(n->()", "ff->f"}),
      "signature: expect ',' or ')' at position 6 in \"(n),(n->()\""},
@@ -180,7 +181,7 @@ std::string messages_of_three(const std::string &first, const std::string &secon
 }
 
 TEST(Registration, OptionsOfOneNameContradict) {
-  const char *end = "; registrations of one name agree in it\n";
+  const char *end = "; registrations with the same name must have the same value\n";
   Module module;
   for (const char *flag : {"inplace_safe", "commutative", "associative", "underflows", "divides",
                            "takes_none", "fp=fast"}) {
@@ -236,7 +237,7 @@ TEST(Registration, DocAndFailureMayBeLeftOutButNotContradict) {
     EXPECT_EQ(messages_of_three(option("one"), "", option("one"), &(module = {})), "");
     EXPECT_EQ(messages_of_three("", option("one"), option("two"), &(module = {})),
               fmt::format("k.cpp:13: error: f: expected {0}=one as at k.cpp:9, got {0}=two; "
-                          "registrations of one name agree in it\n",
+                          "registrations with the same name must have the same value\n",
                           key));
   }
   EXPECT_EQ(messages_of_three("", "failure=one", "", &(module = {})), "");

@@ -86,7 +86,7 @@ std::string excerpt_of(const std::string &text, std::string_view entry) {
 // Upper limits for the size of a plugin's images, for any set of targets.
 constexpr uint64_t kCudaBudget = 20'000'000, kRocBudget = 15'000'000;
 
-TEST_F(Images, AreThereAndWithinTheBudget) {
+TEST_F(Images, ExistAndAreWithinTheBudget) {
   ASSERT_FALSE(images_->empty());
   ASSERT_FALSE(entries_->empty());
   std::map<std::string, std::pair<uint64_t, uint64_t>> plain_and_packed;

@@ -81,7 +81,7 @@ TEST(PtxRules, FindEachFault) {
   EXPECT_THAT(faults_of("", kNone, "\t.local .align 8 .b8 \t__local_depot0[40];\n"), IsEmpty());
 }
 
-TEST(PtxRules, AllowWhatAFunctionIsFreeTo) {
+TEST(PtxRules, AllowPermittedChoices) {
   constexpr Freedom kFused = Freedom::kFused, kApproximate = Freedom::kApproximate;
   const std::string fma = "\tfma.rn.f32 \t%f1, %f2, %f3, %f4;\n";
   const std::string flushed = "\tfma.rn.ftz.f32 \t%f1, %f2, %f3, %f4;\n";

@@ -115,7 +115,7 @@ TEST_F(NullCalls, AMissingKernelIsNeverAnotherLoop) {
   const guf_array a = make(far_, {1, 2, 3}), out = make(far_, {7, 8, 9});
   EXPECT_EQ(call(a, a, out, nullptr, subtract), GUF_E_NO_IMAGE);
   EXPECT_THAT(error_.message, HasSubstr("no kernel of 'subtract' (float32,float32->float32) for "
-                                        "device null:2 (null); images there are: null"));
+                                        "device null:2 (null); available images: null"));
   EXPECT_THAT(values_of(out), ElementsAre(7, 8, 9));
   guf_ufunc_release(subtract, nullptr);
 }
@@ -185,7 +185,7 @@ TEST_F(NullCalls, AStreamReportsItsFirstFailureOnce) {
 
 // There are more loop dimensions than a launch block supports, so the plan needs two launches on
 // the device.
-TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
+TEST_F(NullCalls, APlanStaysAliveForWorkQueuedBeforeAFailure) {
   constexpr int kNdim = GUF_MAX_LOOP_NDIM + 1;
   int64_t shape[kNdim], strides[kNdim], stride = sizeof(float);
   for (int axis = kNdim - 1; axis >= 0; --axis, stride *= 3) {
@@ -226,7 +226,7 @@ TEST_F(NullCalls, APlanStaysForWhatItQueuedBeforeAStepFailed) {
   uint64_t length = sizeof text;
   ASSERT_EQ(guf_plan_explain(plan, text, &length, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(control().calls("describe_launch"), described + 1);
-  EXPECT_THAT(text, HasSubstr("launches: one for each of 2 places in the outer dimensions\n"
+  EXPECT_THAT(text, HasSubstr("launches: one for each of 2 positions in the outer dimensions\n"
                               "null: 256 items\n"));
   control().script("async=1;launch@2=1200");
   const uint64_t addresses[] = {tensors[0].address, 0, tensors[1].address};
@@ -365,7 +365,7 @@ void exit_after_shutdown() {
   std::_Exit(right ? 0 : 1);
 }
 
-TEST(NullShutdown, IsToldByEveryCallThatNeedsADevice) {
+TEST(NullShutdown, IsReportedByEveryCallThatNeedsADevice) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(exit_after_shutdown(), ::testing::ExitedWithCode(0), "");
 }

@@ -68,7 +68,7 @@ class NullChunks : public NullDevices, public ::testing::WithParamInterface<bool
   std::vector<int64_t> report_;
 };
 
-TEST_P(NullChunks, GiveTheSameResults) {
+TEST_P(NullChunks, ReturnTheSameResults) {
   std::vector<float> a(1000), b(1000), out(1000, -1), expected(1000);
   std::iota(a.begin(), a.end(), 0.0F);
   for (size_t i = 0; i < 1000; ++i) {
@@ -88,7 +88,7 @@ TEST_P(NullChunks, GiveTheSameResults) {
   }
 }
 
-TEST_P(NullChunks, StridesStretchesAndWhatIsReadOnce) {
+TEST_P(NullChunks, StridesBroadcastsAndSharedOperands) {
   std::vector<float> a = {1, 2, 3, 4, 5, 6}, b = {10, 20}, out(8, 0);
   // View of `a`, reversed and transposed: the rows are (6, 3), (5, 2), (4, 1).
   ASSERT_EQ(add(view(a, {3, 2}, {-4, -12}, 5), view(b, {2}), view(out, {3, 2}, {8, 4}, 1), 8),
@@ -121,7 +121,7 @@ TEST_P(NullChunks, StopAndGoOn) {
   std::vector<float> a = {1, 2, 3, 4, 5, 6}, out(6, 0);
   stop_at_ = 4;
   EXPECT_EQ(add(view(a, {6}), view(a, {6}), view(out, {6}), 8), GUF_E_CANCELLED);
-  EXPECT_THAT(error_.message, HasSubstr("behind outer item 4 of 6"));
+  EXPECT_THAT(error_.message, HasSubstr("after outer item 4 of 6"));
   EXPECT_EQ(done_, 4);
   EXPECT_THAT(out, ElementsAre(2, 4, 6, 8, 0, 0));
   out[0] = 99;  // completed items are not written again
@@ -134,7 +134,7 @@ TEST_P(NullChunks, StopAndGoOn) {
   EXPECT_THAT(error_.message, HasSubstr("first_item: expected 0 to 6, got 7"));
 }
 
-TEST_P(NullChunks, RefuseWhatCannotBeCut) {
+TEST_P(NullChunks, RefuseCallsThatCannotBeDivided) {
   std::vector<float> a = {1, 2, 3, 4}, out(4, 0);
   EXPECT_EQ(add(view(a, {3}), view(a, {3}), view(a, {3}, {}, 1), 4), GUF_E_OVERLAP);
   EXPECT_EQ(add(view(a, {4}), view(a, {4}), guf_operand{}, 4), GUF_E_ARG);
@@ -155,7 +155,7 @@ TEST_P(NullChunks, RefuseWhatCannotBeCut) {
   EXPECT_THAT(out, ElementsAre(2, 4, 6, 8));
 }
 
-TEST_P(NullChunks, AFailureTellsHowFarItCame) {
+TEST_P(NullChunks, AFailureReportsTheCompletedItems) {
   if (!GetParam()) return;  // only the null device can inject failures
   std::vector<float> a = {1, 2, 3, 4, 5, 6, 7, 8}, out(8, 0);
   ASSERT_EQ(add(view(a, {8}), view(a, {8}), view(out, {8}), 4), GUF_OK) << error_.message;

@@ -73,7 +73,7 @@ class NullHostCalls : public NullDevices {
   std::list<guf_tensor> tensors_;
 };
 
-TEST_F(NullHostCalls, AllOnTheHostGivesAResultOnTheHost) {
+TEST_F(NullHostCalls, HostOperandsReturnAHostResult) {
   std::vector<float> a = {1, 2, 3}, b = {10, 20, 30};
   guf_operand out = {};
   ASSERT_EQ(add(view(a, {3}), view(b, {3}), &out), GUF_OK) << error_.message;
@@ -83,7 +83,7 @@ TEST_F(NullHostCalls, AllOnTheHostGivesAResultOnTheHost) {
   EXPECT_EQ(control().calls("launch"), 1U);
 }
 
-TEST_F(NullHostCalls, StridesStretchesAndGivenOutputs) {
+TEST_F(NullHostCalls, StridesBroadcastsAndProvidedOutputs) {
   std::vector<float> a = {1, 2, 3, 4, 5, 6}, b = {10, 20}, out = {0, 0, 0, 0, 0, 0, 0, 0};
   guf_operand result = view(out, {3, 2}, {8, 4}, 1);
   // View of `a`, reversed and transposed: the rows are (6, 3), (5, 2), (4, 1).
@@ -91,7 +91,7 @@ TEST_F(NullHostCalls, StridesStretchesAndGivenOutputs) {
   EXPECT_THAT(out, ElementsAre(0, 16, 23, 15, 22, 14, 21, 0));
 }
 
-TEST_F(NullHostCalls, ResultsLieAsTheOperandsDo) {
+TEST_F(NullHostCalls, ResultsHaveTheLayoutOfTheOperands) {
   std::vector<float> a = {1, 2, 3, 4, 5, 6};
   guf_operand out = {};
   ASSERT_EQ(add(view(a, {2, 3}, {4, 8}), scalar(1), &out), GUF_OK) << error_.message;

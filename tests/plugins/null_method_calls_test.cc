@@ -130,7 +130,7 @@ TEST_F(NullMethods, ExplainCallsTheBackend) {
   EXPECT_EQ(control().calls("method"), methods);
 }
 
-TEST_F(NullMethods, AreNotAskedForFpFlagsThatTheBackendDoesNotDetect) {
+TEST_F(NullMethods, DoNotReceiveUnsupportedFpFlagRequests) {
   const guf_operand in = operand_of(floats(near_, {1, 2, 3}));
   guf_operand out = operand_of(floats(near_, {7}));
   uint32_t fp_flags = 0;

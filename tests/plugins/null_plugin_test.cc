@@ -211,7 +211,7 @@ TEST_F(NullPlugin, HostLoopsRunOnlyWhereTheHostReaches) {
   same.types = loop.types;
   same.host = loop.host;
   EXPECT_EQ(backend::kernel_of(*own, same, far, &kernel, &error_), GUF_E_NO_IMAGE);
-  EXPECT_THAT(error_.message, HasSubstr("is a host function; device null:3 runs none"));
+  EXPECT_THAT(error_.message, HasSubstr("is a host function, which device null:3 cannot run"));
 }
 
 // Injects each code that only a device can cause into the slot that would cause it.

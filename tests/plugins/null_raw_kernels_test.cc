@@ -47,7 +47,7 @@ TEST_F(NullRawKernels, ABackendWithoutTheExtensionRefuses) {
   EXPECT_THAT(error_.message, HasSubstr("null:0: backend null has no raw kernels"));
 }
 
-TEST_F(NullRawKernels, AModuleWithoutCodeForTheDeviceSaysSo) {
+TEST_F(NullRawKernels, AModuleWithoutCodeForTheDeviceIsReported) {
   const guf_array here = keep(make(find_device("cpu"), GUF_F32, std::vector<float>{1, 2}));
   EXPECT_EQ(launch(kTable, here), GUF_OK) << error_.message;
   EXPECT_EQ(launch(kWithoutCode, here), GUF_E_NO_IMAGE);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that "auto" selects the backend with the highest priority, whoever supplies it.
+// Tests that "auto" selects the backend with the highest priority, also if it is a plugin from
+// outside the tree.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that every public function restores the state of its thread and process, whatever the
-// caller has set: floating-point control, signal mask, locale, file descriptors, working directory,
-// umask and errno. No function may print to stdout or stderr. The functions are listed in
+// Tests that every public function restores the state of its thread and process as the caller has
+// set it: floating-point control, signal mask, locale, file descriptors, working directory, umask
+// and errno. No function may print to stdout or stderr. The functions are listed in
 // abi/symbols.txt, and tests/abi/misuse provides valid and invalid arguments.
 #include <dirent.h>
 #include <fcntl.h>

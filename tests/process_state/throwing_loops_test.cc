@@ -167,7 +167,7 @@ TEST(ThrowingLoops, OnAllThreadsAtOnce) {
   expect_working_pool();
 }
 
-TEST(ThrowingLoops, WhatIsNoException) {
+TEST(ThrowingLoops, ThrownObjectsOfOtherTypes) {
   static Thrower thrower;
   thrower.plain = true;
   const guf_ufunc ufunc = make("throws_int", GUF_LOOP_NUMPY, 1, &thrower);

@@ -134,8 +134,8 @@ class Chunked(command_fixture.CommandTest):
         self.ok(*run, path, '--inplace', '--chunk', '100')
         np.testing.assert_array_equal(np.load(path), expected)
         swapped = self.save('swapped.npy', rows.astype('>f4'))
-        self.fails(2, 'cumulative_power writes what it reads', *run, swapped, '-o', self.out,
-                   '--chunk=100')
+        self.fails(2, 'cumulative_power writes operands that it reads', *run, swapped,
+                   '-o', self.out, '--chunk=100')
         doubles = self.save('wider.npy', rows.astype('i4'))
         self.fails(2, 'argument 0 must be a .npy file of float', *run, doubles, '-o', self.out,
                    '--chunk', '100')
@@ -155,7 +155,7 @@ class Chunked(command_fixture.CommandTest):
             self.fails(2, '--chunk: expected a number of bytes below 2^64, such as 65536, 64K, 8M '
                        f"or 1G, got '{text}'\n", 'run', 'negative', path, '-o', self.out,
                        '--chunk', text)
-        self.fails(2, 'say where the result goes', 'run', 'negative', path, '--chunk', '1M')
+        self.fails(2, '--chunk: expected -o, --into or --inplace', 'run', 'negative', path, '--chunk', '1M')
 
 
 if __name__ == '__main__':

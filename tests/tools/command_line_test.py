@@ -342,7 +342,7 @@ class CommandLine(unittest.TestCase):
         self.assertIn('raw kernel\n  takes     uint64, int64, uint64*\n', report)
         self.assertIn('threads   at most 256 in a block', report)
         for command in (('run', 'count_in_circle', '1', '2'), ('reduce', 'count_in_circle', '1')):
-            self.fails(2, "'count_in_circle' is a raw kernel, and no ufunc", *command,
+            self.fails(2, "'count_in_circle' is a raw kernel, not a ufunc", *command,
                        '--module', self.module('raw_counting'))
 
     def test_roles(self):

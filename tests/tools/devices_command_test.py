@@ -97,14 +97,14 @@ class Devices(command_fixture.CommandTest):
             for device in all_devices:
                 if device not in usable:
                     self.assertEqual(list(device), ['spec', 'state', 'reason'])
-                    self.assertIn('one too many', device['reason'])
+                    self.assertIn('cannot be opened', device['reason'])
 
     @unittest.skipUnless(SIMULATED, 'no simulated devices')
     def test_no_device(self):
         with machine(GUFUNC_SIM_DEVICES='0'):
             for backend, cause in (
                 ('cuda', 'no device: cuInit answers CUDA_ERROR_NO_DEVICE (100)'),
-                ('roc', 'no device: hipInit gives hipErrorNoDevice (100)'),
+                ('roc', 'no device: hipInit failed with hipErrorNoDevice (100)'),
             ):
                 reason = f'backend {backend} found no device'
                 row = self.unusable(backend, 'GUF_E_NO_DEVICE', reason)
@@ -164,7 +164,7 @@ class Devices(command_fixture.CommandTest):
         if not SIMULATED:
             self.skipTest('no other backend')
         with machine(GUFUNC_BACKENDS='cpu'):
-            self.unusable('cuda', 'GUF_E_NO_BACKEND', 'switched off by GUFUNC_BACKENDS')
+            self.unusable('cuda', 'GUF_E_NO_BACKEND', 'disabled by GUFUNC_BACKENDS')
 
     @unittest.skipUnless(SIMULATED, 'no simulated devices')
     def test_nothing_else_calls_a_driver(self):
@@ -249,7 +249,7 @@ class RunOnDevices(command_fixture.CommandTest):
             self.out.unlink()
 
     @unittest.skipUnless(SIMULATED, 'no simulated devices')
-    def test_auto_tells_where_it_ran(self):
+    def test_auto_reports_where_it_ran(self):
         # There are as many products as the device has compute units. The data of the sparse file is
         # never read.
         large = self.here / 'large.npy'

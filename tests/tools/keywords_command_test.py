@@ -13,7 +13,7 @@ COMMANDS = 'devices list describe run explain reduce accumulate reduceat outer a
 
 
 class Help(command_fixture.CommandTest):
-    def test_every_way_to_ask(self):
+    def test_all_methods_of_queries(self):
         overview = self.ok('--help')
         for name in COMMANDS:
             self.assertRegex(overview, f'(?m)^  {name} ')
@@ -226,11 +226,11 @@ class Chunks(command_fixture.CommandTest):
             self.fails(2, '--chunk: expected a number of bytes below 2^64, such as 65536, 64K, 8M '
                        f"or 1G, got '{text}'\n", 'run', 'add', file, file, '-o', self.out,
                        f'--chunk={text}')
-        self.fails(2, '--chunk: say where the result goes', 'run', 'add', file, file, '--chunk=1K')
+        self.fails(2, '--chunk: expected -o, --into or --inplace', 'run', 'add', file, file, '--chunk=1K')
 
 
 class MethodThreads(command_fixture.CommandTest):
-    def test_explain_tells_them(self):
+    def test_explain_lists_them(self):
         a = self.save('a.npy', np.ones((1000, 1000), np.float32))
         small = self.save('small.npy', np.ones(100, np.float32))
         os.environ.update(GUFUNC_NUM_THREADS='3', GUFUNC_CPU_ISA='x86-64-v2')
@@ -245,7 +245,7 @@ class MethodThreads(command_fixture.CommandTest):
                 self.assertIn('threads: 1, as the call requests', self.ok(*call, '--threads=1'))
                 self.assertIn('instructions: up to x86-64-v2', self.ok(*call))
                 self.assertIn('\nwalk: ', self.ok(*call))
-            self.assertIn('threads: 1, as indices are taken in their order',
+            self.assertIn('threads: 1, as the indices are applied in order',
                           self.ok('at', 'add', a, '1', '--indices', '0', '--explain'))
             for method in ('reduce', 'accumulate'):
                 self.assertIn('threads: 1, as work of 100 is too little to share',
@@ -256,7 +256,7 @@ class MethodThreads(command_fixture.CommandTest):
             # The reduction has more axes than a launch block supports, so the operand is copied
             # first. Then the result has more axes than a launch block supports.
             many = self.save('many.npy', np.ones((2,) * 16, np.float32))
-            self.assertIn('threads: up to 2, one a piece', self.ok('reduce', 'add', many,
+            self.assertIn('threads: up to 2, one per piece', self.ok('reduce', 'add', many,
                                                                    '--axis=none', '--explain'))
             kept = self.save('kept.npy', np.ones((2,) * 20, np.int8))
             self.assertIn('walk: ', self.ok('reduce', 'add', kept, '--explain'))

@@ -171,7 +171,7 @@ class MethodCommand(command_fixture.CommandTest):
             'float32 cast to float64',
             'int64 cast to float64',
             '(2,3,4)',
-            'refused ff->f: argument 0 is no safe cast to float32',
+            'refused ff->f: argument 0 cannot be cast safely to float32',
         ):
             self.assertIn(part, text)
         report = json.loads(self.ok('explain', 'add', self.a, b, '--json'))
@@ -183,7 +183,7 @@ class MethodCommand(command_fixture.CommandTest):
             4, 'could not be broadcast', 'explain', 'add', self.a, self.save('c.npy', np.ones(5))
         )
 
-    def test_explain_says_how_the_backend_runs_it(self):
+    def test_explain_contains_the_backends_description(self):
         big = self.save('big.npy', np.ones((300, 500), np.float32))
         flipped = self.save('flipped.npy', np.ones((300, 500), np.float32, order='F'))
         self.assertIn('walk: one call of the loop', self.ok('explain', 'add', self.a, '1'))

@@ -58,7 +58,7 @@ TEST(NpyHeader, ReadsAllVersions) {
   }
 }
 
-TEST(NpyHeader, WritesWhatItReads) {
+TEST(NpyHeader, WritesTheHeaderThatItRead) {
   struct Row {
     guf_dtype dtype;
     std::vector<int64_t> shape;

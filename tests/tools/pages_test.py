@@ -19,7 +19,7 @@ class Pages(unittest.TestCase):
     def folder(self):
         return pathlib.Path(MAKE_PAGES).parent / 'pages'
 
-    def test_are_what_help_says(self):
+    def test_pages_equal_the_help(self):
         for program in (GUFUNC, GUFCC):
             done = subprocess.run([sys.executable, MAKE_PAGES, program, '--check'],
                                   capture_output=True, text=True)

@@ -130,7 +130,7 @@ class Masked(command_fixture.CommandTest):
         self.ok('run', 'add', a, '10', '--where', m, '--inplace')
         np.testing.assert_array_equal(np.load(a), [10, 1, 12])
 
-    def test_help_tells(self):
+    def test_help_lists(self):
         for command in ('run', 'outer'):
             self.assertRegex(self.ok('help', command), r'new\s+result\s+is\s+0')
 

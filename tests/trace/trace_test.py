@@ -140,7 +140,7 @@ class Traces(unittest.TestCase):
             self.assertLess(pair['s']['pid'], DEVICE_TRACKS)
             self.assertGreaterEqual(pair['f']['pid'], DEVICE_TRACKS)
 
-    def test_devices_tell_their_times_and_launches(self):
+    def test_devices_report_their_times_and_launches(self):
         for device in GPUS:
             with self.subTest(device):
                 trace = self.traced(device, 'all')
@@ -244,7 +244,7 @@ class Traces(unittest.TestCase):
                     self.find(trace.host, name=queued, chunk=chunk)
                     self.find(trace.host, name=queued.replace('queue', 'finish'), chunk=chunk)
 
-    def test_a_plugin_that_tells_nothing_of_its_streams(self):
+    def test_a_plugin_that_does_not_trace_its_streams(self):
         variables = {'GUFUNC_BACKEND_PATH_ADD': str(NULL_FOLDER), 'GUFUNC_NULL': 'host_memory=0'}
         trace = self.traced('null', 'copies', 5, **variables)
         for direction in ('H2D', 'D2H'):
@@ -264,9 +264,9 @@ class Traces(unittest.TestCase):
             self.assertTrue(whole['ts'] <= launch['ts'] and end_of(launch) <= end_of(whole))
 
     @unittest.skipUnless('cuda:0' in DEVICES, 'no simulated devices')
-    def test_device_auto_tells_where_and_why(self):
+    def test_device_auto_reports_where_and_why(self):
         trace = self.traced('auto', 'chunks', 4)
-        why = 'device auto is cuda:0: kept on the host, which is done sooner'
+        why = 'device auto is cuda:0: not used, as the host is faster'
         self.assertEqual(self.find(trace.host, name=why)['dur'], 0)
         self.assertEqual({e['args']['device'] for e in trace.host if e['cat'] == 'launch'}, {'cpu'})
         trace = self.traced('auto', 'copies', 1)

@@ -103,9 +103,9 @@ def pointing(function):
         yield f'{function.name}: abi:array cannot be read'
     for name, count in pairs:
         if name not in kinds or kinds[name].kind != 'pointer':
-            yield f'{function.name}: abi:array: {name} is no pointer of its'
+            yield f'{function.name}: abi:array: {name} is not a pointer of its'
         if not count.isdigit() and (count not in kinds or kinds[count].name != 'int32_t'):
-            yield f'{function.name}: abi:array: {count} is no count of its'
+            yield f'{function.name}: abi:array: {count} is not a count of its'
     covered = {word for pair in pairs for word in pair}
     yield from (f'{function.name}: abi:array lacks {p.name}' for p in function.parameters
                 if p.name not in covered and p.name != 'inout_length'

@@ -98,8 +98,7 @@ bool Build::find_sources() {
 
 // The default name comes from the output file: "build/foo.so" is module foo.
 bool Build::choose_name() {
-  if (options_.output.empty())
-    return diagnostics_->usage_error("say where the module goes: -o FILE");
+  if (options_.output.empty()) return diagnostics_->usage_error("no output file: use -o FILE");
   module_.name = options_.name;
   if (module_.name.empty()) {
     module_.name = fs::path(options_.output).filename().string();
@@ -113,7 +112,7 @@ bool Build::choose_name() {
   fs::path place;  // checked before the long compilation
   if (good) return find_output(options_.output, &place, diagnostics_);
   return diagnostics_->usage_error(
-      "'{}' is not a module name: letters, digits and _; say --name NAME", module_.name);
+      "'{}' is not a module name (letters, digits and _): use --name NAME", module_.name);
 }
 
 bool Build::scan_sources() {
@@ -234,7 +233,8 @@ bool Build::choose_targets() {
   if (!devices_->choose(std::move(of_devices))) return false;
   if (targets_.empty() && !devices_->requested()) {
     return diagnostics_->error(
-        {}, "no target of '{}' can be compiled for on this machine, see above", options_.targets);
+        {}, "this machine can compile for no target of '{}'; see the messages above",
+        options_.targets);
   }
   if (devices_->requested() || !options_.emulate.empty() || !options_.emulate_asan.empty()) {
     assign_families();

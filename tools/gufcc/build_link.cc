@@ -40,7 +40,7 @@ bool Build::compile_table() {
                     diagnostics_) &&
          write_file(frames, generate_frames(files), diagnostics_) &&
          compiler_->run({compiler_->path(), "-c", frames, "-o", work("frames.o")},
-                        "putting images in place") &&
+                        "adding images") &&
          compiler_->run({compiler_->path(), "-x", "c", "-std=c11", "-O1", "-fPIC",
                          "-fvisibility=hidden", "-Wall", "-Wextra",
                          "-I" + compiler_->headers().string(), "-c", table, "-o", work("table.o")},

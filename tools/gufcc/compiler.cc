@@ -15,7 +15,7 @@
 #include "generate.h"
 #include "object_key.h"
 #include "refused_headers.h"
-#include "stack_places.h"
+#include "stack_loops.h"
 
 namespace gufunc::gufcc {
 
@@ -189,8 +189,8 @@ bool Compiler::preprocess(const Unit &unit, bool with_lines, std::string *text) 
 bool Compiler::expand(const Unit &unit, std::string *text) {
   if (!write(work_ / (unit.stem + ".cpp"), unit.text)) return false;
   if (!preprocess(unit, unit.has_lines, text)) return false;
-  const bool has_places = !unit.has_lines && asks_for_places(*text);
-  if (has_places && !preprocess(unit, true, text)) return false;
+  const bool has_stack_loops = !unit.has_lines && requests_stack_check(*text);
+  if (has_stack_loops && !preprocess(unit, true, text)) return false;
   std::string version = version_;
   if (const std::string &compiler = unit.command[0]; compiler != path_) {
     const ProcessResult result = run_process({compiler, "--version"});
@@ -199,9 +199,9 @@ bool Compiler::expand(const Unit &unit, std::string *text) {
                               result.output.substr(0, result.output.find('\n'))));
     version = result.output;
   }
-  *text = version + flags_of_the_key(unit) + unit.places_key + *text;
+  *text = version + flags_of_the_key(unit) + unit.stack_key + *text;
   // Remove the temporary folder from the key, because the object does not depend on it.
-  if (unit.has_lines || has_places) replace_all(text, work_.string(), "");
+  if (unit.has_lines || has_stack_loops) replace_all(text, work_.string(), "");
   return true;
 }
 
@@ -236,7 +236,7 @@ Compiler::Made Compiler::make_object(const Unit &unit, const Command &flags,
 }
 
 // Compiles once. If loops use the stack, compiles again without the promise that their iterations
-// are independent (stack_places.h).
+// are independent (stack_loops.h).
 Compiler::Made Compiler::make_checked_object(const Unit &unit, const fs::path &object) {
   if (!unit.text_on_stack) return make_object(unit, {}, object);
   const fs::path folder = work_ / (unit.stem + ".code");
@@ -250,7 +250,7 @@ Compiler::Made Compiler::make_checked_object(const Unit &unit, const fs::path &o
   for (; !failure && file != fs::directory_iterator(); file.increment(failure)) {
     std::string code;
     if (!read(file->path(), &code)) return Made::kFailed;
-    on_stack.merge(find_stack_places(code));
+    on_stack.merge(find_stack_loops(code));
     recursive.merge(find_recursion(code));
     ++files;
   }
@@ -270,7 +270,7 @@ Compiler::Made Compiler::make_checked_object(const Unit &unit, const fs::path &o
   if (options_.verbose) {
     const std::lock_guard<std::mutex> lock(mutex_);
     diagnostics_->pass_on(
-        fmt::format("gufcc: {}: {} loops with places on the stack, compiled again\n", unit.stem,
+        fmt::format("gufcc: {}: {} loops with variables on the stack, compiled again\n", unit.stem,
                     on_stack.size()));
   }
   if (!write(work_ / (unit.stem + ".cpp"), unit.text_on_stack(on_stack)) ||

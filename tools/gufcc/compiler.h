@@ -46,12 +46,12 @@ class Compiler {
     Command command;         // compiler and flags, without files
     const char *action = "-c";
     bool quiet = true;  // other steps print its warnings (rules_check.h)
-    // The text to use if these callees use the stack (stack_places.h). Empty for devices.
+    // The text to use if these callees use the stack (stack_loops.h). Empty for devices.
     std::function<std::string(const std::set<int> &on_stack)> text_on_stack;
-    Command places = {};          // flags that contain paths; they come last
-    std::string places_key = {};  // replaces `places` in the cache key
-    bool is_nvcc = false;         // nvcc spells some flags differently
-    bool has_lines = false;       // debug information: the object contains lines and paths
+    Command places = {};         // flags that contain paths; they come last
+    std::string stack_key = {};  // replaces `places` in the cache key
+    bool is_nvcc = false;        // nvcc spells some flags differently
+    bool has_lines = false;      // debug information: the object contains lines and paths
   };
 
   // Compiler and flags for host kernels.

@@ -20,8 +20,8 @@ namespace {
 constexpr char kWidens[] = "implicit conversion increases floating-point precision:";
 constexpr char kNarrows[] = "implicit conversion loses floating-point precision:";
 
-// A clang message that starts with `start` is replaced by `says`. {0} and {1} in `says` are the
-// names that the clang message quotes.
+// A clang message that starts with `start` is replaced by `replacement`, in which {0} and {1} are
+// the names that the clang message quotes.
 struct Rewriting {
   const char *start;
   const char *replacement;
@@ -141,8 +141,8 @@ void explain_host_function(CompilerMessage *message) {
           ? fmt::format("a kernel cannot use '{}', which the host alone has; {}", name,
                         advice_for_function(base))
       : base.starts_with("operator new") || base.starts_with("operator delete")
-          ? "a kernel cannot use new: a kernel has no memory of its own, g.shared<T>(n) is memory "
-            "of its group"
+          ? "a kernel cannot use new: a kernel has no private heap; g.shared<T>(n) is memory of "
+            "its group"
           : fmt::format("'{}' is a function of the host; declare it GUF_DEVICE", name);
 }
 

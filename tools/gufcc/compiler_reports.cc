@@ -12,7 +12,7 @@
 #include "files.h"
 #include "generate.h"
 #include "host_only.h"
-#include "stack_places.h"
+#include "stack_loops.h"
 
 namespace gufunc::gufcc {
 

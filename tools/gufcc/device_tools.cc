@@ -63,7 +63,7 @@ DeviceTools::Lack DeviceTools::find_ptxas() {
   ptxas_ = !options_.ptxas.empty()       ? options_.ptxas
            : !options_.cuda_home.empty() ? (fs::path(options_.cuda_home) / "bin" / "ptxas").string()
                                          : on_path("ptxas").string();
-  if (ptxas_.empty()) return {"no ptxas; say --ptxas FILE or --cuda-home DIR"};
+  if (ptxas_.empty()) return {"no ptxas: use --ptxas FILE or --cuda-home DIR"};
   const ProcessResult version = run_process({ptxas_, "--version"});
   if (version.status != 0) return {fmt::format("'{}' does not run", ptxas_), named};
   // In "ptxas: NVIDIA (R) ..." the prefix is the name by which ptxas was called.
@@ -75,7 +75,7 @@ DeviceTools::Lack DeviceTools::find_ptxas() {
 DeviceTools::Lack DeviceTools::find_nvcc() {
   nvcc_ = options_.cuda_home.empty() ? on_path("nvcc").string()
                                      : (fs::path(options_.cuda_home) / "bin" / "nvcc").string();
-  if (nvcc_.empty()) return {"no nvcc on the PATH; say --cuda-home DIR", true};
+  if (nvcc_.empty()) return {"no nvcc on the PATH: use --cuda-home DIR", true};
   if (run_process({nvcc_, "--version"}).status == 0) return {};
   return {fmt::format("nvcc not found: '{}' does not run", nvcc_), true};
 }
@@ -97,7 +97,7 @@ DeviceTools::Lack DeviceTools::find_libdevice() {
   if (!failure) libdevice_ = inside(program.parent_path().parent_path());
   if (libdevice_.empty()) libdevice_ = inside("/usr/lib/nvidia-cuda-toolkit");
   if (!libdevice_.empty()) return {};
-  return {"no libdevice.10.bc; say --cuda-home DIR"};
+  return {"no libdevice.10.bc: use --cuda-home DIR"};
 }
 
 DeviceTools::Lack DeviceTools::find_backend(const char *name) const {
@@ -124,7 +124,7 @@ DeviceTools::Lack DeviceTools::find_amd() {
     ocml_ = first_file({"/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ocml.bc",
                         "/usr/lib/aarch64-linux-gnu/amdgcn/bitcode/ocml.bc",
                         "/opt/rocm/amdgcn/bitcode/ocml.bc"});
-    if (ocml_.empty()) return {"no ocml.bc; say --rocm-bitcode DIR; on Debian: rocm-device-libs"};
+    if (ocml_.empty()) return {"no ocml.bc: use --rocm-bitcode DIR; on Debian: rocm-device-libs"};
   }
   // The compiler prints a path if it finds the linker, else only the name.
   const ProcessResult linker = run_process({compiler_->path(), "--print-prog-name=lld"});
@@ -148,7 +148,7 @@ bool DeviceTools::drop_without(std::vector<Target> *targets, const Lack &lack,
   for (const Target &target : *targets) {
     if (!serves(target)) continue;
     if (lack.was_named) {
-      return diagnostics_->error({}, "target {} cannot be made: {}", target.name, lack.text);
+      return diagnostics_->error({}, "cannot compile for target {}: {}", target.name, lack.text);
     }
     diagnostics_->warn({}, "target {} is skipped: {}", target.name, lack.text);
   }
@@ -160,7 +160,7 @@ bool DeviceTools::locate(std::vector<Target> *targets) {
   const auto of_amd = [](const Target &t) { return t.kind == TargetKind::kAmd; };
   const auto of_nvidia = [](const Target &t) { return t.kind == TargetKind::kNvidia; };
   const auto is_sass = [&](const Target &t) { return of_nvidia(t) && !t.is_ptx; };
-  const auto wants = [&](const auto &serves) {
+  const auto has_target = [&](const auto &serves) {
     return std::any_of(targets->begin(), targets->end(), serves);
   };
   // A tool that the command line names must exist, even if it is not needed.
@@ -168,9 +168,9 @@ bool DeviceTools::locate(std::vector<Target> *targets) {
   const auto is_assembled = [&](const Target &t) {
     return names_ptxas ? of_nvidia(t) : is_sass(t);
   };
-  if (wants(is_assembled) && !drop_without(targets, find_ptxas(), is_assembled)) return false;
-  if (wants(of_nvidia) && !drop_without(targets, find_ptx_maker(), of_nvidia)) return false;
-  if (wants(of_amd) && !drop_without(targets, find_amd(), of_amd)) return false;
+  if (has_target(is_assembled) && !drop_without(targets, find_ptxas(), is_assembled)) return false;
+  if (has_target(of_nvidia) && !drop_without(targets, find_ptx_maker(), of_nvidia)) return false;
+  if (has_target(of_amd) && !drop_without(targets, find_amd(), of_amd)) return false;
   if (!hash_file(libdevice_, &libdevice_hash_) || !hash_file(ocml_, &ocml_hash_)) return false;
   return std::all_of(targets->begin(), targets->end(), [&](const Target &target) {
     return !of_amd(target) || make_constants(target);
@@ -208,7 +208,7 @@ void DeviceTools::add_clang_ptx(Compiler::Unit *unit) const {
                                   std::string("-Xclang"), libdevice_.string()}) {
     unit->places.push_back(flag);
   }
-  unit->places_key = libdevice_hash_;
+  unit->stack_key = libdevice_hash_;
 }
 
 // nvcc links its own libdevice. -w: its warnings are about branches that no template argument
@@ -246,7 +246,7 @@ void DeviceTools::add_amd(const Target &target, bool fast, Compiler::Unit *unit)
       unit->places.push_back(flag);
     }
   }
-  unit->places_key = ocml_hash_ + constants_text(target);
+  unit->stack_key = ocml_hash_ + constants_text(target);
   add_common(fast, unit);
 }
 

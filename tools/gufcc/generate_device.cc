@@ -20,10 +20,10 @@ struct EntryRow {
   const char *block;    // member type of the class, passed by value
   const char *threads;  // maximum threads of a block
   bool (*when)(const Function &function, const Loop &loop);
-  bool takes_bases;   // passes `char *const *base`, one per operand, from block.address
-  bool takes_shared;  // passes `char *shared`, memory that the launch allocates
-  bool synchronises;  // may use barriers or sub-group exchanges
-  bool in_opencl;     // compiles as OpenCL C++; requires takes_bases
+  bool takes_bases;     // passes `char *const *base`, one per operand, from block.address
+  bool accepts_shared;  // passes `char *shared`, memory that the launch allocates
+  bool synchronises;    // may use barriers or sub-group exchanges
+  bool in_opencl;       // compiles as OpenCL C++; requires takes_bases
 };
 
 bool is_elementwise(const Function &function, const Loop & /*loop*/) {
@@ -34,10 +34,10 @@ bool is_cooperative(const Function &function, const Loop &loop) {
 }
 // The `lanes` entry has no group memory, so it is only for functions that use none.
 bool is_cooperative_without_memory(const Function &function, const Loop &loop) {
-  return is_cooperative(function, loop) && !loop.says_shared;
+  return is_cooperative(function, loop) && !loop.declares_shared;
 }
 bool is_of_one_thread(const Function &function, const Loop &loop) {
-  return function.generalized() && !(loop.cooperative && loop.says_shared);
+  return function.generalized() && !(loop.cooperative && loop.declares_shared);
 }
 
 // (X, X) -> X of an operator whose elements may be regrouped.
@@ -118,7 +118,7 @@ struct EntryCall {
   std::string function;  // called with (p[, base][, shared])
   std::string threads;
   size_t nbases = 0;  // 0: none are passed
-  bool takes_shared = false, synchronises = false, in_opencl = false;
+  bool accepts_shared = false, synchronises = false, in_opencl = false;
 };
 
 std::string bases(const EntryCall &call, const char *each) {
@@ -135,9 +135,9 @@ std::string opencl_entry(const EntryCall &call) {
   std::string arguments;
   for (size_t i = 0; i < call.nbases; ++i) arguments += fmt::format(", __global char *p{}", i);
   return fmt::format("GUF_GLOBAL({}) {}({} p{}{}) {{ {}{}(p{}{}); }}\n", call.threads, call.name,
-                     call.block, arguments, call.takes_shared ? ", __local char *shared" : "",
+                     call.block, arguments, call.accepts_shared ? ", __local char *shared" : "",
                      bases(call, "p{}"), call.function, call.nbases > 0 ? ", base" : "",
-                     call.takes_shared ? ", (char *)shared" : "");
+                     call.accepts_shared ? ", (char *)shared" : "");
 }
 
 // CUDA and HIP read addresses from the block; OpenCL needs them as separate arguments. On the host
@@ -146,7 +146,7 @@ std::string opencl_entry(const EntryCall &call) {
 std::string device_entry_text(const EntryCall &call) {
   const std::string called =
       fmt::format("{}{}(p{}{});", bases(call, "p.address[{}]"), call.function,
-                  call.nbases > 0 ? ", base" : "", call.takes_shared ? ", guf_shared" : "");
+                  call.nbases > 0 ? ", base" : "", call.accepts_shared ? ", guf_shared" : "");
   return fmt::format(
       "#if defined(GUF_OPENCL)\n"
       "{0}"
@@ -160,9 +160,9 @@ std::string device_entry_text(const EntryCall &call) {
       "GUF_GLOBAL({6}) {1}(const {2} p) {{ {8}{4} }}\n"
       "#endif\n",
       opencl_entry(call), call.name, call.block,
-      call.takes_shared ? "char *const guf_shared = item->shared; " : "", called,
+      call.accepts_shared ? "char *const guf_shared = item->shared; " : "", called,
       emulation_record_name(call.name), call.threads, call.synchronises ? 1 : 0,
-      call.takes_shared ? "extern __attribute__((shared, aligned(16))) char guf_shared[]; " : "");
+      call.accepts_shared ? "extern __attribute__((shared, aligned(16))) char guf_shared[]; " : "");
 }
 
 // Hides an entry that OpenCL C++ cannot compile. A class whose first entry is hidden is undefined
@@ -193,14 +193,14 @@ std::string loop_entries(const Function &function, const Loop &loop, int number)
     text += device_entry_text({loop.stem + row.suffix, block,
                                fmt::format("{}::{}", type, row.method), row.threads,
                                row.takes_bases ? loop.inputs.size() + loop.outputs.size() : 0,
-                               row.takes_shared, row.synchronises, row.in_opencl});
+                               row.accepts_shared, row.synchronises, row.in_opencl});
   }
   return text;
 }
 
 // Uses the line number of the registration.
 std::string plain_callee(const PlainEntry &entry, const std::string &name) {
-  const bool shared = entry.takes_shared;
+  const bool shared = entry.accepts_shared;
   return fmt::format(
       "#if !defined(GUF_OPENCL)\n"
       "# {} {}\n"
@@ -259,14 +259,14 @@ std::string generate_device_entries(const std::string &source, const DeviceEntri
     const std::string callee = fmt::format("{}{}", kCalleeName, number++);
     text += plain_callee(*entry, callee);
     text += device_entry_text({entry->name, entry->block, callee + "::call", entry->threads, 0,
-                               entry->takes_shared, entry->takes_shared, false});
+                               entry->accepts_shared, entry->accepts_shared, false});
   }
   if (!entries.kernels.empty()) text += "#include <gufunc/raw_kernel.hpp>\n";
   for (const RawKernel *kernel : entries.kernels) {
     const std::string callee = fmt::format("{}{}", kCalleeName, number++);
     text += device_kernel_callee(*kernel, callee);
     text += device_entry_text({kernel->symbol, callee + "::arguments", callee + "::call",
-                               std::to_string(kernel->threads), 0, kernel->says_shared,
+                               std::to_string(kernel->threads), 0, kernel->declares_shared,
                                kernel->synchronises, false});
   }
   return text;

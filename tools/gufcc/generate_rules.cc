@@ -268,7 +268,7 @@ std::string generate_rules(const std::string &source, const std::vector<LoopRef>
     text += fmt::format(
         "__attribute__((device)) void {0}call_{1}(const {2}::arguments &p, char *shared) {{ (void)"
         "shared; {2}::call(p{3}); }}\n",
-        kProbeName, number, callee, kernel->says_shared ? ", shared" : "");
+        kProbeName, number, callee, kernel->declares_shared ? ", shared" : "");
   }
   return text;
 }

@@ -36,8 +36,8 @@ void find_calls(const ObjectFile &object, bool may_print, std::vector<HostOnly> 
     if (symbol.entry.st_shndx != SHN_UNDEF || kOfTheCompiler.contains(symbol.name)) continue;
     if (may_print && is_printing(symbol.name)) continue;
     const std::string message =
-        fmt::format("a kernel cannot use '{}', which the host alone has; {}",
-                    demangled(symbol.name), advice_for_function(symbol.name));
+        fmt::format("a kernel cannot use '{}', which only the host has; {}", demangled(symbol.name),
+                    advice_for_function(symbol.name));
     (kImplied.contains(symbol.name) ? implied : *found).push_back({symbol.name, message});
   }
   if (found->empty()) *found = std::move(implied);

@@ -81,8 +81,8 @@ bool add_kernel(const RawRegistration &raw, Module *module, Diagnostics *diagnos
   kernel.callee = raw.function;
   kernel.place = raw.place;
   kernel.source = raw.source;
-  kernel.says_shared = raw.says_shared;
-  kernel.synchronises = raw.says_sync;
+  kernel.declares_shared = raw.declares_shared;
+  kernel.synchronises = raw.declares_sync;
   for (const std::string &text : raw.arguments) {
     if (!read_option(raw.place, text, &kernel, diagnostics)) return false;
   }
@@ -93,7 +93,7 @@ bool add_kernel(const RawRegistration &raw, Module *module, Diagnostics *diagnos
   kernel.symbol = "guf_rk_" + kernel.name;
   for (const RawKernel &other : module->kernels) {
     if (other.name != kernel.name) continue;
-    return diagnostics->error(raw.place, "the kernel {} is registered at {}:{} already; say name=",
+    return diagnostics->error(raw.place, "the kernel {} is registered at {}:{} already; use name=",
                               kernel.name, other.place.file, other.place.line);
   }
   module->kernels.push_back(std::move(kernel));
@@ -126,7 +126,7 @@ std::string host_kernel_entries(const std::vector<const RawKernel *> &kernels,
 }
 
 std::string device_kernel_callee(const RawKernel &kernel, const std::string &callee) {
-  const bool shared = kernel.says_shared;
+  const bool shared = kernel.declares_shared;
   return fmt::format(
       "struct {0} {{\ntypedef {1} form;\ntypedef form::arguments arguments;\n{2}"
       "static GUF_DEVICE_ONLY void call(const arguments &p{3}) {{ form::run<{0}>(p, {4}); }}\n"

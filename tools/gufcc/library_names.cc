@@ -22,10 +22,9 @@ const std::set<std::string> kShared = {"abs",   "arg", "conj", "gcd", "imag", "i
 constexpr char kPrinting[] =
     "a kernel prints nothing, give the value as an output; to debug on the cpu, gufcc -g --targets "
     "host";
-constexpr char kMemory[] =
-    "a kernel has no memory of its own, g.shared<T>(n) is memory of its group";
+constexpr char kMemory[] = "a kernel has no private heap; g.shared<T>(n) is memory of its group";
 constexpr char kSmallMemory[] =
-    "a kernel has no memory of its own; declare an array of constant size, or use g.shared<T>(n) "
+    "a kernel has no private heap; declare an array of constant size, or use g.shared<T>(n) "
     "of a cooperative function";
 constexpr char kFailure[] = "to refuse a value, set the flag of the option \"failure=text\"";
 constexpr char kRandom[] =

@@ -31,9 +31,10 @@ std::string spelled(const char *key, const std::string &value) {
 
 bool refuse(const Function &added, const std::string &found, const std::string &expected,
             const Place &other, Diagnostics *diagnostics) {
-  return diagnostics->error(
-      added.place, "{}: expected {} as at {}:{}, got {}; registrations of one name agree in it",
-      added.name, expected, other.file, other.line, found);
+  return diagnostics->error(added.place,
+                            "{}: expected {} as at {}:{}, got {}; registrations with the same name "
+                            "must have the same value",
+                            added.name, expected, other.file, other.line, found);
 }
 
 // `failure` may be left out for loops that cannot fail. `doc` is the same for all loops.

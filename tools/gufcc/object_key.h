@@ -13,7 +13,7 @@ std::string flags_of_the_key(const Compiler::Unit &unit);
 
 // Whether a text contains source locations that the compiler fills in. Preprocessed text has no
 // line markers otherwise.
-bool asks_for_places(const std::string &text);
+bool requests_stack_check(const std::string &text);
 
 }  // namespace gufunc::gufcc
 

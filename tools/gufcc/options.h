@@ -20,7 +20,7 @@ struct Options {
   std::string emulate;       // --emulate file to write (emulation_file.h); empty: none
   std::string emulate_asan;  // the instrumented one; empty: none
   std::string ptxas;         // empty: from cuda_home, or on the PATH
-  std::string cuda_home;     // CUDA toolkit; empty: that of ptxas
+  std::string cuda_home;     // CUDA toolkit; empty: the toolkit of ptxas
   bool nvcc = false;         // nvcc instead of the kernel compiler makes PTX
   std::string rocm_bitcode;  // folder with ocml.bc; empty: the usual ones
   std::vector<std::string> include_dirs, definitions;

@@ -28,7 +28,7 @@ class Builder {
     if (raw.depth != 0) {
       return diagnostics_->error(
           raw.place,
-          "a registration stands outside of any namespace or braces; name the "
+          "a registration must be outside of namespaces and braces; name the "
           "function with its namespace: GUF_UFUNC(ns::{}, ...)",
           raw.function);
     }
@@ -61,7 +61,8 @@ class Builder {
     const bool shared = texts.size() == 3 && texts[2] == "shared";
     if (texts.size() != 2 && !shared) {
       return diagnostics_->error(
-          raw.place, "GUF_ENTRY({}) wants its block's type, its threads and perhaps \"shared\"",
+          raw.place,
+          "GUF_ENTRY({}) expects its block's type, its number of threads and optionally \"shared\"",
           raw.function);
     }
     PlainEntry entry{"guf_copy_" + last_component(raw.function),
@@ -114,7 +115,7 @@ class Builder {
       loop.source = raw.source;
       loop.cooperative = options.group;
       loop.fast = options.fast;
-      loop.says_shared = raw.says_shared;
+      loop.declares_shared = raw.declares_shared;
       loop.may_fail = !options.failure.empty();
       function->loops.push_back(std::move(loop));
     }

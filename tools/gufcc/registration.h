@@ -16,10 +16,10 @@ struct RawRegistration {
   std::string kind;      // "ufunc", "gufunc", "kernel", "entry"
   std::string function;  // as in the source, "ns::f"
   std::vector<std::string> arguments;
-  int depth = 0;             // number of open braces around it
-  int source = 0;            // index of the source on the command line
-  bool says_shared = false;  // the source contains the word `shared`
-  bool says_sync = false;    // the source contains `sync` or `subgroup`
+  int depth = 0;                 // number of open braces around it
+  int source = 0;                // index of the source on the command line
+  bool declares_shared = false;  // the source contains the word `shared`
+  bool declares_sync = false;    // the source contains `sync` or `subgroup`
 };
 
 enum class Role { kIn = 0, kOut = 1, kInOut = 2 };
@@ -32,9 +32,9 @@ struct Loop {
   bool cooperative = false;
   bool fast = false;
   bool may_fail = false;
-  bool says_shared = false;  // the source has the word `shared`, so it may use group memory
-  std::string stem;          // such as "guf_ew_add_ff_f"
-  uint32_t family = 0;       // family of its device images; 0: none
+  bool declares_shared = false;  // the source has the word `shared`, so it may use group memory
+  std::string stem;              // such as "guf_ew_add_ff_f"
+  uint32_t family = 0;           // family of its device images; 0: none
 };
 
 // An option that some registrations of a function may leave out, with its location.
@@ -68,7 +68,7 @@ struct PlainEntry {
   std::string callee;   // C++ function: void (const Block &[, char *shared])
   std::string block;    // the type Block
   std::string threads;  // maximum work-items of a block, a constant expression
-  bool takes_shared = false;
+  bool accepts_shared = false;
   Place place;
   int source = 0;
 };
@@ -82,8 +82,8 @@ struct RawKernel {
   uint32_t threads = 1024;    // maximum threads of a block
   uint32_t shared_bytes = 0;  // bytes that every launch allocates
   bool fast = false;
-  bool says_shared = false;   // the source has the word `shared`
-  bool synchronises = false;  // the source has `sync` or `subgroup`: threads may wait
+  bool declares_shared = false;  // the source has the word `shared`
+  bool synchronises = false;     // the source has `sync` or `subgroup`: threads may wait
   Place place;
   int source = 0;
   uint32_t family = 0;  // family of its device images; 0: none

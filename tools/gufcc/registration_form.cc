@@ -33,7 +33,7 @@ bool check_roles(const Place &place, const RegistrationOptions &options, const F
     if (role != Role::kIn) return true;
   }
   return diagnostics->error(
-      place, "{} has no outputs: say which operands it writes, as in \"roles=inout\"",
+      place, "{} has no outputs: name the operands that it writes, as in \"roles=inout\"",
       function.name);
 }
 

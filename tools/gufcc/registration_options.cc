@@ -106,7 +106,7 @@ bool parse_options(const Place &place, const std::vector<std::string> &texts,
     if (flag != nullptr && equals == std::string::npos) {
       *flag = true;
     } else if (flag != nullptr) {
-      return diagnostics->error(place, "option '{}' takes no value", key);
+      return diagnostics->error(place, "option '{}' does not accept a value", key);
     } else if (!parse_valued(place, key, equals == std::string::npos ? "" : text.substr(equals + 1),
                              options, diagnostics)) {
       return false;

@@ -23,8 +23,8 @@ class Scanner {
     const size_t first = out_->size();
     const bool good = read();
     for (size_t i = first; i < out_->size(); ++i) {
-      (*out_)[i].says_shared = says_shared_;
-      (*out_)[i].says_sync = says_sync_;
+      (*out_)[i].declares_shared = declares_shared_;
+      (*out_)[i].declares_sync = declares_sync_;
     }
     return good;
   }
@@ -44,10 +44,10 @@ class Scanner {
       } else if (token.kind == Token::Kind::kIdentifier && token.text == "__guf_refused__") {
         good &= refused();
       } else if (token.kind == Token::Kind::kIdentifier && token.text == "shared") {
-        says_shared_ = true;
+        declares_shared_ = true;
       } else if (token.kind == Token::Kind::kIdentifier &&
                  (token.text == "sync" || token.text == "subgroup")) {
-        says_sync_ = true;
+        declares_sync_ = true;
       } else if (token.kind == Token::Kind::kIdentifier) {
         good &= check_keyword(previous, token);
       }
@@ -132,7 +132,7 @@ class Scanner {
       return refuse(std::string(text).c_str(), advice.c_str());
     }
     if (text == "asm" || text == "__asm" || text == "__asm__") {
-      return refuse("inline assembly", "it is one processor's; write what it does in C++");
+      return refuse("inline assembly", "it depends on the processor; write the operation in C++");
     }
     if ((previous == "long" && text == "double") || (previous == "double" && text == "long") ||
         text == "__float128" || text == "__float80" || text == "_Float128") {
@@ -140,9 +140,7 @@ class Scanner {
     }
     // new (place) T constructs an object in existing memory.
     if (text == "new" && (previous == "operator" || Tokens(tokens_).next().text != "(")) {
-      return refuse("new",
-                    "a kernel has no memory of its own, g.shared<T>(n) is memory of its "
-                    "group");
+      return refuse("new", "a kernel has no private heap; g.shared<T>(n) is memory of its group");
     }
     return true;
   }
@@ -179,7 +177,7 @@ class Scanner {
   Tokens tokens_;
   int source_;
   int depth_ = 0;
-  bool says_shared_ = false, says_sync_ = false;
+  bool declares_shared_ = false, declares_sync_ = false;
   std::vector<RawRegistration> *out_;
   Diagnostics *diagnostics_;
 };

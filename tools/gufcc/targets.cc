@@ -112,7 +112,7 @@ bool select_targets(const std::string &text, std::vector<Target> *out, Diagnosti
       return diagnostics->usage_error("'{}' is not a target; valid are {}", word, valid);
     }
   }
-  if (out->empty()) return diagnostics->usage_error("no target is left in '{}'", text);
+  if (out->empty()) return diagnostics->usage_error("'{}' selects no target", text);
   return true;
 }
 

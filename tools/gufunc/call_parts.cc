@@ -51,19 +51,18 @@ void refuse_value(const char *option, const std::string &expected, std::string_v
   usage(fmt::format("{}: expected {}, got '{}'", option, expected, got));
 }
 
-void want_one_place(bool output, bool into, bool inplace) {
-  if (output + into + inplace > 1)
-    usage("-o, --into and --inplace say where the result goes: expected one of them");
+void check_one_destination(bool output, bool into, bool inplace) {
+  if (output + into + inplace > 1) usage("-o, --into and --inplace: expected only one of them");
 }
 
-void want_one_per_result(const std::string &name, size_t nresults, const char *option,
-                         size_t given) {
+void check_one_per_result(const std::string &name, size_t nresults, const char *option,
+                          size_t given) {
   if (given == 0 || given == nresults) return;
   usage(fmt::format("{}: {} result{}, but {} was given {} time{}", name, nresults,
                     nresults == 1 ? "" : "s", option, given, given == 1 ? "" : "s"));
 }
 
-void want_different_files(const char *option, const std::vector<std::string> &paths) {
+void check_different_files(const char *option, const std::vector<std::string> &paths) {
   for (size_t i = 0; i < paths.size(); ++i) {
     if (paths[i] == kStandardStream) continue;  // standard output accepts several arrays in a row
     for (size_t j = 0; j < i; ++j) {
@@ -119,11 +118,11 @@ int32_t order_of(const std::string &letter) {
   refuse_value("--order", "K, A, C or F", letter);
 }
 
-int64_t axis_of(std::string_view text, std::string_view whole, const char *wanted) {
+int64_t axis_of(std::string_view text, std::string_view whole, const char *expected) {
   int64_t value = 0;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || end != text.data() + text.size())
-    refuse_value("--axis", wanted, whole);
+    refuse_value("--axis", expected, whole);
   return value;
 }
 

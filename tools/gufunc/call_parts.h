@@ -23,12 +23,12 @@ namespace gufunc::cli {
                                std::string_view got);
 
 // Refuses more than one of -o, --into and --inplace.
-void want_one_place(bool output, bool into, bool inplace);
+void check_one_destination(bool output, bool into, bool inplace);
 // Refuses -o or --into unless it is given once per result or not at all.
-void want_one_per_result(const std::string &name, size_t nresults, const char *option,
-                         size_t given);
+void check_one_per_result(const std::string &name, size_t nresults, const char *option,
+                          size_t given);
 // Refuses a file that is named for two results: the second would overwrite the first.
-void want_different_files(const char *option, const std::vector<std::string> &paths);
+void check_different_files(const char *option, const std::vector<std::string> &paths);
 
 // Refuses --into with a stream or an archive member, and -o - together with --json.
 void check_streams(const std::vector<std::string> &outputs, const std::vector<std::string> &into,
@@ -62,16 +62,16 @@ uint32_t itemsize_of(guf_dtype dtype);
 // Whether a layout is F-contiguous but not C-contiguous.
 bool is_fortran(guf_dtype dtype, int32_t ndim, const int64_t *shape, const int64_t *strides);
 
-// Reads a text from a library function in two calls: the first call returns the length. ask(buffer,
-// &length, error) calls the function.
-template <class Ask>
-std::string text_of(Ask ask) {
+// Reads a text from a library function in two calls: the first call returns the length.
+// query(buffer, &length, error) calls the function.
+template <class Query>
+std::string text_of(Query query) {
   Call call;
   uint64_t length = 0;
-  const guf_status status = ask(nullptr, &length, call.error());
+  const guf_status status = query(nullptr, &length, call.error());
   if (status != GUF_E_BUFFER_TOO_SMALL) call.check(status);
   std::string text(length, '\0');
-  call.check(ask(text.data(), &length, call.error()));
+  call.check(query(text.data(), &length, call.error()));
   text.resize(length - 1);  // without the NUL
   return text;
 }

@@ -11,7 +11,7 @@
 #include "call_parts.h"
 #include "commands.h"
 #include "json_values.h"
-#include "kernel_words.h"
+#include "kernel_rows.h"
 #include "npy_file.h"
 #include "npy_stream.h"
 #include "npz_file.h"

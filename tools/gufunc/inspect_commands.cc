@@ -8,7 +8,7 @@
 #include "call_parts.h"
 #include "commands.h"
 #include "json_values.h"
-#include "kernel_words.h"
+#include "kernel_rows.h"
 #include "outcome.h"
 #include "owned_handle.h"
 #include "terminal.h"

@@ -177,8 +177,8 @@ int run(int argc, char **argv) {
   add_call_options(*explain, options);
 
   CLI::App *const help = app.add_subcommand("help", "Print help for gufunc or for a command");
-  std::vector<std::string> asked_of;
-  help->add_option("command", asked_of, "The command")->transform(shown);
+  std::vector<std::string> topic;
+  help->add_option("command", topic, "The command")->transform(shown);
 
   const CLI::App &command = *gufunc::cli::chosen_command(app, argc, argv);
   gufunc::cli::refuse_unknown_options(app, command, argc, argv);
@@ -191,9 +191,9 @@ int run(int argc, char **argv) {
   } catch (const CLI::ParseError &error) {
     if (&command == &app) gufunc::cli::refuse_command(app, "");
     gufunc::cli::usage(
-        fmt::format("{}; 'gufunc {} --help' tells more", shown(error.what()), command.get_name()));
+        fmt::format("{}; see 'gufunc {} --help'", shown(error.what()), command.get_name()));
   }
-  if (*help) print_help(app, asked_of);
+  if (*help) print_help(app, topic);
   if (*devices) gufunc::cli::devices_command(common);
   if (*list) gufunc::cli::list_command(common);
   if (*describe) gufunc::cli::describe_command(common, described);

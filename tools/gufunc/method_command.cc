@@ -13,7 +13,7 @@
 #include "commands.h"
 #include "fp_flags.h"
 #include "json_values.h"
-#include "kernel_words.h"
+#include "kernel_rows.h"
 #include "operand_files.h"
 #include "outcome.h"
 #include "owned_handle.h"
@@ -51,18 +51,18 @@ class Method {
         fp_flags_(options.fp_flags),
         files_(options.raw),
         threads_(threads_of(options.threads)) {
-    want_one_per_result(options.name, nresults(), "-o", options.outputs.size());
-    want_one_per_result(options.name, nresults(), "--into", options.into.size());
+    check_one_per_result(options.name, nresults(), "-o", options.outputs.size());
+    check_one_per_result(options.name, nresults(), "--into", options.into.size());
     check_streams(options.outputs, options.into, common.json);
-    want_different_files("-o", options.outputs);
-    want_different_files("--into", options.into);
+    check_different_files("-o", options.outputs);
+    check_different_files("--into", options.into);
     // `at` changes its first array. The array is a private copy, so without --inplace the file
     // stays the same.
     const bool changed = options.method == "at";
     for (size_t i = 0; i < options.inputs.size(); ++i)
       inputs_.push_back(files_.operand_of(options.inputs[i], changed && i == 0));
     if (options.method == "reduceat" && options.indices.size() > 1)
-      usage("--indices: reduceat takes one list, for its one axis");
+      usage("--indices: reduceat expects one list, for its only axis");
     for (const std::string &text : options.indices) indices_.push_back(files_.indices_of(text));
     if (options.where) where_ = files_.operand_of(*options.where, false);
     if (options.initial && *options.initial != "none")
@@ -197,8 +197,8 @@ class Method {
     args.outputs = outputs_.data();
     args.noutputs = static_cast<int32_t>(outputs_.size());
     if (info_.nresults > 0 && initial_) {
-      throw Failure(Exit::kRefused, fmt::format("--initial {}: {} has a state of its own, which "
-                                                "takes no first operand",
+      throw Failure(Exit::kRefused, fmt::format("--initial {}: {} has a user-defined accumulator "
+                                                "and does not accept an initial value",
                                                 *options_.initial, info_.name));
     }
     const guf_operand no_value = {};
@@ -318,7 +318,7 @@ class Method {
 }  // namespace
 
 void method_command(const Common &common, const MethodOptions &options) {
-  want_one_place(!options.outputs.empty(), !options.into.empty(), options.inplace);
+  check_one_destination(!options.outputs.empty(), !options.into.empty(), options.inplace);
   Method method(common, options);
   method.execute();
   options.explain ? method.print_explanation() : method.finish();

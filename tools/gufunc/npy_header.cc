@@ -207,7 +207,7 @@ size_t npy_header_size(std::span<const std::byte> bytes, const std::string &name
   if (bytes.size() < 8 + width) refuse(name, "truncated inside the header");
   const size_t length = length_at(bytes, 8, width);
   if (length > kLongestHeader)
-    refuse(name, fmt::format("a header of {} bytes is beyond belief", length));
+    refuse(name, fmt::format("a header of {} bytes is too large", length));
   return 8 + width + length;
 }
 

@@ -113,7 +113,7 @@ uLong write_stream(void *, void *stream, const void *from, uLong size) {
   });
 }
 
-ZPOS64_T tell_stream(void *, void *stream) {
+ZPOS64_T position_of_stream(void *, void *stream) {
   return of(stream).offset;
 }
 
@@ -137,7 +137,7 @@ int error_of_stream(void *, void *stream) {
 }
 
 zlib_filefunc64_def functions_of(NpzStream *stream) {
-  return {open_stream, read_stream,  write_stream,    tell_stream,
+  return {open_stream, read_stream,  write_stream,    position_of_stream,
           seek_stream, close_stream, error_of_stream, stream};
 }
 
@@ -263,7 +263,7 @@ NpzInput::NpzInput(const std::string &path) : path_(path) {
       refuse_archive(path,
                      "a member's name is too long, absolute, or has '..' or control characters");
     if (!names.insert(member.name).second)
-      refuse_archive(path, fmt::format("'{}' is there twice", member.name));
+      refuse_archive(path, fmt::format("'{}' is in the archive twice", member.name));
     if ((info.flag & kEncrypted) != 0)
       refuse_archive(path, fmt::format("'{}' is encrypted", member.name));
     if (info.compression_method != 0 && info.compression_method != Z_DEFLATED)
@@ -320,9 +320,11 @@ Mapping NpzInput::read(const std::string &array, bool raw_bf16, NpyHeader *out_h
                   fmt::format("{}: has no array '{}'; its arrays are {}", path_, array, names));
   const std::string name = fmt::format("{}:{}", path_, found->array());
   if (found->compressed && found->size / kDeflateRatio > found->stored_size)
-    refuse_archive(path_,
-                   fmt::format("'{}' claims {} bytes out of {}, which no deflate stream holds",
-                               found->name, found->size, found->stored_size));
+    refuse_archive(
+        path_,
+        fmt::format(
+            "'{}' has a size of {} bytes from {} compressed bytes, which deflate cannot reach",
+            found->name, found->size, found->stored_size));
   if (found->compressed && found->size > most_memory()) {
     throw Failure(Exit::kRunTime,
                   fmt::format("{}: {} bytes uncompressed, more than half of this machine's memory; "

@@ -102,9 +102,10 @@ const NpyInput &OperandFiles::source_of(const guf_operand &old) const {
     usage(fmt::format("{}expected a .npy file to write the result over",
                       source == files_.end() ? "" : source->path() + ": "));
   if (source->header().swapped) {
-    throw Failure(Exit::kFile, source->path() +
-                                   ": not in this machine's byte order, which a file whose "
-                                   "elements are written over has to be in");
+    throw Failure(
+        Exit::kFile,
+        source->path() +
+            ": not in this machine's byte order, which is required of a file that is overwritten");
   }
   return *source;
 }

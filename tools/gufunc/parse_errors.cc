@@ -13,7 +13,7 @@ namespace gufunc::cli {
 namespace {
 
 // Number of letters left after removing the common prefix and suffix of two words.
-size_t letters_apart(std::string_view a, std::string_view b) {
+size_t edit_distance(std::string_view a, std::string_view b) {
   const size_t shorter = std::min(a.size(), b.size());
   size_t front = 0, back = 0;
   while (front < shorter && a[front] == b[front]) ++front;
@@ -48,7 +48,7 @@ std::string did_you_mean(const std::string &expected, const std::vector<std::str
   const std::string *best = nullptr;
   size_t fewest = std::max<size_t>(1, expected.size() / 3) + 1;
   for (const std::string &name : known) {
-    const size_t apart = letters_apart(expected, name);
+    const size_t apart = edit_distance(expected, name);
     if (apart >= fewest) continue;
     fewest = apart;
     best = &name;
@@ -91,7 +91,7 @@ void refuse_unknown_options(const CLI::App &app, const CLI::App &command, int ar
     if (owner->get_option_no_throw(name) != nullptr) continue;
     const bool early = owner != &command && command.get_option_no_throw(name) != nullptr;
     usage(fmt::format("{} has no option '{}'{}", owner->get_name(), name,
-                      early ? fmt::format("; it goes behind '{}'", command.get_name())
+                      early ? fmt::format("; it belongs after '{}'", command.get_name())
                             : did_you_mean(name, options_of(*owner))));
   }
 }

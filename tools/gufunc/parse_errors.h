@@ -9,7 +9,7 @@
 
 namespace gufunc::cli {
 
-// Returns "; did you mean 'run'?" for the known word that differs from `wanted` in one short
+// Returns "; did you mean 'run'?" for the known word that differs from `typed` in one short
 // substring, or "" if there is none.
 std::string did_you_mean(const std::string &expected, const std::vector<std::string> &known);
 

@@ -14,7 +14,7 @@
 #include "commands.h"
 #include "fp_flags.h"
 #include "json_values.h"
-#include "kernel_words.h"
+#include "kernel_rows.h"
 #include "literal.h"
 #include "operand_files.h"
 #include "outcome.h"
@@ -125,7 +125,7 @@ class Run {
     if (options_.chunk) {
       chunk_ = chunk_bytes_of(*options_.chunk);
       if (options_.outputs.empty() && options_.into.empty() && !options_.inplace)
-        usage("--chunk: say where the result goes: -o, --into or --inplace");
+        usage("--chunk: expected -o, --into or --inplace");
     }
     if (options_.keepdims) args_.flags |= GUF_CALL_KEEPDIMS;
     if (options_.axis) {
@@ -204,11 +204,11 @@ class Run {
   // Describes the outputs for explain: existing files are used, new files are not created.
   void resolve() {
     resolution_.struct_size = sizeof resolution_;
-    want_one_per_result(options_.name, nresults(), "-o", options_.outputs.size());
-    want_one_per_result(options_.name, nresults(), "--into", options_.into.size());
-    want_different_files("-o", options_.outputs);
-    want_different_files("--into", options_.into);
-    want_one_per_result(options_.name, nresults(), "--inplace", options_.inplace ? 1 : 0);
+    check_one_per_result(options_.name, nresults(), "-o", options_.outputs.size());
+    check_one_per_result(options_.name, nresults(), "--into", options_.into.size());
+    check_different_files("-o", options_.outputs);
+    check_different_files("--into", options_.into);
+    check_one_per_result(options_.name, nresults(), "--inplace", options_.inplace ? 1 : 0);
     for (const std::string &path : options_.into) outputs_.push_back(files_.file(path, true));
     if (options_.inplace && !in_place()) outputs_.push_back(inputs_[0]);
     if (!in_place()) outputs_.resize(nresults());
@@ -306,8 +306,8 @@ class Run {
                         (tensor->flags & GUF_TENSOR_SWAPPED) == 0 && args_.where == nullptr;
       if (!fits)
         usage(
-            fmt::format("--chunk: {} writes what it reads: without --where, argument {} must be a "
-                        ".npy file of {}",
+            fmt::format("--chunk: {} writes operands that it reads: without --where, argument {} "
+                        "must be a .npy file of {}",
                         info_.name, i, guf_dtype_name(result_dtype(result))));
       inputs_[i] = files_.copy_of(inputs_[i], options_.outputs[result++]);
     }
@@ -397,14 +397,14 @@ class Run {
 }  // namespace
 
 void run_command(const Common &common, const RunOptions &options) {
-  want_one_place(!options.outputs.empty(), !options.into.empty(), options.inplace);
+  check_one_destination(!options.outputs.empty(), !options.into.empty(), options.inplace);
   Run run(common, options);
   run.execute();
   run.finish();
 }
 
 void explain_command(const Common &common, const RunOptions &options) {
-  want_one_place(!options.outputs.empty(), !options.into.empty(), options.inplace);
+  check_one_destination(!options.outputs.empty(), !options.into.empty(), options.inplace);
   Run(common, options).explain();
 }
 

@@ -13,7 +13,7 @@
  *  - Fallible slots return a guf_status. Their last parameter is a non-NULL guf_error with
  *    `struct_size` set.
  *  - No exception, abort, exit or output crosses the plugin boundary. Slots may be called from any
- *    thread and concurrently. The host holds no lock during a call, unless a slot says so.
+ *    thread and concurrently. The host holds no lock during a call, unless a slot documents one.
  *  - A plugin refuses flags and enum values that it does not know with GUF_E_UNSUPPORTED. */
 #ifndef GUFUNC_BACKEND_H
 #define GUFUNC_BACKEND_H

@@ -98,7 +98,7 @@ typedef struct guf_gpu_api {
   void (*graph_destroy)(void *graph);
 
   /* Returns the index, among the backend's devices, of the device to which the memory at an address
-   * belongs, as reported by the driver; -1 if the driver knows no memory there. */
+   * belongs, as reported by the driver; -1 if the driver reports no memory at this address. */
   guf_status (*memory_device)(void *device, uint64_t address, int32_t *out_index, guf_error *error);
 } guf_gpu_api;
 

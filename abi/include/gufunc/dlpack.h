@@ -39,7 +39,7 @@ typedef struct guf_dlpack_tensor {
 
 enum guf_dlpack_tensor_flag {
   GUF_DLPACK_READ_ONLY = 1u << 0,
-  GUF_DLPACK_IS_COPIED = 1u << 1 /* a copy for the consumer, which nobody else uses */
+  GUF_DLPACK_IS_COPIED = 1u << 1 /* a copy for the exclusive use of the consumer */
 };
 
 struct guf_dlpack;

@@ -122,8 +122,8 @@ GUF_API const char *guf_dtype_name(guf_dtype dtype);
  * [mt] [no-block]  May allocate the name of a datetime type, as guf_dtype_name does. */
 GUF_API guf_status guf_dtype_get_info(guf_dtype dtype, guf_dtype_info *out_info, guf_error *error);
 
-/** Sets *out_possible to 1 if NumPy's `can_cast(from, to, casting)` holds, else to 0. bf16 ranks
- * beside f16: a cast between bf16 and f16 needs same_kind; the cast of either to f32 is safe.
+/** Sets *out_possible to 1 if NumPy's `can_cast(from, to, casting)` holds, else to 0. bf16 has the
+ * same rank as f16: a cast between bf16 and f16 needs same_kind; the cast of either to f32 is safe.
  * Errors  GUF_E_ARG   <= out_possible is NULL, or casting is not a guf_casting
  *         GUF_E_DTYPE <= from or to is not a dtype
  * [mt] [no-block] [no-alloc] */
@@ -169,8 +169,8 @@ GUF_API guf_status guf_dtype_get_unit(guf_dtype time, int32_t *out_unit, uint32_
  *                            of another dtype; itemsize is 0, exceeds
  *                            GUF_MAX_STRUCTURED_ITEMSIZE, or is not a multiple of alignment;
  *                            alignment is not a power of two or exceeds 64
- *         GUF_E_EXISTS    <= the name is registered with another size or alignment; the message
- *                            gives them
+ *         GUF_E_EXISTS    <= the name is registered with another size or alignment, which the
+ *                            message contains
  *         GUF_E_NO_MEMORY <= a host allocation failed, or GUF_MAX_STRUCTURED_DTYPES names are
  *                            registered
  * [mt] [no-block] */

@@ -13,7 +13,7 @@
  *   - Zero a struct, set its struct_size, then set the fields that are needed. Programs and
  *     libraries of different versions understand each other's structs.
  *   - Functions that create or find an object give the caller one reference, which the object's
- *     release function gives back. Tensors and other structs are borrowed for the call.
+ *     release function releases. Tensors and other structs are borrowed for the call.
  *   - Strides are in bytes, dimensions in NumPy's order, addresses are uint64_t.
  *   - Marks such as [mt] and [no-block] at the end of a function's description state how threads
  *     may use it and whether it waits: gufunc/context.h lists them. */

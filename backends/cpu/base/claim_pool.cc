@@ -53,7 +53,7 @@ ClaimPool &claim_pool() {
 
 Granted ClaimPool::granted() {
   Granted granted = granted_.load(std::memory_order_acquire);
-  if (granted.by == GrantedBy::kNobody) {
+  if (granted.by == GrantedBy::kUndetermined) {
     granted = granted_threads();
     granted_.store(granted, std::memory_order_release);
   }

@@ -83,7 +83,7 @@ class ClaimPool {
   std::atomic<bool> quit_{false};
   // The generation of the process that uses the pool, or 0 if the pool is free.
   alignas(64) std::atomic<uint32_t> owner_{0};
-  std::atomic<Granted> granted_{};  // not determined yet if `by` is kNobody
+  std::atomic<Granted> granted_{};  // not determined yet if `by` is kUndetermined
   uint32_t generation_ = 0;         // generation of the process that started the helpers
   uint32_t helpers_ = 0;
   bool short_of_helpers_ = false;  // the system refused a thread; set only by the pool's owner

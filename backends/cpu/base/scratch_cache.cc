@@ -19,22 +19,22 @@ size_t own_place() {
 }  // namespace
 
 void *ScratchCache::take() {
-  static_assert(kPlaces == 64);  // own_place() returns six bits
+  static_assert(kSlots == 64);  // own_place() returns six bits
   const size_t first = own_place();
-  for (size_t i = 0; i < kPlaces; ++i) {
-    std::atomic<void *> &place = place_[(first + i) % kPlaces];
+  for (size_t i = 0; i < kSlots; ++i) {
+    std::atomic<void *> &place = slots_[(first + i) % kSlots];
     if (place.load(std::memory_order_relaxed) == nullptr) continue;
     if (void *const piece = place.exchange(nullptr, std::memory_order_acquire)) return piece;
   }
   return host_alloc(bytes_, kLine);
 }
 
-void ScratchCache::give(void *piece) {
+void ScratchCache::put(void *piece) {
   if (piece == nullptr) return;
   const size_t first = own_place();
-  for (size_t i = 0; i < kPlaces; ++i) {
+  for (size_t i = 0; i < kSlots; ++i) {
     void *none = nullptr;
-    std::atomic<void *> &place = place_[(first + i) % kPlaces];
+    std::atomic<void *> &place = slots_[(first + i) % kSlots];
     if (place.compare_exchange_strong(none, piece, std::memory_order_release,
                                       std::memory_order_relaxed)) {
       return;
@@ -44,7 +44,7 @@ void ScratchCache::give(void *piece) {
 }
 
 void ScratchCache::clear() {
-  for (std::atomic<void *> &place : place_) {
+  for (std::atomic<void *> &place : slots_) {
     host_free(place.exchange(nullptr, std::memory_order_acquire));
   }
 }

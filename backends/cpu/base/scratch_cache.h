@@ -20,16 +20,16 @@ class ScratchCache {
   // Returns a block, or NULL if there is no memory.
   void *take();
   // Returns a block to the cache. NULL is accepted and ignored.
-  void give(void *piece);
+  void put(void *piece);
   // Frees all blocks in the cache. Blocks that are in use can still be returned later.
   void clear();
 
  private:
-  static constexpr size_t kPlaces = 64;
+  static constexpr size_t kSlots = 64;
   static constexpr size_t kLine = 64;
 
   const size_t bytes_;
-  std::atomic<void *> place_[kPlaces] = {};
+  std::atomic<void *> slots_[kSlots] = {};
 };
 
 }  // namespace gufunc::cpu

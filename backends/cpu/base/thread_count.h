@@ -9,14 +9,14 @@ namespace gufunc::cpu {
 
 inline constexpr uint32_t kMaxThreads = 1024;
 
-enum class GrantedBy : uint16_t { kNobody, kUser, kAffinity, kQuota };
+enum class GrantedBy : uint16_t { kUndetermined, kUser, kAffinity, kQuota };
 
 // The number of threads, and the limit that determines it. kNobody means that the number is not
 // determined, or not finally.
 // It fits in one word, so that it can be atomic.
 struct Granted {
   uint16_t threads = 0;
-  GrantedBy by = GrantedBy::kNobody;
+  GrantedBy by = GrantedBy::kUndetermined;
 };
 
 // Returns GUFUNC_NUM_THREADS (1..1024) if it is set.

@@ -11,7 +11,7 @@
 namespace gufunc::cpu {
 namespace {
 
-const char *words_of(GrantedBy by) {
+const char *reason_of(GrantedBy by) {
   switch (by) {
     case GrantedBy::kUser:
       return "GUFUNC_NUM_THREADS";
@@ -40,17 +40,17 @@ void describe_one_thread(SerialReason serial, uint64_t work, TextBuffer *out) {
   out->add("threads: 1, ");
   switch (serial) {
     case SerialReason::kOrdered:
-      return out->add("as the loop may not run on threads of the backend\n");
+      return out->add("as the loop must not run in threads of the backend\n");
     case SerialReason::kRequested:
       return out->add("as the call requests one\n");
     case SerialReason::kTooSmall:
-      return out->add("as work of %llu is too little to share, which begins at %llu\n",
+      return out->add("as the work, %llu, is too small to share: the minimum is %llu\n",
                       static_cast<unsigned long long>(work),
                       static_cast<unsigned long long>(kParallelWork));
     case SerialReason::kOneThread:
-      return out->add("by %s\n", words_of(claim_pool().granted().by));
+      return out->add("by %s\n", reason_of(claim_pool().granted().by));
     default:
-      return out->add("as the items are one chunk\n");
+      return out->add("as all items are in one chunk\n");
   }
 }
 
@@ -58,11 +58,11 @@ void describe_most_threads(uint32_t threads, uint64_t pieces, uint32_t max_threa
                            const char *word, TextBuffer *out) {
   out->add("threads: up to %u, ", threads);
   if (threads == pieces) {
-    out->add("one a %s", word);
+    out->add("one per %s", word);
   } else if (threads == max_threads) {
     out->add("as the call requests");
   } else {
-    out->add("by %s", words_of(claim_pool().granted().by));
+    out->add("by %s", reason_of(claim_pool().granted().by));
   }
 }
 
@@ -72,7 +72,7 @@ void describe_instructions(TextBuffer *out) {
   if (level < machine) {
     out->add(", by GUFUNC_CPU_ISA; the processor has %s\n", isa_target(machine));
   } else {
-    out->add(", what the processor has\n");
+    out->add(", the highest level of the processor\n");
   }
 }
 

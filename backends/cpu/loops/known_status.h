@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells error codes of this version apart from other values that a loop may return.
+// Distinguishes error codes of this version from other values that a loop may return.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_KNOWN_STATUS_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_KNOWN_STATUS_H
 

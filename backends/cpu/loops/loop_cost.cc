@@ -11,7 +11,7 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr uint64_t kPlaces = 1024;
+constexpr uint64_t kSlots = 1024;
 constexpr float kUsualNs = 1000.0F / LoopCost::kElementsPerMicrosecond;
 
 uint64_t key_of(const void *entry, const void *user) {
@@ -26,10 +26,10 @@ struct LoopCost::Place {
   std::atomic<float> factor;
 };
 
-constinit LoopCost::Place LoopCost::table[kPlaces] = {};
+constinit LoopCost::Place LoopCost::table[kSlots] = {};
 
 LoopCost::LoopCost(const void *entry, const void *user)
-    : key_(key_of(entry, user)), place_(table[(key_ ^ key_ >> 32) % kPlaces]) {
+    : key_(key_of(entry, user)), place_(table[(key_ ^ key_ >> 32) % kSlots]) {
   const bool ours = place_.key.load(std::memory_order_relaxed) == key_;
   factor_ = ours ? place_.factor.load(std::memory_order_relaxed) : 0;
 }

@@ -76,7 +76,7 @@ TiledLoop::TiledLoop(const guf_launch_block &block, const HostLoop &loop, const 
 }
 
 TiledLoop::~TiledLoop() {
-  cache().give(piece_);
+  cache().put(piece_);
 }
 
 ScratchCache &TiledLoop::cache() {

@@ -14,7 +14,7 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr int64_t kMixedLaneBytes = 512;
-constexpr int64_t kStretch = 128;  // number of elements of a lane that are fetched together
+constexpr int64_t kBatch = 128;  // number of elements of a lane that are fetched together
 
 class MixedFold {
  public:
@@ -143,7 +143,7 @@ guf_status MixedFold::fold_row(const ItemUnits &units, int64_t lanes, const Stre
   const int64_t mask_step = block_.nfold == 0 ? 0 : block_.fold_mask_step[0];
   for (int64_t i = row.skips_first ? 1 : 0; i < row.count;) {
     const MethodScratch::Scope scope(scratch);
-    const int64_t count = std::min(kStretch, row.count - i);
+    const int64_t count = std::min(kBatch, row.count - i);
     const Tile tile =
         source_.fetch({row.base + i * step, units.input_step(), step}, lanes, count, scratch);
     if (tile.base == nullptr) return GUF_E_NO_MEMORY;

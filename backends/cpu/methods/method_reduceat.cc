@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduceat: each segment of the axis is a separate reduction,
-// whose tree begins at the first element of the segment.
+// reduceat: each slice of the axis is a separate reduction, whose tree begins at the first element
+// of the slice.
 #include "backends/cpu/methods/method_items.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_share.h"
@@ -10,8 +10,8 @@
 namespace gufunc::cpu {
 namespace {
 
-// PERF  One call for each segment of 10 elements costs ten times as much as its additions, so that
-//       several equal segments are computed together.
+// PERF One call for each slice of 10 elements costs ten times as much as its additions. Several
+//       slices of equal length are therefore computed together.
 constexpr int64_t kTogether = 128;
 
 // Returns the number of elements that are combined to result `k`.
@@ -25,7 +25,7 @@ int64_t stretch(const guf_method_block &block, int64_t k) {
 uint64_t stretched_elements(const guf_method_block &block) {
   if (block.indices == nullptr)
     return static_cast<uint64_t>(std::max(block.nindices, block.fold_size[0]));
-  uint64_t elements = 0;  // segments may overlap
+  uint64_t elements = 0;  // slices may overlap
   for (int64_t k = 0; k < block.nindices; ++k) elements += static_cast<uint64_t>(stretch(block, k));
   return elements;
 }
@@ -48,14 +48,14 @@ struct ReduceAt {
         reinterpret_cast<const char *>(block.input) + unit_input + block.indices[k] * shape.step[0];
     return lanes;
   }
-  int64_t equal_stretches(int64_t first, int64_t last) const;
+  int64_t equal_slices(int64_t first, int64_t last) const;
   guf_status run_item(TreeFolder *folder, const ItemUnit &unit, int64_t first, int64_t last,
                       Lanes results, MethodScratch &scratch) const;
 };
 
-// Returns the number of consecutive segments from `first` on
-// that have equal lengths and do not overlap.
-int64_t ReduceAt::equal_stretches(int64_t first, int64_t last) const {
+// Returns the number of consecutive slices from `first` on that have equal lengths and do not
+// overlap.
+int64_t ReduceAt::equal_slices(int64_t first, int64_t last) const {
   const int64_t length = stretch(block, first);
   if (length > GUF_LEAF_SIZE) return 1;
   int64_t count = 1;
@@ -67,8 +67,8 @@ int64_t ReduceAt::equal_stretches(int64_t first, int64_t last) const {
   return count;
 }
 
-// Computes the segments [first, last) of one item. Neighbouring segments of equal length
-// are computed side by side, and several results are stored together.
+// Computes the slices [first, last) of one item. Neighbouring slices of equal length are computed
+// side by side, and several results are stored together.
 guf_status ReduceAt::run_item(TreeFolder *folder, const ItemUnit &unit, int64_t first, int64_t last,
                               Lanes results, MethodScratch &scratch) const {
   char *const to = reinterpret_cast<char *>(block.output) + unit.output;
@@ -78,7 +78,7 @@ guf_status ReduceAt::run_item(TreeFolder *folder, const ItemUnit &unit, int64_t 
     while (k < last && k - begin < kTogether) {
       LaneRun lanes = at(unit.input, k);
       const int64_t length = stretch(block, k);
-      lanes.count = equal_stretches(k, std::min({last, begin + kTogether, k + most}));
+      lanes.count = equal_slices(k, std::min({last, begin + kTogether, k + most}));
       lanes.step = length * shape.step[0];
       GUF_BACKEND_TRY(folder->run_range(0, lanes, length, fold.at(results, k - begin)));
       k += lanes.count;
@@ -133,15 +133,14 @@ guf_status reduceat(const guf_backend_method &method, const Fold &fold,
   const int64_t most = TreeFolder(fold, &job.source, job.shape, false, scratch).most_lanes();
   const uint64_t work = weigh(method, times(stretched_elements(block), block.items));
   const uint32_t threads = method_threads(method, work);
-  // If there are only a few segments, items must be divided as well,
-  // so that every thread gets work.
+  // If there are only a few slices, items must be divided as well, so that every thread gets work.
   const ItemUnits units(block, most, (units_for(threads) - 1) / block.nindices + 1,
                         lane_multiple(method));
   const uint64_t count = times(units.count(), static_cast<uint64_t>(block.nindices));
   if (traversal != nullptr) {
     const bool staged = job.source.staged() || !job.sink.direct();
     const uint64_t pieces = pieces_of(count, threads).count;
-    *traversal = {MethodWalk::kStretches, work, threads, pieces, units.lanes(), 0, staged};
+    *traversal = {MethodWalk::kSlices, work, threads, pieces, units.lanes(), 0, staged};
     return GUF_OK;
   }
   return share(count, work, threads,

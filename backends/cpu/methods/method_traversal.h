@@ -13,7 +13,7 @@ enum class MethodWalk : uint8_t {
   kItems,       // result by result; some results are computed side by side
   kSubtrees,    // parts of a result, which are combined afterwards
   kTiles,       // accumulate: tiles of the axis, one result after the other
-  kStretches,   // reduceat: one segment after the other
+  kSlices,      // reduceat: one slice after the other
   kEntry,       // at: the fold entry processes one index after the other
   kRuns,        // at: runs of distinct indices are gathered, computed and scattered
   kItemsOfEach  // at: all items of an index, then all items of the next index

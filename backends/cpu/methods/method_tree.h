@@ -51,7 +51,7 @@ class TreeFolder {
   guf_status run(int last, LaneRun lanes, Lanes out, const char *start = nullptr) {
     return run_range(last, lanes, shape_.size[last], out, start);
   }
-  // As run(), for the first `n` elements of dimension `last`.
+  // Like run(), for the first `n` elements of dimension `last`.
   guf_status run_range(int last, LaneRun lanes, int64_t n, Lanes out, const char *start = nullptr);
 
  private:

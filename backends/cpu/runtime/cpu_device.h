@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions behind the slots of the plugin's table, grouped by source file.
+// The functions that implement the slots of the plugin's table, grouped by source file.
 #ifndef GUFUNC_BACKENDS_CPU_RUNTIME_CPU_DEVICE_H
 #define GUFUNC_BACKENDS_CPU_RUNTIME_CPU_DEVICE_H
 

@@ -29,19 +29,20 @@ void describe_walk(const guf_launch_block &block, const LaunchStrategy &strategy
   }
   switch (strategy.items.walk) {
     case Walk::kStaged:
-      out->add("row by row through blocks of operands in the loop's dtypes and byte order");
+      out->add("row by row, with operands converted to the loop's dtypes and byte order in blocks");
       break;
     case Walk::kTiles:
       describe_tiles(strategy.items.tiles, out);
       break;
     case Walk::kNonTemporal:
-      out->add("row by row, argument %d is written around the caches", block.noperands - 1);
+      out->add("row by row, argument %d is written with non-temporal stores", block.noperands - 1);
       break;
     case Walk::kRows:
       out->add("row by row");
       break;
   }
-  out->add("%s\n", (block.flags & GUF_LAUNCH_MASKED) != 0 ? ", runs that the mask has" : "");
+  out->add("%s\n",
+           (block.flags & GUF_LAUNCH_MASKED) != 0 ? ", only runs that the mask selects" : "");
 }
 
 void describe_threads(const LaunchStrategy &strategy, uint32_t max_threads, TextBuffer *out) {

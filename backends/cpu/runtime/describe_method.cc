@@ -20,30 +20,32 @@ void describe_method_walk(const guf_backend_method &method, const MethodTraversa
     case MethodWalk::kNothing:
       return out->add("nothing to do\n");
     case MethodWalk::kItems:
-      out->add(lanes > 1 ? "result after result, up to %lld side by side" : "result after result",
-               lanes);
+      out->add(lanes > 1 ? "result by result, up to %lld side by side" : "result by result", lanes);
       break;
     case MethodWalk::kSubtrees:
-      out->add("subtrees of %lld elements, joined afterwards", piece);
+      out->add("subtrees of %lld elements, combined afterwards", piece);
       break;
     case MethodWalk::kTiles:
-      out->add("tiles of %lld elements, then what precedes each is joined to it", piece);
+      out->add(
+          "tiles of %lld elements, then the total of the preceding tiles is combined into each",
+          piece);
       break;
-    case MethodWalk::kStretches:
-      out->add("stretch after stretch%s",
-               method.block->indices == nullptr ? ", work as of ascending indices" : "");
+    case MethodWalk::kSlices:
+      out->add("slice by slice%s",
+               method.block->indices == nullptr ? ", work estimated as for ascending indices" : "");
       break;
     case MethodWalk::kEntry:
-      out->add("index after index, by the loop's fold entry");
+      out->add("index by index, with the loop's fold entry");
       break;
     case MethodWalk::kRuns:
       out->add("runs of indices that are all different, gathered and scattered");
       break;
     case MethodWalk::kItemsOfEach:
-      out->add("all elements of an index, then those of the next");
+      out->add("index by index, all elements of each");
       break;
   }
-  if (traversal.staged) out->add(", through blocks of operands in the loop's dtype and byte order");
+  if (traversal.staged)
+    out->add(", with operands converted to the loop's dtype and byte order in blocks");
   if (method.fp_status != nullptr && (method.block->flags & GUF_METHOD_EXACT) == 0)
     out->add("; floating-point flags are computed for every step");
   out->add("\n");
@@ -52,11 +54,11 @@ void describe_method_walk(const guf_backend_method &method, const MethodTraversa
 void describe_method_threads(const guf_backend_method &method, const MethodTraversal &traversal,
                              TextBuffer *out) {
   if (method.block->method == GUF_METHOD_AT)
-    return out->add("threads: 1, as indices are taken in their order\n");
+    return out->add("threads: 1, as the indices are applied in order\n");
   const SerialReason serial = serial_reason(method, traversal.work);
   if (serial != SerialReason::kNotSerial) return describe_one_thread(serial, traversal.work, out);
   if (traversal.pieces < 2)
-    return out->add("threads: 1, as the elements of a result are folded in their order\n");
+    return out->add("threads: 1, as the elements of a result are reduced in order\n");
   const auto threads =
       static_cast<uint32_t>(std::min<uint64_t>(traversal.threads, traversal.pieces));
   describe_most_threads(threads, traversal.pieces, method.max_threads, "piece", out);

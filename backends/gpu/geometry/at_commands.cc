@@ -28,8 +28,8 @@ class Scatter {
   guf_status run();
 
  private:
-  guf_status choose_ways();
-  guf_status choose_way(guf_dtype from, guf_dtype to, dev::time_way *out);
+  guf_status choose_conversions();
+  guf_status choose_conversion(guf_dtype from, guf_dtype to, dev::time_way *out);
   guf_status group(int64_t first, int64_t count, uint64_t *out_targets);
   guf_status launch(uint64_t targets, uint64_t target_table, uint64_t operand_table);
   uint32_t form_in(guf_dtype dtype, uint32_t flags) const {
@@ -47,21 +47,22 @@ class Scatter {
   HostArray<int64_t> operands_;
 };
 
-guf_status Scatter::choose_way(guf_dtype from, guf_dtype to, dev::time_way *out) {
+guf_status Scatter::choose_conversion(guf_dtype from, guf_dtype to, dev::time_way *out) {
   ElementCast cast = {};
   if (!choose_cast(from, to, &cast)) return fail_no_cast(job_.error(), kNone, from, to);
   *out = {cast.way, 0, cast.units};
   if (is_time_dtype(block_.loop_dtype) || cast.way != dev::kNumberToTime) return GUF_OK;
-  return fail(job_.error(), GUF_E_UNSUPPORTED,
-              "at casts dtype 0x%x to times 0x%x step by step, which only the cpu does",
-              static_cast<unsigned>(from), static_cast<unsigned>(to));
+  return fail(
+      job_.error(), GUF_E_UNSUPPORTED,
+      "at: only the cpu supports the cast of dtype 0x%x to the datetime type 0x%x after each index",
+      static_cast<unsigned>(from), static_cast<unsigned>(to));
 }
 
 // Chooses the casts. Each operation loads from the dtype of the array and stores to it.
-guf_status Scatter::choose_ways() {
-  GUF_BACKEND_TRY(choose_way(block_.output_dtype, block_.loop_dtype, &load_));
-  GUF_BACKEND_TRY(choose_way(block_.loop_dtype, block_.output_dtype, &store_));
-  return binary() ? choose_way(block_.input_dtype, block_.loop_dtype, &operand_) : GUF_OK;
+guf_status Scatter::choose_conversions() {
+  GUF_BACKEND_TRY(choose_conversion(block_.output_dtype, block_.loop_dtype, &load_));
+  GUF_BACKEND_TRY(choose_conversion(block_.loop_dtype, block_.output_dtype, &store_));
+  return binary() ? choose_conversion(block_.input_dtype, block_.loop_dtype, &operand_) : GUF_OK;
 }
 
 // Fills the tables with the operations [first, first + count).
@@ -122,11 +123,11 @@ guf_status Scatter::launch(uint64_t targets, uint64_t target_table, uint64_t ope
 }
 
 guf_status Scatter::run() {
-  GUF_BACKEND_TRY(choose_ways());
+  GUF_BACKEND_TRY(choose_conversions());
   const int64_t most = std::min(block_.nindices, kMostTogether);
   const auto capacity = static_cast<uint64_t>(most);
   if (!operations_.open(capacity) || !targets_.open(capacity) || !operands_.open(capacity)) {
-    return fail_memory(job_.error(), "operations of at");
+    return fail_memory(job_.error(), "the operations of at");
   }
   for (int64_t first = 0; first < block_.nindices; first += most) {
     const int64_t count = std::min(most, block_.nindices - first);

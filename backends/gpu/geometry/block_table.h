@@ -19,7 +19,7 @@ class BlockTable {
   BlockTable(const BlockTable &) = delete;
   BlockTable &operator=(const BlockTable &) = delete;
   ~BlockTable() {
-    if (chains_ != few_) host_free(chains_);
+    if (chains_ != inline_chains_) host_free(chains_);
   }
 
   void add(Block *block) {
@@ -78,11 +78,11 @@ class BlockTable {
         put(block);
       }
     }
-    if (old != few_) host_free(old);
+    if (old != inline_chains_) host_free(old);
   }
 
-  Block *few_[kFew] = {};
-  Block **chains_ = few_;
+  Block *inline_chains_[kFew] = {};
+  Block **chains_ = inline_chains_;
   size_t nchains_ = kFew, count_ = 0;
 };
 

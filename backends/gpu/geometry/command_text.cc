@@ -9,30 +9,30 @@ namespace {
 
 constexpr uint64_t kNoAddress = 256;  // a placeholder with the alignment of scratch memory
 
-const char *words_of(Entry entry) {
+const char *describe(Entry entry) {
   switch (entry) {
     case Entry::kRow:
-      return "rows of the inner dimension";
+      return "elementwise, by rows of the inner dimension";
     case Entry::kNd:
-      return "element by element";
+      return "elementwise, over all dimensions";
     case Entry::kThread:
-      return "a thread per item";
+      return "one thread per item";
     case Entry::kStaged:
-      return "a thread per item, rows through shared memory";
+      return "one thread per item, rows staged in shared memory";
     case Entry::kLanes:
       return "32 threads per item";
     case Entry::kBlock:
-      return "a block per item";
+      return "one block per item";
     case Entry::kLeaves:
-      return "leaves of the tree, joined within blocks";
+      return "base blocks of the reduction, combined within thread blocks";
     case Entry::kJoin:
-      return "joins of what blocks have made";
+      return "combines the results of thread blocks";
     case Entry::kFold:
-      return "from the left, a thread per result";
+      return "from the left, one thread per result";
     case Entry::kScan:
-      return "running results, a thread per tile";
+      return "partial results, one thread per tile";
     case Entry::kAt:
-      return "a thread per element that is changed";
+      return "one thread per element that changes";
     case Entry::kConvert:
       return "converts an operand";
     case Entry::kTile1:
@@ -40,7 +40,7 @@ const char *words_of(Entry entry) {
     case Entry::kTile4:
     case Entry::kTile8:
     case Entry::kTile16:
-      return "turns an operand by tiles";
+      return "transposes an operand in tiles";
     default:
       return "copies an operand";
   }
@@ -54,7 +54,7 @@ CommandText::CommandText(const CommandSink &device, char *text, size_t size)
 }
 
 guf_status CommandText::run(const Command &command, guf_error *) {
-  add("step: %s; %u blocks of %u threads", words_of(command.entry), command.blocks,
+  add("step: %s; %u blocks of %u threads", describe(command.entry), command.blocks,
       command.threads);
   if (command.shared_bytes != 0) add(", %u bytes of shared memory each", command.shared_bytes);
   add("\n");
@@ -74,7 +74,7 @@ guf_status CommandText::upload(const void *, uint64_t bytes, uint64_t *out_addre
 }
 
 guf_status CommandText::status_word(uint64_t *out_address, guf_error *) {
-  add("status: looked at when the work is done\n");
+  add("status: checked when the work is done\n");
   *out_address = kNoAddress;
   return GUF_OK;
 }

@@ -58,8 +58,8 @@ uint32_t requested_fp_flags(const guf_launch_block &block, const guf_fp_status *
 }  // namespace
 
 guf_status fail_no_entry(guf_error *error, const char *entry) {
-  return fail(error, GUF_E_NO_IMAGE, "the kernel's image lacks the entry '%s', which this needs",
-              entry);
+  return fail(error, GUF_E_NO_IMAGE,
+              "the kernel's image lacks the entry '%s', which the launch requires", entry);
 }
 
 guf_status place_immediate(const guf_launch_block &block, int operand, bool in_memory,

@@ -15,20 +15,20 @@ constexpr uint32_t kStoredFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAN
 // Transposing an operand costs two passes over it. Without transposing,
 // `row` reads a memory sector for each element.
 constexpr uint64_t kWorthTurning = uint64_t{1} << 16;  // number of items
-constexpr int64_t kTurnedSide = 16;
+constexpr int64_t kTransposedSide = 16;
 
 // Returns whether an input should be transposed: it is contiguous across dimension 0,
 // while all outputs are contiguous along it.
-bool is_turned(const guf_launch_block &block, int operand) {
+bool is_transposed(const guf_launch_block &block, int operand) {
   const uint64_t bytes = element_bytes(block.dtype[operand]);
-  if (step_size(block.step[operand]) < 4 * bytes || block.size[0] < kTurnedSide) return false;
+  if (step_size(block.step[operand]) < 4 * bytes || block.size[0] < kTransposedSide) return false;
   bool along = false;
   for (int d = 1; d < block.nloop; ++d) {
     const int64_t step = block.outer_step[d - 1][operand];
     // The operand is broadcast, so a copy would not reduce the work.
     if (step == 0) return false;
-    along =
-        along || (step == static_cast<int64_t>(bytes) && block.outer_size[d - 1] >= kTurnedSide);
+    along = along ||
+            (step == static_cast<int64_t>(bytes) && block.outer_size[d - 1] >= kTransposedSide);
   }
   for (int i = block.nin; i < block.noperands; ++i) {
     along = along && block.step[i] == static_cast<int64_t>(element_bytes(block.dtype[i]));
@@ -37,7 +37,7 @@ bool is_turned(const guf_launch_block &block, int operand) {
 }
 
 // The copy of one operand between its memory and scratch memory.
-struct StagedWay {
+struct StagedOperand {
   int operand;
   LaunchShape shape;  // operand 0 is the memory, operand 1 is the scratch memory
 };
@@ -46,7 +46,7 @@ struct StagedWay {
 // them to `inner` and returns the size of the scratch memory.
 // Dimensions with step 0 need no memory, unless they are empty; nothing is copied then.
 uint64_t lay_out(const guf_launch_block &block, int operand, guf_launch_block *inner,
-                 StagedWay *way) {
+                 StagedOperand *way) {
   way->operand = operand;
   LaunchShape &shape = way->shape;
   shape.count = 2;
@@ -80,7 +80,7 @@ uint64_t lay_out(const guf_launch_block &block, int operand, guf_launch_block *i
   return static_cast<uint64_t>(next == 0 ? 1 : next);
 }
 
-guf_status stage_in(const guf_launch_block &block, guf_launch_block *inner, StagedWay *way,
+guf_status stage_in(const guf_launch_block &block, guf_launch_block *inner, StagedOperand *way,
                     CommandSink &commands, guf_error *error) {
   const int i = way->operand;
   const bool read = i < block.nin || (block.operand_flags[i] & GUF_LAUNCH_OPERAND_READ) != 0;
@@ -95,7 +95,7 @@ guf_status stage_in(const guf_launch_block &block, guf_launch_block *inner, Stag
                     commands, error);
 }
 
-guf_status stage_out(const guf_launch_block &block, const StagedWay &way, CommandSink &commands,
+guf_status stage_out(const guf_launch_block &block, const StagedOperand &way, CommandSink &commands,
                      guf_error *error) {
   const int i = way.operand;
   if ((block.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) == 0) return GUF_OK;
@@ -112,8 +112,8 @@ guf_status find_staged(const guf_launch_block &block, const CommandSink &command
                        StagedOperands *out, guf_error *error) {
   *out = {0, 0};
   const bool generalized = (block.flags & GUF_LAUNCH_GENERALIZED) != 0;
-  const bool may_turn = !generalized && block.items >= kWorthTurning && block.nloop >= 2 &&
-                        (block.flags & GUF_LAUNCH_MASKED) == 0 && commands.has(Entry::kRow);
+  const bool may_transpose = !generalized && block.items >= kWorthTurning && block.nloop >= 2 &&
+                             (block.flags & GUF_LAUNCH_MASKED) == 0 && commands.has(Entry::kRow);
   for (int i = 0; i < block.noperands; ++i) {
     const uint32_t flags = block.operand_flags[i];
     if ((flags & GUF_LAUNCH_OPERAND_IMMEDIATE) != 0) continue;
@@ -128,7 +128,7 @@ guf_status find_staged(const guf_launch_block &block, const CommandSink &command
       if (written && !choose_cast(to, from, &back)) return fail_no_cast(error, i, to, from);
       needed = needed || in.way != guf::device::kRecast || back.way != guf::device::kRecast;
       needed = needed || (generalized && !((!read || in.same) && (!written || back.same)));
-    } else if (may_turn && i < block.nin && !stored && is_turned(block, i)) {
+    } else if (may_transpose && i < block.nin && !stored && is_transposed(block, i)) {
       out->optional |= 1U << i;
     }
     if (needed) out->needed |= 1U << i;
@@ -139,7 +139,7 @@ guf_status find_staged(const guf_launch_block &block, const CommandSink &command
 guf_status queue_staged(const guf_launch_block &block, const StagedOperands &staged,
                         const LaunchStatus &status, CommandSink &commands, guf_error *error) {
   guf_launch_block inner = block;
-  StagedWay ways[kMaxOperands];
+  StagedOperand ways[kMaxOperands];
   int nways = 0;
   for (int i = 0; i < block.noperands; ++i) {
     const bool needed = (staged.needed >> i & 1U) != 0;

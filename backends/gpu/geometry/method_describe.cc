@@ -10,15 +10,16 @@ const char *order_of(const guf_method_block &block) {
   const bool tree = (block.flags & GUF_METHOD_TREE) != 0;
   switch (block.method) {
     case GUF_METHOD_ACCUMULATE:
-      return tree ? "tiles of 256 elements, then what precedes each is joined to it"
+      return tree ? "tiles of 256 elements, then the total of the preceding tiles is combined into "
+                    "each"
                   : "from the left";
     case GUF_METHOD_AT:
-      return "the operations of each element in their order, elements side by side";
+      return "the operations on each element in order, elements in parallel";
     case GUF_METHOD_REDUCEAT:
-      return tree ? "a tree per stretch" : "stretches from the left";
+      return tree ? "a tree per slice" : "slices from the left";
     default:
-      return tree ? "a tree per dimension, results side by side"
-                  : "from the left, results side by side";
+      return tree ? "a tree per dimension, results in parallel"
+                  : "from the left, results in parallel";
   }
 }
 
@@ -34,7 +35,7 @@ guf_status describe_method_commands(const guf_backend_method &method, const Comm
   }
   commands.add("\n");
   if (block.nindices != 0 && block.indices == nullptr) {
-    commands.add("step: as many as the indices request, which are not known\n");
+    commands.add("steps: their number depends on the indices, which are not known\n");
     return GUF_OK;
   }
   return queue_method(method, commands, error);

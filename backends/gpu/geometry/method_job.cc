@@ -61,11 +61,10 @@ guf_status MethodJob::check_loop() {
                               has(GUF_METHOD_MIXED) ? block.element_dtype : block.loop_dtype};
   for (const guf_dtype dtype : dtypes) {
     if (kind_of_dtype(dtype) == dev::kKinds) {
-      return fail(
-          error_, GUF_E_UNSUPPORTED,
-          "methods of dtype 0x%x are not run on this device: structured and unknown dtypes are "
-          "the cpu's",
-          static_cast<unsigned>(dtype));
+      return fail(error_, GUF_E_UNSUPPORTED,
+                  "methods of dtype 0x%x do not run on this device: only the cpu supports "
+                  "structured and unknown dtypes",
+                  static_cast<unsigned>(dtype));
     }
   }
   Entry entries[3];
@@ -73,7 +72,7 @@ guf_status MethodJob::check_loop() {
   for (const Entry entry : entries) {
     if (entry == Entry::kLoopEntries || commands.has(entry)) continue;
     return fail(error_, GUF_E_UNSUPPORTED,
-                "the loop has no device entry %s, which this method is made of", entry_name(entry));
+                "the loop has no device entry %s, which this method requires", entry_name(entry));
   }
   return GUF_OK;
 }

@@ -13,7 +13,7 @@ struct FoldAxis {
 };
 
 // A table of the pieces of the axis (dev::fold_piece) in device memory.
-// Without a table, the axis is one segment.
+// Without a table, the axis is one piece.
 struct PieceTable {
   uint64_t address = 0;
   uint64_t count = 0;

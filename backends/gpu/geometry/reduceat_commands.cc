@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduceat: the host divides segments into pieces and writes them to a table in device memory.
-// Segments with one piece write their results directly, many segments in one launch.
-// The results of segments with several pieces are combined level by level.
+// reduceat: the host divides slices into pieces and writes the pieces to a table in device memory.
+// Slices with one piece write their results directly, many slices in one launch. The results of
+// slices with several pieces are combined level by level.
 #include <algorithm>
 
 #include "backends/gpu/geometry/host_array.h"
@@ -15,9 +15,9 @@ constexpr uint64_t kMostPartialBytes = uint64_t{256} << 20;  // limit for one ta
 
 enum Class { kTiny, kLeaf, kPiece, kLong, kClasses };
 
-class StretchFold {
+class SliceReduction {
  public:
-  explicit StretchFold(MethodJob &job) : job_(job), block_(job.block) {}
+  explicit SliceReduction(MethodJob &job) : job_(job), block_(job.block) {}
   guf_status run();
 
  private:
@@ -48,21 +48,21 @@ class StretchFold {
   TreeTeam teams_[kClasses] = {};
   int64_t members_[kClasses] = {};
   uint64_t most_pieces_ = 0;
-  HostArray<Piece> table_, stretches_;
+  HostArray<Piece> table_, slices_;
 };
 
-TreeTeam StretchFold::team_of(int kind) const {
+TreeTeam SliceReduction::team_of(int kind) const {
   constexpr uint64_t kLongest[kClasses] = {7, GUF_LEAF_SIZE, uint64_t{1} << 40, uint64_t{1} << 40};
   return team_of_leaves(lanes_, axis_.step, kLongest[kind]);
 }
 
-int StretchFold::class_of(uint64_t length) const {
+int SliceReduction::class_of(uint64_t length) const {
   if (!job_.tree() || length < 8) return kTiny;
   if (length <= GUF_LEAF_SIZE) return kLeaf;
   return length <= span_of_leaves(teams_[kPiece]) ? kPiece : kLong;
 }
 
-PassTarget StretchFold::target() const {
+PassTarget SliceReduction::target() const {
   PassTarget to;
   to.sink.output = job_.output();
   to.sink.flags = dev::kFoldLast;
@@ -70,13 +70,13 @@ PassTarget StretchFold::target() const {
   return to;
 }
 
-guf_status StretchFold::upload(const Piece *pieces, uint64_t count, PieceTable *out) {
+guf_status SliceReduction::upload(const Piece *pieces, uint64_t count, PieceTable *out) {
   out->count = count;
   return job_.commands.upload(pieces, count * sizeof(Piece), &out->address, job_.error());
 }
 
 // Queues a launch for the pieces in the table.
-guf_status StretchFold::flush(int kind, uint64_t count) {
+guf_status SliceReduction::flush(int kind, uint64_t count) {
   if (count == 0) return GUF_OK;
   PieceTable table;
   GUF_BACKEND_TRY(upload(table_.data(), count, &table));
@@ -86,7 +86,7 @@ guf_status StretchFold::flush(int kind, uint64_t count) {
   return fold_from_left(job_, lanes_, {from_, axis_, 0, 0, {}}, table, target());
 }
 
-guf_status StretchFold::run_class(int kind) {
+guf_status SliceReduction::run_class(int kind) {
   if (members_[kind] == 0) return GUF_OK;
   uint64_t count = 0;
   for (int64_t k = 0; k < block_.nindices; ++k) {
@@ -100,8 +100,8 @@ guf_status StretchFold::run_class(int kind) {
   return flush(kind, count);
 }
 
-// Reduces long segments. Several segments are reduced together if they have few enough pieces.
-guf_status StretchFold::run_long() {
+// Reduces long slices. Several slices are reduced together if they have few enough pieces.
+guf_status SliceReduction::run_long() {
   const uint64_t span = span_of_leaves(teams_[kLong]);
   const uint64_t bytes = lanes_.total() * static_cast<uint64_t>(job_.partial_bytes());
   const uint64_t most = std::clamp<uint64_t>(kMostPartialBytes / bytes, 1, kMostPieces);
@@ -120,16 +120,16 @@ guf_status StretchFold::run_long() {
   return pieces == 0 ? GUF_OK : fold_long(first, block_.nindices, pieces);
 }
 
-guf_status StretchFold::fold_long(int64_t first, int64_t last, uint64_t pieces) {
+guf_status SliceReduction::fold_long(int64_t first, int64_t last, uint64_t pieces) {
   const uint64_t span = span_of_leaves(teams_[kLong]);
   HostArray<Piece> table;
-  if (!table.open(pieces)) return fail_memory(job_.error(), "pieces of reduceat");
+  if (!table.open(pieces)) return fail_memory(job_.error(), "the pieces of reduceat");
   uint64_t count = 0, stretches = 0;
   for (int64_t k = first; k < last; ++k) {
     const Piece all = stretch(k);
     if (class_of(all.count) != kLong) continue;
-    // The partial results of this segment start at number `count`.
-    stretches_[stretches++] = {count, (all.count + span - 1) / span, all.slot};
+    // The partial results of this slice start at number `count`.
+    slices_[stretches++] = {count, (all.count + span - 1) / span, all.slot};
     for (uint64_t i = 0; i < all.count; i += span, ++count) {
       table[count] = {all.first + i, std::min(span, all.count - i), count};
     }
@@ -145,26 +145,26 @@ guf_status StretchFold::fold_long(int64_t first, int64_t last, uint64_t pieces) 
   return join_long(stretches, count, partial);
 }
 
-// Combines one level at a time. A segment with a single partial result
-// is passed to the next level unchanged.
-guf_status StretchFold::join_long(uint64_t stretches, uint64_t pieces, PassTarget made) {
+// Combines one level at a time. A slice with a single partial result is passed to the next level
+// unchanged.
+guf_status SliceReduction::join_long(uint64_t stretches, uint64_t pieces, PassTarget made) {
   for (;;) {
     uint64_t longest = 1;
-    for (uint64_t s = 0; s < stretches; ++s) longest = std::max(longest, stretches_[s].count);
+    for (uint64_t s = 0; s < stretches; ++s) longest = std::max(longest, slices_[s].count);
     const TreeTeam team = team_of_joins(lanes_, longest);
     const uint64_t span = span_of_joins(team);
     const FoldSource from = {made.sink.output, 0, job_.partial_form()};
     PieceTable device;
     if (longest <= span) {
-      GUF_BACKEND_TRY(upload(stretches_.data(), stretches, &device));
+      GUF_BACKEND_TRY(upload(slices_.data(), stretches, &device));
       return launch_tree(job_, Entry::kJoin, lanes_, from, axis_, team, device, target());
     }
     HostArray<Piece> table;
-    if (!table.open(pieces)) return fail_memory(job_.error(), "pieces of reduceat");
+    if (!table.open(pieces)) return fail_memory(job_.error(), "the pieces of reduceat");
     uint64_t count = 0;
     for (uint64_t s = 0; s < stretches; ++s) {
-      const Piece old = stretches_[s];
-      stretches_[s] = {count, (old.count + span - 1) / span, old.slot};
+      const Piece old = slices_[s];
+      slices_[s] = {count, (old.count + span - 1) / span, old.slot};
       for (uint64_t i = 0; i < old.count; i += span, ++count) {
         table[count] = {old.first + i, std::min(span, old.count - i), count};
       }
@@ -180,7 +180,7 @@ guf_status StretchFold::join_long(uint64_t stretches, uint64_t pieces, PassTarge
   }
 }
 
-guf_status StretchFold::run() {
+guf_status SliceReduction::run() {
   LaneList all;
   all.add({block_.fold_size[0], block_.fold_input_step[0], 0, 0, 0});
   for (int d = 0; d < block_.nkept; ++d) {
@@ -195,8 +195,8 @@ guf_status StretchFold::run() {
   for (int64_t k = 0; k < block_.nindices; ++k) ++members_[class_of(length(k))];
   const auto count = static_cast<uint64_t>(block_.nindices);
   most_pieces_ = std::min(count, kMostPieces);
-  if (!table_.open(most_pieces_) || !stretches_.open(static_cast<uint64_t>(members_[kLong]) + 1)) {
-    return fail_memory(job_.error(), "stretches of reduceat");
+  if (!table_.open(most_pieces_) || !slices_.open(static_cast<uint64_t>(members_[kLong]) + 1)) {
+    return fail_memory(job_.error(), "the slices of reduceat");
   }
   for (int kind = kTiny; kind < kLong; ++kind) GUF_BACKEND_TRY(run_class(kind));
   return run_long();
@@ -207,7 +207,7 @@ guf_status StretchFold::run() {
 guf_status queue_reduceat(MethodJob &job) {
   if (job.block.nindices == 0) return GUF_OK;
   GUF_BACKEND_TRY(job.open_output(job.block.nindices));
-  GUF_BACKEND_TRY(StretchFold(job).run());
+  GUF_BACKEND_TRY(SliceReduction(job).run());
   return job.close_output();
 }
 

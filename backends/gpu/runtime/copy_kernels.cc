@@ -70,9 +70,9 @@ guf_status CopyKernels::load_best(guf_error *error) {
   }
   return fail_native(
       error, GUF_E_NO_IMAGE, code,
-      "no image of the copy and cast kernels for device %d, %s; images there are: %s",
+      "no image of the copy and cast kernels for device %d, %s; available images: %s",
       device_.context().index, device_.facts().target,
-      refusals[0] == '\0' ? "none of that target" : refusals);
+      refusals[0] == '\0' ? "none for this target" : refusals);
 }
 
 void CopyKernels::close() {

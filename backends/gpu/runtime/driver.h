@@ -24,7 +24,8 @@ enum class ErrorKind : uint8_t {
   kNotFound,  // the symbol does not exist
   kNoImage,   // the driver cannot run this image, but may run another
   kLost,      // the device or its context has failed permanently
-  // The context of an object of the caller was destroyed. For the plugin's own objects as kLost.
+  // The context of an object of the caller was destroyed. For the plugin's own objects, the code
+  // means the same as kLost.
   kGone,
   kStub,    // the opened library is not a driver
   kEnabled  // peer access is already enabled
@@ -123,7 +124,7 @@ class Driver {
   virtual Code host_unregister(uint64_t address) = 0;
   // Returns whether the host memory at this address is page-locked or was allocated by the driver.
   // The driver copies such memory without staging.
-  virtual bool knows(uint64_t address) = 0;
+  virtual bool is_page_locked(uint64_t address) = 0;
   // Returns the index of the device that contains the memory,
   // or -1 if it is not known device memory.
   virtual int32_t memory_device(uint64_t address) = 0;

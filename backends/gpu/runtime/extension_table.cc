@@ -36,7 +36,7 @@ guf_status memory_statistics(void *device, int32_t kind, guf_gpu_memory *out_mem
   memory.struct_size = out_memory->struct_size;
   GUF_BACKEND_TRY(
       owner.check(owner.driver().memory_info(&memory.device_free_bytes, &memory.device_total_bytes),
-                  "asking for the device's memory", error));
+                  "querying the device's memory", error));
   const PoolStatistics counted = pool->statistics();
   memory.live_bytes = counted.live_bytes;
   memory.peak_bytes = counted.peak_bytes;
@@ -121,7 +121,7 @@ guf_status peer_enable(void *device, void *peer, guf_error *error) {
   Driver &driver = owner.driver();
   int32_t can = 0;
   GUF_BACKEND_TRY(owner.check(driver.peer_access(owner.context(), other.context(), &can),
-                              "asking whether devices are peers", error));
+                              "querying peer access", error));
   if (can == 0) {
     return fail(error, GUF_E_UNSUPPORTED, "device %d cannot address the memory of device %d",
                 owner.context().index, other.context().index);
@@ -132,7 +132,7 @@ guf_status peer_enable(void *device, void *peer, guf_error *error) {
   }
   if (other.driver_pool() == nullptr) return GUF_OK;
   return owner.check(driver.pool_share(other.driver_pool(), owner.context()),
-                     "giving access to the peer's memory pool", error);
+                     "granting access to the peer's memory pool", error);
 }
 
 guf_status peer_copy(void *device, void *stream, uint64_t dst, void *dst_device, uint64_t src,
@@ -167,14 +167,15 @@ guf_status event_elapsed(void *from, void *to, double *out_milliseconds, guf_err
     return fail(error, GUF_E_DEVICE_MISMATCH, "events: expected one device, got two");
   }
   if (!first.recorded() || !last.recorded()) {
-    return fail(error, GUF_E_ARG, "events: got one that was never recorded");
+    return fail(error, GUF_E_ARG,
+                "events: expected recorded events, got one that was not recorded");
   }
   ScopedContext scope(device);
   GUF_BACKEND_TRY(scope.begin(error));
   float milliseconds = 0;
   const Code code = device.driver().event_elapsed(first.native(), last.native(), &milliseconds);
   if (device.driver().error_info(code).kind == ErrorKind::kNotReady) return GUF_NOT_READY;
-  GUF_BACKEND_TRY(device.check(code, "asking for the time between events", error));
+  GUF_BACKEND_TRY(device.check(code, "querying the time between events", error));
   *out_milliseconds = static_cast<double>(milliseconds);
   return GUF_OK;
 }

@@ -18,7 +18,7 @@ guf_status FencePool::take(Native stream, Fence **out, guf_error *error) {
     fence = create<Fence>();
     if (fence == nullptr) return fail_memory(error, "an event");
     const guf_status status = device_.check(
-        device_.driver().event_open(EventKind::kOrder, &fence->event), "making an event", error);
+        device_.driver().event_open(EventKind::kOrder, &fence->event), "creating an event", error);
     if (status != GUF_OK) {
       destroy(fence);
       return status;
@@ -53,7 +53,7 @@ guf_status FencePool::poll(Fence &fence, guf_error *error) {
   const Code code = query(fence);
   if (code == kDone) return GUF_OK;
   if (device_.driver().error_info(code).kind == ErrorKind::kNotReady) return GUF_NOT_READY;
-  return device_.check(code, "asking for an event", error);
+  return device_.check(code, "querying an event", error);
 }
 
 void FencePool::close() {

@@ -31,7 +31,8 @@ guf_status Device::start(guf_error *error) {
   if (facts_.pools) {
     const Code code = driver_.pool_open(context_, &driver_pool_);
     if (code != kDone) driver_pool_ = nullptr;
-    if (ends_device(driver_.error_info(code).kind)) return check(code, "making a pool", error);
+    if (ends_device(driver_.error_info(code).kind))
+      return check(code, "creating a memory pool", error);
   }
   memory_.use(driver_pool_);
   const char *const no_cache = host_config("GUFUNC_NO_MEMORY_CACHE");
@@ -46,7 +47,7 @@ guf_status Device::start(guf_error *error) {
 
 guf_status Device::make_stream(Stream **out, guf_error *error) {
   Native native = nullptr;
-  GUF_BACKEND_TRY(check(driver_.stream_open(&native), "making a stream", error));
+  GUF_BACKEND_TRY(check(driver_.stream_open(&native), "creating a stream", error));
   return open_stream(native, true, out, error);
 }
 
@@ -111,12 +112,12 @@ void Device::drop_capture(Stream &stream) {
   Native graph = nullptr;
   note(driver_.capture_end(stream.native(), &graph));
   if (graph != nullptr) note(driver_.graph_close(graph));
-  memory_.give_all(memory_.take_captured(stream), stream);
+  memory_.release_blocks(memory_.take_captured(stream), stream);
 }
 
 void Device::close_stream(Stream &stream) {
   if (stream.owned()) drop_capture(stream);
-  status_ring_.give_back(captures_.close(stream), nullptr);
+  status_ring_.recycle(captures_.close(stream), nullptr);
   memory_.remove_stream(stream);
   if (!stream.owned()) return stream.release();
   {

@@ -75,7 +75,7 @@ class Device {
   guf_status check(Code code, const char *what, guf_error *error) {
     return __builtin_expect(code == kDone, 1) ? guf_status{GUF_OK} : refuse(code, what, error);
   }
-  // As check(), but without an error report.
+  // Like check(), but without an error report.
   void note(Code code) {
     if (code != kDone) refuse(code, "", nullptr);
   }
@@ -129,10 +129,10 @@ class ScopedContext {
     return GUF_OK;
   }
 
-  // As begin(), for functions that close and free. It also succeeds if the device is lost,
-  // because a driver may still accept resources back. If the driver refuses,
-  // it tries once more, because closing is not repeated and resources would leak.
-  // Returns false in a forked child, which must not call the driver.
+  // Like begin(), for functions that close and free. It also succeeds if the device is lost,
+  // because a driver may still accept resources back. If the driver refuses, it tries once more,
+  // because closing is not repeated and resources would leak. Returns false in a forked child,
+  // which must not call the driver.
   bool begin_closing() {
     if (forked()) return false;
     for (int i = 0; i < 2 && !entered_; ++i) {

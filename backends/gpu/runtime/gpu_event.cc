@@ -17,44 +17,44 @@ std::mutex &failure_lock() {
 
 Event::~Event() {
   const std::lock_guard lock(failure_lock());
-  stop_asking();
+  stop_watching();
 }
 
 guf_status Event::record(Stream &stream, guf_error *error) {
   GUF_BACKEND_TRY(device_.check(device_.driver().event_record(native_, stream.native()),
                                 "recording an event", error));
   capture_.store(device_.captures().of(stream), std::memory_order_relaxed);
-  ask(stream);
+  watch_failures(stream);
   recorded_.store(true, std::memory_order_release);
   return GUF_OK;
 }
 
-void Event::ask(Stream &stream) {
+void Event::watch_failures(Stream &stream) {
   // Failing work stores the failure before it decrements the number of expected results.
   // Reading in the opposite order therefore misses no failure.
   const bool expected = stream.expected_.load(std::memory_order_acquire) != 0;
   const bool failed = stream.failed_.load(std::memory_order_acquire);
-  if (!expected && !failed && !concerned_.load(std::memory_order_acquire)) return;
+  if (!expected && !failed && !may_have_failure_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(failure_lock());
-  stop_asking();
+  stop_watching();
   failure_ = stream.failure_;
   if (!failure_.happened() && stream.expected_.load(std::memory_order_acquire) != 0) {
     launches_ = stream.launches_.load(std::memory_order_relaxed);
     stream.retain();
     stream_ = &stream;
-    next_ = stream.asking_;
+    next_ = stream.watchers_;
     if (next_ != nullptr) next_->previous_ = this;
-    stream.asking_ = this;
+    stream.watchers_ = this;
   }
-  concerned_.store(stream_ != nullptr || failure_.happened(), std::memory_order_release);
+  may_have_failure_.store(stream_ != nullptr || failure_.happened(), std::memory_order_release);
 }
 
-void Event::stop_asking() {
+void Event::stop_watching() {
   if (stream_ == nullptr) return;
   if (previous_ != nullptr) {
     previous_->next_ = next_;
   } else {
-    stream_->asking_ = next_;
+    stream_->watchers_ = next_;
   }
   if (next_ != nullptr) next_->previous_ = previous_;
   next_ = previous_ = nullptr;
@@ -68,11 +68,11 @@ void Event::settle() {
   if (stream_->failure_.happened() && stream_->failure_.launch <= launches_) {
     failure_ = stream_->failure_;
   }
-  stop_asking();
+  stop_watching();
 }
 
-guf_status Event::answer(guf_error *error) {
-  if (!concerned_.load(std::memory_order_acquire)) return GUF_OK;
+guf_status Event::report_failure(guf_error *error) {
+  if (!may_have_failure_.load(std::memory_order_acquire)) return GUF_OK;
   const std::lock_guard lock(failure_lock());
   settle();
   return failure_.report(error);
@@ -81,9 +81,9 @@ guf_status Event::answer(guf_error *error) {
 guf_status Event::query(guf_error *error) {
   if (!recorded()) return GUF_OK;
   const Code code = device_.driver().event_query(native_);
-  if (code == kDone) return answer(error);
+  if (code == kDone) return report_failure(error);
   if (device_.driver().error_info(code).kind == ErrorKind::kNotReady) return GUF_NOT_READY;
-  return device_.check(code, "asking for an event", error);
+  return device_.check(code, "querying an event", error);
 }
 
 guf_status Event::synchronize(uint64_t timeout_ns, guf_error *error) {
@@ -92,7 +92,7 @@ guf_status Event::synchronize(uint64_t timeout_ns, guf_error *error) {
   if (clock.never()) {
     GUF_BACKEND_TRY(
         device_.check(device_.driver().event_synchronize(native_), "waiting for an event", error));
-    return answer(error);
+    return report_failure(error);
   }
   for (;;) {
     const guf_status status = query(error);

@@ -36,17 +36,17 @@ class Event {
 
  private:
   friend class Stream;
-  void ask(Stream &stream);
-  void stop_asking();  // requires failure_lock()
-  void settle();       // requires failure_lock()
-  guf_status answer(guf_error *error);
+  void watch_failures(Stream &stream);
+  void stop_watching();  // requires failure_lock()
+  void settle();         // requires failure_lock()
+  guf_status report_failure(guf_error *error);
 
   Device &device_;
   const Native native_;
   std::atomic<uint64_t> capture_{0};
   std::atomic<bool> recorded_{false};
   // The event waits for a stream's failure, or keeps a failure.
-  std::atomic<bool> concerned_{false};
+  std::atomic<bool> may_have_failure_{false};
   // failure_lock() protects the following members.
   Stream *stream_ = nullptr;  // stream whose failure the event waits for, reference-counted
   uint64_t launches_ = 0;     // number of launches on the stream before the recording

@@ -28,7 +28,7 @@ bool forked() {
 
 guf_status fail_forked(guf_error *error) {
   return fail(error, GUF_E_FORKED,
-              "the driver was opened before this process was forked: it serves the parent only");
+              "the driver was opened before this process was forked; only the parent can use it");
 }
 
 }  // namespace gufunc::gpu

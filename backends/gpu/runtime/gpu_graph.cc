@@ -14,14 +14,14 @@ namespace gufunc::gpu {
 namespace {
 
 // The status words of captured work. Two graphs share them after graph_update.
-struct Words {
-  explicit Words(StatusSlot *all) : first(all) {}
+struct StatusWords {
+  explicit StatusWords(StatusSlot *all) : first(all) {}
 
   StatusSlot *const first;  // linked in the order of the work
   std::atomic<uint32_t> holders{1};
   std::mutex mutex;  // locked from the launch of a run until its checks are queued
   // An event after the last checks, or NULL before the first run.
-  Native looked = nullptr;
+  Native checked = nullptr;
 };
 
 // The memory that captured work uses. Two graphs share it after graph_update.
@@ -41,7 +41,7 @@ struct Graph {
   Native executable = nullptr;
   Native last_run = nullptr;     // event after the last run, or NULL
   WorkMemory *memory = nullptr;  // NULL: no memory was freed during the capture
-  Words *words = nullptr;        // NULL: the graph's work cannot fail
+  StatusWords *words = nullptr;  // NULL: the graph's work cannot fail
 };
 
 guf_status make_executable(Graph &graph, guf_error *error) {
@@ -56,7 +56,7 @@ guf_status mark_run(Graph &graph, Native stream, guf_error *error) {
   Driver &driver = device.driver();
   if (graph.last_run == nullptr) {
     GUF_BACKEND_TRY(device.check(driver.event_open(EventKind::kOrder, &graph.last_run),
-                                 "making an event", error));
+                                 "creating an event", error));
   }
   return device.check(driver.event_record(graph.last_run, stream), "recording an event", error);
 }
@@ -79,46 +79,46 @@ void give_memory_back(Graph &graph) {
     device.note(device.driver().stream_wait(order.native(), graph.last_run));
   }
   if (memory->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  device.pool(Backing::kDevice).give_all(memory->blocks, order);
+  device.pool(Backing::kDevice).release_blocks(memory->blocks, order);
   destroy(memory);
 }
 
 // Releases the status words after their last checks.
-void drop_words(Device &device, Words *words) {
+void drop_words(Device &device, StatusWords *words) {
   if (words == nullptr || words->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   Stream &order = device.default_stream();
-  if (words->looked != nullptr) {
-    device.note(device.driver().stream_wait(order.native(), words->looked));
+  if (words->checked != nullptr) {
+    device.note(device.driver().stream_wait(order.native(), words->checked));
   }
-  device.status_ring().give_back(words->first, words->looked == nullptr ? nullptr : &order);
-  if (words->looked != nullptr) device.note(device.driver().event_close(words->looked));
+  device.status_ring().recycle(words->first, words->checked == nullptr ? nullptr : &order);
+  if (words->checked != nullptr) device.note(device.driver().event_close(words->checked));
   destroy(words);
 }
 
 // Runs the graph's work on the stream after the checks of its last run, and queues its own checks.
 // A run clears the words at its start, so the earlier checks must be complete.
-guf_status run_looked_at(Graph &graph, Stream &order, guf_error *error) {
+guf_status run_checked(Graph &graph, Stream &order, guf_error *error) {
   Device &device = graph.device;
   Driver &driver = device.driver();
-  Words &words = *graph.words;
+  StatusWords &words = *graph.words;
   const std::lock_guard lock(words.mutex);
-  if (words.looked == nullptr) {
-    GUF_BACKEND_TRY(device.check(driver.event_open(EventKind::kOrder, &words.looked),
-                                 "making an event", error));
+  if (words.checked == nullptr) {
+    GUF_BACKEND_TRY(device.check(driver.event_open(EventKind::kOrder, &words.checked),
+                                 "creating an event", error));
   } else {
-    GUF_BACKEND_TRY(device.check(driver.stream_wait(order.native(), words.looked),
+    GUF_BACKEND_TRY(device.check(driver.stream_wait(order.native(), words.checked),
                                  "waiting for a graph's last run", error));
   }
   GUF_BACKEND_TRY(launch_work(graph, order, error));
   const guf_status looks =
-      device.status_ring().look_at(words.first, order, order.next_launch(), error);
-  const Code recorded = driver.event_record(words.looked, order.native());
+      device.status_ring().queue_graph_checks(words.first, order, order.next_launch(), error);
+  const Code recorded = driver.event_record(words.checked, order.native());
   guf_error *const first_error = looks == GUF_OK ? error : nullptr;
-  const guf_status looked = device.check(recorded, "recording an event", first_error);
+  const guf_status checked = device.check(recorded, "recording an event", first_error);
   const guf_status marked =
-      mark_run(graph, order.native(), looked == GUF_OK ? first_error : nullptr);
+      mark_run(graph, order.native(), checked == GUF_OK ? first_error : nullptr);
   if (looks != GUF_OK) return looks;
-  return looked != GUF_OK ? looked : marked;
+  return checked != GUF_OK ? checked : marked;
 }
 
 // Makes two graphs with the same work share the memory that the work uses.
@@ -140,7 +140,7 @@ void share_words(Graph &kept, const Graph &model) {
 // Runs the graph's work. The run has started even if queueing its checks fails, so the event after
 // the run is recorded in both cases: the next use of the memory waits for the event.
 guf_status run_work(Graph &graph, Stream &order, guf_error *error) {
-  if (graph.words != nullptr) return run_looked_at(graph, order, error);
+  if (graph.words != nullptr) return run_checked(graph, order, error);
   GUF_BACKEND_TRY(launch_work(graph, order, error));
   return mark_run(graph, order.native(), error);
 }
@@ -192,8 +192,8 @@ guf_status capture_end(void *device, void *stream, void **out_graph, guf_error *
   StatusSlot *const words = owner.captures().close(order);
   Graph *const graph = code == kDone && !lost ? make_graph(owner, memory, words) : nullptr;
   if (graph == nullptr) {
-    owner.pool(Backing::kDevice).give_all(memory, order);
-    owner.status_ring().give_back(words, nullptr);
+    owner.pool(Backing::kDevice).release_blocks(memory, order);
+    owner.status_ring().recycle(words, nullptr);
     if (code == kDone) owner.note(owner.driver().graph_close(native));
     if (lost) return owner.fail_lost(error);
     return code == kDone ? fail_memory(error, "a graph")

@@ -211,7 +211,7 @@ guf_status Module::resolve_in(Native native, const char *stem, Kernel *kernel, g
     if (!is_generalized(static_cast<Entry>(entry))) continue;
     FunctionFacts facts = {};
     const Code code = device_.driver().function_facts(kernel->functions[entry], &facts);
-    GUF_BACKEND_TRY(device_.check(code, "asking for a kernel's memory", error));
+    GUF_BACKEND_TRY(device_.check(code, "querying a kernel's memory", error));
     kernel->local_bytes[entry] = facts.local_bytes;
   }
   return any ? GUF_OK : no_code(stem, error);

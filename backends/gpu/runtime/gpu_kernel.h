@@ -28,7 +28,7 @@ struct Kernel {
   uint32_t memory(Entry entry) const { return local_bytes[static_cast<int>(entry)]; }
 };
 
-// How a PTX image is loaded, which the driver compiles. Machine code is always loaded as a whole.
+// How a PTX image, which the driver compiles, is loaded. Machine code is always loaded as a whole.
 enum class LoadMode : uint8_t {
   kWhole,     // loads the whole image immediately, as function() requires
   kByKernel,  // each call of kernel() loads the text that the kernel needs

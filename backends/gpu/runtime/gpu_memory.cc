@@ -44,15 +44,15 @@ bool is_settable(uint64_t dst, uint32_t width) {
 
 // Returns whether the host memory at both ends of a range is page-locked.
 // The middle of the range may be pageable nevertheless.
-bool is_known(Driver &driver, uint64_t address, uint64_t size) {
-  return driver.knows(address) && (size == 1 || driver.knows(address + size - 1));
+bool are_ends_page_locked(Driver &driver, uint64_t address, uint64_t size) {
+  return driver.is_page_locked(address) && (size == 1 || driver.is_page_locked(address + size - 1));
 }
 
 // Copies memory without staging. A driver refuses to copy host memory of which only a part is
 // page-locked. If this part is in the middle, only the refusal reveals it;
 // the copy is then staged, which works with any memory.
-guf_status copy_as_it_lies(Stream &order, uint64_t dst, uint64_t src, uint64_t size, int32_t kind,
-                           Direction direction, guf_error *error) {
+guf_status copy_unstaged(Stream &order, uint64_t dst, uint64_t src, uint64_t size, int32_t kind,
+                         Direction direction, guf_error *error) {
   Device &device = order.device();
   Code code = kDone;
   {
@@ -79,7 +79,7 @@ guf_status fill_in_order(Device &device, Stream &stream, uint64_t dst, const uns
         device.driver().set(dst, value, width, count * (size / width), stream.native()),
         "filling memory", error);
   }
-  Request request(stream, nullptr, StatusWish());
+  Request request(stream, nullptr, StatusRequest());
   GUF_BACKEND_TRY(queue_fill(dst, pattern, size, count, request, error));
   return request.finish(error);
 }
@@ -128,10 +128,10 @@ guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t
   // Without a stream the call waits for the copy, so the driver
   // can access the host memory directly.
   if (host_side && stream != nullptr &&
-      !is_known(owner.driver(), direction == Direction::kToDevice ? src : dst, size)) {
+      !are_ends_page_locked(owner.driver(), direction == Direction::kToDevice ? src : dst, size)) {
     return owner.staged_copies().queue(dst, src, size, direction, order, error);
   }
-  GUF_BACKEND_TRY(copy_as_it_lies(order, dst, src, size, kind, direction, error));
+  GUF_BACKEND_TRY(copy_unstaged(order, dst, src, size, kind, direction, error));
   if (!host_side || stream != nullptr) return GUF_OK;
   const RelaxedCapture relaxed(owner.driver());
   const guf_status status = order.synchronize(UINT64_MAX, error);

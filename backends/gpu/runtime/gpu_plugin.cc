@@ -94,15 +94,14 @@ guf_status check_target(const DeviceFacts &facts, int32_t index, guf_error *erro
     length += static_cast<size_t>(std::max(added, 0));
   }
   return fail(error, GUF_E_NO_IMAGE,
-              "device %s:%d, %.60s, is %.60s, and no kernel of the plugin runs there: it has code "
-              "for %s",
+              "device %s:%d, %.60s, has the target %.60s, but the plugin has code for %s only",
               vendor().name, index, facts.name, facts.target, targets);
 }
 
 guf_status make_device(int32_t index, uint64_t native, Device **out_device, guf_error *error) {
   DeviceFacts facts = {};
   Code code = the_driver->device_facts(index, &facts);
-  if (code != kDone) return refuse_open(code, "asking for device", index, error);
+  if (code != kDone) return refuse_open(code, "querying device", index, error);
   GUF_BACKEND_TRY(check_target(facts, index, error));
   Context context = {};
   code = the_driver->context_open(index, native, &context);

@@ -48,7 +48,7 @@ void module_unload(void *module) {
 guf_status kernel_get(void *module, uint32_t, const char *name, void **out_kernel,
                       guf_error *error) {
   auto &owner = *static_cast<Module *>(module);
-  if (name == nullptr) return fail(error, GUF_E_ARG, "kernel name: expected a stem, got NULL");
+  if (name == nullptr) return fail(error, GUF_E_ARG, "kernel name: got NULL");
   ScopedContext scope(owner.device());
   GUF_BACKEND_TRY(scope.begin(error));
   Kernel *kernel = nullptr;
@@ -73,7 +73,7 @@ guf_status convert(void *device, void *stream, const guf_launch_block *block, gu
   auto &owner = *static_cast<Device *>(device);
   ScopedContext scope(owner);
   GUF_BACKEND_TRY(scope.begin(error));
-  Request request(owner.stream_of(stream), nullptr, StatusWish());
+  Request request(owner.stream_of(stream), nullptr, StatusRequest());
   GUF_BACKEND_TRY(queue_convert(*block, request, error));
   return request.finish(error);
 }
@@ -95,7 +95,7 @@ guf_status describe_launch(void *device, const guf_backend_launch *launch, char 
   auto &owner = *static_cast<Device *>(device);
   if (forked()) return fail_forked(error);
   const Request nothing(owner.stream_of(launch->stream),
-                        static_cast<const Kernel *>(launch->kernel), StatusWish());
+                        static_cast<const Kernel *>(launch->kernel), StatusRequest());
   return describe_launch_commands(*launch, nothing, out_text, text_size, error);
 }
 
@@ -104,7 +104,7 @@ guf_status describe_method(void *device, const guf_backend_method *method, char 
   auto &owner = *static_cast<Device *>(device);
   if (forked()) return fail_forked(error);
   const Request nothing(owner.stream_of(method->stream),
-                        static_cast<const Kernel *>(method->kernel), StatusWish());
+                        static_cast<const Kernel *>(method->kernel), StatusRequest());
   return describe_method_commands(*method, nothing, out_text, text_size, error);
 }
 

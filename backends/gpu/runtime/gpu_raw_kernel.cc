@@ -18,7 +18,7 @@ guf_status kernel_limits(void *device, void *kernel, guf_backend_kernel_limits *
   const RelaxedCapture relaxed(owner.driver());
   GUF_BACKEND_TRY(
       owner.check(owner.driver().function_facts(static_cast<const Kernel *>(kernel)->raw, &facts),
-                  "asking for a kernel's resources", error));
+                  "querying a kernel's resources", error));
   out_limits->max_threads = facts.max_threads;
   out_limits->registers = facts.registers;
   out_limits->local_bytes = facts.local_bytes;

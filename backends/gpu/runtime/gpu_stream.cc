@@ -20,7 +20,7 @@ void Stream::release() {
 guf_status Stream::capturing(bool *out, guf_error *error) const {
   *out = false;
   return device_.check(device_.driver().stream_capturing(native_, out),
-                       "asking whether the stream is captured", error);
+                       "querying the capture status of the stream", error);
 }
 
 void Stream::keep(const Failure &failure) {
@@ -32,7 +32,7 @@ void Stream::keep(const Failure &failure) {
 guf_status Stream::report(guf_error *error) {
   if (!failed_.load(std::memory_order_acquire)) return GUF_OK;
   const std::lock_guard lock(failure_lock());
-  for (Event *event = asking_; event != nullptr;) {
+  for (Event *event = watchers_; event != nullptr;) {
     Event *const next = event->next_;
     if (failure_.launch <= event->launches_) event->settle();
     event = next;
@@ -47,7 +47,7 @@ guf_status Stream::query(guf_error *error) {
   const Code code = device_.driver().stream_query(native_);
   if (code == kDone) return GUF_OK;
   if (device_.driver().error_info(code).kind == ErrorKind::kNotReady) return GUF_NOT_READY;
-  return device_.check(code, "asking for the stream", error);
+  return device_.check(code, "querying the stream", error);
 }
 
 guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {

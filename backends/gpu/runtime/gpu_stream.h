@@ -42,10 +42,10 @@ class Stream {
   uint64_t capture() const { return capture_.load(std::memory_order_relaxed); }
   void set_capture(uint64_t number) { capture_.store(number, std::memory_order_relaxed); }
 
-  // expect() announces work that may still fail, expected_came() reports its completion.
+  // expect() announces work that may still fail, finish_expected() reports its completion.
   // An event that is recorded in between checks for the failure later.
   void expect() { expected_.fetch_add(1, std::memory_order_acq_rel); }
-  void expected_came() { expected_.fetch_sub(1, std::memory_order_acq_rel); }
+  void finish_expected() { expected_.fetch_sub(1, std::memory_order_acq_rel); }
   // Keeps a failure unless the stream already has one.
   void keep(const Failure &failure);
 
@@ -75,7 +75,7 @@ class Stream {
   std::atomic<bool> failed_{false};
   // failure_lock() protects the following members.
   Failure failure_;
-  Event *asking_ = nullptr;  // events that were recorded while work might still fail
+  Event *watchers_ = nullptr;  // events that were recorded while work might still fail
 
   StreamCache cache_;
 

@@ -16,8 +16,8 @@ guf_status check_same(const Device &a, const Device &b, guf_error *error) {
               a.context().index, b.context().index);
 }
 
-// Checks a stream of the caller before it is adopted. kGone concerns the context of that stream,
-// because the plugin's own context has just been made current.
+// Checks a stream of the caller before it is adopted. The code kGone then refers to the context of
+// that stream, because the plugin's own context has just been made current.
 guf_status check_native(Device &device, Native native, guf_error *error) {
   bool belongs = false;
   const Code code = device.driver().stream_belongs(native, device.context(), &belongs);
@@ -27,7 +27,7 @@ guf_status check_native(Device &device, Native native, guf_error *error) {
         "native stream: expected one of device %d, got one of a destroyed context: %s (%d)",
         device.context().index, info.name, code);
   }
-  GUF_BACKEND_TRY(device.check(code, "asking whose the stream is", error));
+  GUF_BACKEND_TRY(device.check(code, "querying the device of the stream", error));
   if (belongs) return GUF_OK;
   return fail(error, GUF_E_DEVICE_MISMATCH,
               "native stream: expected one of %s:%d, got one of another device",
@@ -39,8 +39,9 @@ guf_status check_native(Device &device, Native native, guf_error *error) {
 guf_status check_capture(Stream &stream, guf_error *error) {
   bool captured = false;
   if (!stream.owned()) GUF_BACKEND_TRY(stream.capturing(&captured, error));
-  return captured ? fail(error, GUF_E_CAPTURE, "the stream is captured: nobody can wait for it")
-                  : guf_status{GUF_OK};
+  return captured
+             ? fail(error, GUF_E_CAPTURE, "the stream is being captured and cannot be waited for")
+             : guf_status{GUF_OK};
 }
 
 guf_status wait_stream(Stream &stream, uint64_t timeout_ns, guf_error *error) {
@@ -53,7 +54,7 @@ guf_status wait_stream(Stream &stream, uint64_t timeout_ns, guf_error *error) {
   return status;
 }
 
-guf_status ask_stream(Stream &stream, guf_error *error) {
+guf_status query_stream(Stream &stream, guf_error *error) {
   ScopedContext scope(stream.device());
   GUF_BACKEND_TRY(scope.begin(error));
   GUF_BACKEND_TRY(check_capture(stream, error));
@@ -82,7 +83,7 @@ guf_status stream_open(void *device, uint64_t native, uint32_t flags, void **out
   if (native != 0) {
     GUF_BACKEND_TRY(check_native(owner, adopted, error));
   } else {
-    GUF_BACKEND_TRY(owner.check(owner.driver().stream_open(&adopted), "making a stream", error));
+    GUF_BACKEND_TRY(owner.check(owner.driver().stream_open(&adopted), "creating a stream", error));
   }
   GUF_BACKEND_TRY(owner.open_stream(adopted, native == 0, &stream, error));
   *out_stream = stream;
@@ -101,9 +102,9 @@ void stream_close(void *stream) {
 }
 
 guf_status stream_query(void *stream, guf_error *error) {
-  if (stream != nullptr) return ask_stream(*static_cast<Stream *>(stream), error);
+  if (stream != nullptr) return query_stream(*static_cast<Stream *>(stream), error);
   return for_each_device(
-      [&](Device &device) { return ask_stream(device.default_stream(), error); });
+      [&](Device &device) { return query_stream(device.default_stream(), error); });
 }
 
 guf_status stream_synchronize(void *stream, uint64_t timeout_ns, guf_error *error) {
@@ -121,7 +122,7 @@ guf_status stream_wait_event(void *stream, void *event, guf_error *error) {
   if (!awaited.recorded()) return GUF_OK;
   Stream &waiting = device.stream_of(stream);
   GUF_BACKEND_TRY(device.check(device.driver().stream_wait(waiting.native(), awaited.native()),
-                               "making the stream wait for an event", error));
+                               "queueing a wait for an event", error));
   const uint64_t capture = awaited.capture();
   if (__builtin_expect(capture != 0, 0) && &awaited.device() == &device) {
     device.captures().join(waiting, capture);
@@ -134,8 +135,8 @@ guf_status event_open(void *device, void **out_event, guf_error *error) {
   ScopedContext scope(owner);
   GUF_BACKEND_TRY(scope.begin(error));
   Native native = nullptr;
-  GUF_BACKEND_TRY(
-      owner.check(owner.driver().event_open(EventKind::kTimed, &native), "making an event", error));
+  GUF_BACKEND_TRY(owner.check(owner.driver().event_open(EventKind::kTimed, &native),
+                              "creating an event", error));
   auto *event = create<Event>(owner, native);
   if (event == nullptr) {
     owner.note(owner.driver().event_close(native));

@@ -54,7 +54,7 @@ guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_err
   bool captured = false;
   GUF_BACKEND_TRY(stream.capturing(&captured, error));
   if (captured) {
-    return fail(error, GUF_E_CAPTURE, "the stream is captured: no memory can be allocated for it");
+    return fail(error, GUF_E_CAPTURE, "the stream is being captured: it cannot allocate memory");
   }
   const RelaxedCapture relaxed(device_.driver());
   std::unique_lock lock(mutex_);
@@ -112,12 +112,12 @@ guf_status MemoryPool::fetch(uint64_t bytes, Stream &stream, std::unique_lock<st
   Block *const block = create<Block>();
   if (block == nullptr) return fail_memory(error, "a block of memory");
   uint64_t address = 0;
-  Code code = ask_driver(bytes, stream, &address);
+  Code code = allocate_from_driver(bytes, stream, &address);
   if (device_.driver().error_info(code).kind == ErrorKind::kNoMemory) {
     if (&stream == &device_.idle_stream()) wait_for_fences(lock);
     reclaim(0, lock);
     // Other threads may have allocated memory up to the limit while the lock was released.
-    if (!over_limit(bytes)) code = ask_driver(bytes, stream, &address);
+    if (!over_limit(bytes)) code = allocate_from_driver(bytes, stream, &address);
   }
   if (code != kDone) {
     destroy(block);
@@ -134,7 +134,7 @@ guf_status MemoryPool::fetch(uint64_t bytes, Stream &stream, std::unique_lock<st
   return GUF_OK;
 }
 
-Code MemoryPool::ask_driver(uint64_t bytes, Stream &stream, uint64_t *out_address) {
+Code MemoryPool::allocate_from_driver(uint64_t bytes, Stream &stream, uint64_t *out_address) {
   Driver &driver = device_.driver();
   switch (backing_) {
     case Backing::kPinned:
@@ -174,16 +174,16 @@ void MemoryPool::return_to_driver(Block *block, Native stream) {
   destroy(block);
 }
 
-void MemoryPool::give(Block *block, Stream &stream) {
+void MemoryPool::put(Block *block, Stream &stream) {
   block->next = nullptr;
-  give_as(block, stream, false);
+  release_list(block, stream, false);
 }
 
-void MemoryPool::give_all(Block *blocks, Stream &stream) {
-  give_as(blocks, stream, true);
+void MemoryPool::release_blocks(Block *blocks, Stream &stream) {
+  release_list(blocks, stream, true);
 }
 
-void MemoryPool::give_as(Block *blocks, Stream &stream, bool anybodys) {
+void MemoryPool::release_list(Block *blocks, Stream &stream, bool any_stream) {
   if (blocks == nullptr) return;
   bool captured = false;
   // If the driver does not report whether the stream is captured,
@@ -198,23 +198,23 @@ void MemoryPool::give_as(Block *blocks, Stream &stream, bool anybodys) {
     if (captured) {
       push(follows_streams() ? &stream.cache().captured : &captured_, block);
     } else {
-      accept(block, stream, anybodys);
+      accept(block, stream, any_stream);
     }
   }
 }
 
 // Receives a block that the stream has released, and caches it,
 // fences it or returns it to the driver.
-void MemoryPool::accept(Block *block, Stream &stream, bool anybodys) {
+void MemoryPool::accept(Block *block, Stream &stream, bool any_stream) {
   const int number = class_of(block->bytes);
   if (device_.lost()) {
     device_.settle();
     return_to_driver(block, stream.native());
-  } else if (follows_streams() && !anybodys && number >= 0) {
+  } else if (follows_streams() && !any_stream && number >= 0) {
     push(&stream.cache().free[number], block);
     stream.cache().bytes += block->bytes;
     counted_.cached_bytes += block->bytes;
-  } else if (follows_streams() && !anybodys && driver_pool_ != nullptr) {
+  } else if (follows_streams() && !any_stream && driver_pool_ != nullptr) {
     return_to_driver(block, stream.native());
   } else if (number >= 0 && backing_ != Backing::kManaged &&
              device_.driver().stream_query(stream.native()) == kDone) {
@@ -245,18 +245,16 @@ guf_status MemoryPool::release(uint64_t address, uint64_t bytes, Stream *stream,
     block = handed_out_.take(address);
     if (block != nullptr && block->bytes != size_of(bytes)) {
       handed_out_.add(block);
-      return fail(error, GUF_E_ARG,
-                  "freeing memory: the allocation has another size; got %llu bytes",
+      return fail(error, GUF_E_ARG, "freeing memory: %llu bytes is not the size of the allocation",
                   static_cast<unsigned long long>(bytes));
     }
   }
   if (block == nullptr) {
-    return fail(error, GUF_E_ARG,
-                "freeing memory: the address is not one of an allocation; got 0x%llx",
+    return fail(error, GUF_E_ARG, "freeing memory: 0x%llx is not the address of an allocation",
                 static_cast<unsigned long long>(address));
   }
   block->next = nullptr;
-  give_as(block, stream != nullptr ? *stream : device_.default_stream(), stream == nullptr);
+  release_list(block, stream != nullptr ? *stream : device_.default_stream(), stream == nullptr);
   return GUF_OK;
 }
 

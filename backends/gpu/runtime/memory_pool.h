@@ -3,9 +3,9 @@
 // Large blocks are allocated by the driver.
 //
 // Device memory follows the order of streams: a stream can immediately reuse memory that it
-// has freed. Other streams can use the memory after a fence behind the free is signalled,
-// so that no allocation makes a stream wait for another stream.
-// Host memory is written by threads instead of streams, so each free of host memory has a fence.
+// has freed. Other streams can use the memory when a fence that follows the free is signalled, so
+// that no allocation makes a stream wait for another stream. Host memory is written by threads
+// instead of streams, so each free of host memory has a fence.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_MEMORY_POOL_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_MEMORY_POOL_H
 
@@ -60,11 +60,11 @@ class MemoryPool {
   //         GUF_E_CAPTURE <= the stream is captured
   guf_status take(uint64_t bytes, Stream &stream, Block **out, guf_error *error);
   // Releases a block after the work that is queued on the stream now.
-  void give(Block *block, Stream &stream);
+  void put(Block *block, Stream &stream);
 
-  // As take() and give(), by address. If `stream` is NULL, all streams can use the memory
-  // immediately. It is released after the work that is queued on the device's default stream,
-  // and an allocation may wait for that work.
+  // Like take() and put(), by address. If `stream` is NULL, all streams can use the memory
+  // immediately. It is released after the work that is queued on the device's default stream, and
+  // an allocation may wait for that work.
   // Errors  GUF_E_ARG <= release: no allocation has this address, or its size differs
   guf_status allocate(uint64_t bytes, Stream *stream, uint64_t *out_address, guf_error *error);
   guf_status release(uint64_t address, uint64_t bytes, Stream *stream, guf_error *error);
@@ -73,9 +73,9 @@ class MemoryPool {
   // Must be called when the stream ends. Its cached blocks become
   // available to all streams after a fence.
   void remove_stream(Stream &stream);
-  // Returns the blocks of a capture that has ended. The graph gives them back when it is destroyed.
+  // Returns the blocks of a capture that has ended. The graph releases them when it is destroyed.
   Block *take_captured(Stream &stream);
-  void give_all(Block *blocks, Stream &stream);
+  void release_blocks(Block *blocks, Stream &stream);
 
   // Returns cached memory to the driver until at most `keep_bytes` bytes are cached.
   // Errors  the driver's first error; the other blocks were returned nevertheless
@@ -87,8 +87,8 @@ class MemoryPool {
   void close();
 
  private:
-  // As pool_class() and block_bytes(). If the cache is disabled,
-  // there are no classes and no rounding.
+  // Like pool_class() and block_bytes(). If the cache is disabled, there are no classes and no
+  // rounding.
   int class_of(uint64_t bytes) const { return caches_blocks_ ? pool_class(bytes) : -1; }
   uint64_t size_of(uint64_t bytes) const {
     return caches_blocks_ ? block_bytes(bytes) : bytes + (bytes == 0 ? 1 : 0);
@@ -97,10 +97,10 @@ class MemoryPool {
   Block *find(int number, Stream &stream);
   guf_status fetch(uint64_t bytes, Stream &stream, std::unique_lock<std::mutex> &lock, Block **out,
                    guf_error *error);
-  Code ask_driver(uint64_t bytes, Stream &stream, uint64_t *out_address);
+  Code allocate_from_driver(uint64_t bytes, Stream &stream, uint64_t *out_address);
   void return_to_driver(Block *block, Native stream);
-  void accept(Block *block, Stream &stream, bool anybodys);
-  void give_as(Block *blocks, Stream &stream, bool anybodys);
+  void accept(Block *block, Stream &stream, bool any_stream);
+  void release_list(Block *blocks, Stream &stream, bool any_stream);
   void wait_for_fences(std::unique_lock<std::mutex> &lock);
   void fence(Block *blocks, Stream &stream);
   void harvest();

@@ -107,8 +107,8 @@ void MemoryPool::harvest() {
   }
 }
 
-// Waits for the default stream, because most fenced blocks were freed behind its work.
-// The other ones were freed by streams that have ended.
+// Waits for the default stream, because most fenced blocks were freed in its order. The other
+// blocks were freed by streams that have ended.
 void MemoryPool::wait_for_fences(std::unique_lock<std::mutex> &lock) {
   lock.unlock();
   device_.note(device_.driver().stream_synchronize(device_.default_stream().native()));
@@ -193,7 +193,7 @@ guf_status MemoryPool::trim(uint64_t keep_bytes, guf_error *error) {
   std::unique_lock lock(mutex_);
   refusal_ = kDone;
   reclaim(keep_bytes, lock);
-  GUF_BACKEND_TRY(device_.check(refusal_, "giving memory back to the driver", error));
+  GUF_BACKEND_TRY(device_.check(refusal_, "returning memory to the driver", error));
   return device_.lost() ? device_.fail_lost(error) : guf_status{GUF_OK};
 }
 

@@ -15,17 +15,17 @@ bool is_copy(Entry entry) {
 
 }  // namespace
 
-Request::Request(Stream &stream, const Kernel *kernel, const StatusWish &wish)
-    : stream_(stream), device_(stream.device()), kernel_(kernel), wish_(wish) {}
+Request::Request(Stream &stream, const Kernel *kernel, const StatusRequest &wish)
+    : stream_(stream), device_(stream.device()), kernel_(kernel), status_request_(wish) {}
 
 Request::~Request() {
   // Kernels of a failed request may still be running and may write to the status word.
   // It is released when the kernels are complete, and their status is not reported.
-  if (status_ != nullptr) device_.status_ring().look_later(status_, stream_, {}, nullptr);
+  if (status_ != nullptr) device_.status_ring().queue_check(status_, stream_, {}, nullptr);
   while (scratch_ != nullptr) {
     Block *const block = scratch_;
     scratch_ = block->next;
-    device_.pool(Backing::kDevice).give(block, stream_);
+    device_.pool(Backing::kDevice).put(block, stream_);
   }
 }
 
@@ -33,7 +33,7 @@ guf_status Request::finish(guf_error *error) {
   if (status_ == nullptr) return GUF_OK;
   StatusSlot *const slot = status_;
   status_ = nullptr;
-  return device_.status_ring().look_later(slot, stream_, wish_, error);
+  return device_.status_ring().queue_check(slot, stream_, status_request_, error);
 }
 
 const DeviceTraits &Request::traits() const {
@@ -90,13 +90,13 @@ guf_status Request::upload(const void *source, uint64_t bytes, uint64_t *out_add
       device_.check(device_.driver().copy(*out_address, staging->address, bytes,
                                           Direction::kToDevice, stream_.native()),
                     "copying to the device", error);
-  pinned.give(staging, stream_);
+  pinned.put(staging, stream_);
   return status;
 }
 
 guf_status Request::status_word(uint64_t *out_address, guf_error *error) {
   if (status_ == nullptr) {
-    GUF_BACKEND_TRY(device_.status_ring().take(stream_, wish_, &status_, error));
+    GUF_BACKEND_TRY(device_.status_ring().take(stream_, status_request_, &status_, error));
   }
   *out_address = status_->device_address;
   return GUF_OK;

@@ -13,10 +13,11 @@ class Stream;
 struct Block;
 
 // The object is on the stack of a slot's function, with the device's context current.
-// The destructor releases its memory behind its work, even if the request has failed.
+// The destructor releases the request's memory in stream order, after its work, even if the request
+// has failed.
 class Request final : public CommandSink {
  public:
-  Request(Stream &stream, const Kernel *kernel, const StatusWish &wish);
+  Request(Stream &stream, const Kernel *kernel, const StatusRequest &wish);
   Request(const Request &) = delete;
   Request &operator=(const Request &) = delete;
   ~Request();
@@ -37,7 +38,7 @@ class Request final : public CommandSink {
   Stream &stream_;
   Device &device_;
   const Kernel *kernel_;
-  const StatusWish wish_;
+  const StatusRequest status_request_;
   Block *scratch_ = nullptr;
   StatusSlot *status_ = nullptr;
 };

@@ -36,7 +36,7 @@ struct StatusChunk {
   std::atomic<uint32_t> holders;  // references of the ring and of each slot that may outlive it
   StatusSlot slots[kSlots];
 
-  void let_go(uint32_t count) {
+  void drop_references(uint32_t count) {
     if (holders.fetch_sub(count, std::memory_order_acq_rel) == count) host_free(this);
   }
 };
@@ -68,21 +68,21 @@ guf_status StatusRing::reserve(guf_error *error) {
   return grow(error);
 }
 
-guf_status StatusRing::take(Stream &stream, const StatusWish &wish, StatusSlot **out,
+guf_status StatusRing::take(Stream &stream, const StatusRequest &request, StatusSlot **out,
                             guf_error *error) {
   bool captured = false;
   GUF_BACKEND_TRY(stream.capturing(&captured, error));
   const uint64_t capture = captured ? device_.captures().of(stream) : 0;
-  if (captured && wish.fp_status != nullptr &&
-      (wish.fp_status->report | wish.fp_status->fail) != 0) {
+  if (captured && request.fp_status != nullptr &&
+      (request.fp_status->report | request.fp_status->fail) != 0) {
     return fail(error, GUF_E_CAPTURE,
-                "the stream is captured: work that detects floating-point flags cannot be part "
-                "of a graph");
+                "the stream is being captured: work that detects floating-point flags cannot be "
+                "part of a graph");
   }
   if (captured && capture == 0) {
     return fail(error, GUF_E_CAPTURE,
-                "the stream is captured by other functions than gufunc's: work that may fail "
-                "cannot be part of such a graph");
+                "the stream's capture was not begun by gufunc: work that may fail cannot be part "
+                "of its graph");
   }
   StatusSlot *slot = nullptr;
   GUF_BACKEND_TRY(take_any(&slot, error));
@@ -142,19 +142,19 @@ guf_status StatusRing::grow(guf_error *error) {
 
 // If the word's capture has ended in the meantime, an unknown graph
 // may use the word, so it is leaked.
-guf_status StatusRing::look_later(StatusSlot *slot, Stream &stream, const StatusWish &wish,
-                                  guf_error *error) {
+guf_status StatusRing::queue_check(StatusSlot *slot, Stream &stream, const StatusRequest &request,
+                                   guf_error *error) {
   if (__builtin_expect(slot->capture == 0, 1)) {
-    return queue_look(slot, slot->device_address, stream, wish, error);
+    return queue_slot_check(slot, slot->device_address, stream, request, error);
   }
-  slot->failure = wish.failure;
-  slot->launch = wish.launch;
+  slot->failure = request.failure;
+  slot->launch = request.launch;
   if (device_.captures().add(slot->capture, slot)) return GUF_OK;
   return fail(error, GUF_E_CAPTURE, "the stream's capture was ended by another thread");
 }
 
-guf_status StatusRing::look_at(const StatusSlot *words, Stream &stream, uint64_t launch,
-                               guf_error *error) {
+guf_status StatusRing::queue_graph_checks(const StatusSlot *words, Stream &stream, uint64_t launch,
+                                          guf_error *error) {
   for (; words != nullptr; words = words->next) {
     StatusSlot *slot = nullptr;
     GUF_BACKEND_TRY(take_any(&slot, error));
@@ -165,30 +165,30 @@ guf_status StatusRing::look_at(const StatusSlot *words, Stream &stream, uint64_t
       put(slot);
       return copied;
     }
-    const StatusWish wish = {nullptr, words->failure, words->launch == 0 ? 0 : launch};
-    GUF_BACKEND_TRY(queue_call(slot, stream, wish, error));
+    const StatusRequest request = {nullptr, words->failure, words->launch == 0 ? 0 : launch};
+    GUF_BACKEND_TRY(queue_host_check(slot, stream, request, error));
   }
   return GUF_OK;
 }
 
-void StatusRing::give_back(StatusSlot *words, Stream *stream) {
+void StatusRing::recycle(StatusSlot *words, Stream *stream) {
   while (words != nullptr) {
     StatusSlot *const slot = words;
     words = slot->next;
     if (stream == nullptr) {
       put(slot);
     } else {
-      queue_look(slot, slot->device_address, *stream, StatusWish(), nullptr);
+      queue_slot_check(slot, slot->device_address, *stream, StatusRequest(), nullptr);
     }
   }
 }
 
 // If it fails, the slot stays in use until the ring is closed, because kernels may still write to
 // its device word.
-guf_status StatusRing::queue_look(StatusSlot *slot, uint64_t word, Stream &stream,
-                                  const StatusWish &wish, guf_error *error) {
+guf_status StatusRing::queue_slot_check(StatusSlot *slot, uint64_t word, Stream &stream,
+                                        const StatusRequest &request, guf_error *error) {
   GUF_BACKEND_TRY(queue_copy(slot, word, stream, error));
-  return queue_call(slot, stream, wish, error);
+  return queue_host_check(slot, stream, request, error);
 }
 
 // Copies a device word to the host word of the slot.
@@ -200,24 +200,25 @@ guf_status StatusRing::queue_copy(StatusSlot *slot, uint64_t word, Stream &strea
 }
 
 // Makes a thread of the driver examine the host word of the slot.
-guf_status StatusRing::queue_call(StatusSlot *slot, Stream &stream, const StatusWish &wish,
-                                  guf_error *error) {
-  slot->fp_status = wish.fp_status == nullptr ? guf_fp_status{} : *wish.fp_status;
+guf_status StatusRing::queue_host_check(StatusSlot *slot, Stream &stream,
+                                        const StatusRequest &request, guf_error *error) {
+  slot->fp_status = request.fp_status == nullptr ? guf_fp_status{} : *request.fp_status;
   std::memset(slot->name, 0, sizeof(slot->name));
-  if (wish.fp_status != nullptr) {
-    std::memcpy(slot->name, wish.fp_status->name,
-                strnlen(wish.fp_status->name, sizeof(slot->name) - 1));
+  if (request.fp_status != nullptr) {
+    std::memcpy(slot->name, request.fp_status->name,
+                strnlen(request.fp_status->name, sizeof(slot->name) - 1));
   }
-  slot->failure = wish.failure;
-  slot->launch = wish.launch;
+  slot->failure = request.failure;
+  slot->launch = request.launch;
   stream.retain();
   stream.expect();
   slot->stream.store(&stream, std::memory_order_release);
-  const guf_status status = device_.check(device_.driver().stream_call(stream.native(), look, slot),
-                                          "queueing the look at a status word", error);
+  const guf_status status =
+      device_.check(device_.driver().stream_call(stream.native(), check_slot, slot),
+                    "queueing the check of a status word", error);
   if (status != GUF_OK) {
     slot->stream.store(nullptr, std::memory_order_release);
-    stream.expected_came();
+    stream.finish_expected();
     stream.release();
   }
   return status;
@@ -225,18 +226,18 @@ guf_status StatusRing::queue_call(StatusSlot *slot, Stream &stream, const Status
 
 // Examines a word. Runs on a thread of the driver, so it must not call the driver,
 // and must not lock a mutex that is locked during a driver call.
-void StatusRing::look(void *argument) {
+void StatusRing::check_slot(void *argument) {
   StatusSlot &slot = *static_cast<StatusSlot *>(argument);
   StatusChunk &chunk = *slot.chunk;
   chunk.inside.fetch_add(1);
   Stream *const stream = slot.stream.exchange(nullptr);
   if (stream == nullptr) {  // the ring is closed
     chunk.inside.fetch_sub(1);
-    return chunk.let_go(1);
+    return chunk.drop_references(1);
   }
   const uint32_t found = *slot.host;
-  if (found != 0) tell(slot, found, *stream);
-  stream->expected_came();
+  if (found != 0) report(slot, found, *stream);
+  stream->finish_expected();
   stream->release();
   StatusRing &ring = *chunk.ring;
   slot.next = ring.returned_.load(std::memory_order_relaxed);
@@ -246,7 +247,7 @@ void StatusRing::look(void *argument) {
   chunk.inside.fetch_sub(1);
 }
 
-void StatusRing::tell(const StatusSlot &slot, uint32_t found, Stream &stream) {
+void StatusRing::report(const StatusSlot &slot, uint32_t found, Stream &stream) {
   if (slot.launch == 0) return;
   Failure failure;
   failure.launch = slot.launch;
@@ -283,13 +284,13 @@ void StatusRing::close() {
         ++ours;
         continue;
       }
-      stream->expected_came();
+      stream->finish_expected();
       stream->release();
     }
     while (chunk->inside.load() != 0) sched_yield();
     device_.note(device_.driver().release(chunk->device_address));
     device_.note(device_.driver().host_release(chunk->host_address));
-    chunk->let_go(ours);
+    chunk->drop_references(ours);
   }
   free_ = nullptr;
   returned_.store(nullptr, std::memory_order_relaxed);

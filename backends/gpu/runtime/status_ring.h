@@ -21,8 +21,8 @@ class StatusRing;
 // The bit of a failed loop. The other bits are floating-point flags (guf_fp_flag).
 inline constexpr uint32_t kStatusFailed = 0x80000000u;
 
-// The information of a request that the check of its status word needs.
-struct StatusWish {
+// The part of a request that is needed to check its status word.
+struct StatusRequest {
   const guf_fp_status *fp_status;  // NULL: floating-point flags are not requested
   const char *failure;             // message for a failed loop, never freed; or NULL
   uint64_t launch;  // number of the launch in its stream; 0: failures are not reported
@@ -54,15 +54,17 @@ class StatusRing {
   // Errors  GUF_E_CAPTURE <= the stream is captured, and either the host did not start the
   //         capture, or floating-point flags are requested, which cannot be reported when the
   //         graph runs later
-  guf_status take(Stream &stream, const StatusWish &wish, StatusSlot **out, guf_error *error);
+  guf_status take(Stream &stream, const StatusRequest &request, StatusSlot **out, guf_error *error);
   // Queues the check of a word, which is free afterwards.
   // During a capture, adds the word to the capture instead.
-  guf_status look_later(StatusSlot *slot, Stream &stream, const StatusWish &wish, guf_error *error);
+  guf_status queue_check(StatusSlot *slot, Stream &stream, const StatusRequest &request,
+                         guf_error *error);
   // Queues the checks of a graph's words. The stream has run the graph as launch number `launch`.
   // The graph must not run again before the checks are complete.
-  guf_status look_at(const StatusSlot *words, Stream &stream, uint64_t launch, guf_error *error);
+  guf_status queue_graph_checks(const StatusSlot *words, Stream &stream, uint64_t launch,
+                                guf_error *error);
   // Releases the words of a graph when `stream` reaches this point, or immediately if it is NULL.
-  void give_back(StatusSlot *words, Stream *stream);
+  void recycle(StatusSlot *words, Stream *stream);
 
   // Frees all words, including words that were never examined. The device must be idle or lost.
   // Words that a thread of the driver may still access are freed by that thread.
@@ -73,12 +75,13 @@ class StatusRing {
   StatusSlot *take_free();
   guf_status take_any(StatusSlot **out, guf_error *error);
   void put(StatusSlot *slot);
-  guf_status queue_look(StatusSlot *slot, uint64_t word, Stream &stream, const StatusWish &wish,
-                        guf_error *error);
+  guf_status queue_slot_check(StatusSlot *slot, uint64_t word, Stream &stream,
+                              const StatusRequest &request, guf_error *error);
   guf_status queue_copy(StatusSlot *slot, uint64_t word, Stream &stream, guf_error *error);
-  guf_status queue_call(StatusSlot *slot, Stream &stream, const StatusWish &wish, guf_error *error);
-  static void look(void *slot);
-  static void tell(const StatusSlot &slot, uint32_t found, Stream &stream);
+  guf_status queue_host_check(StatusSlot *slot, Stream &stream, const StatusRequest &request,
+                              guf_error *error);
+  static void check_slot(void *slot);
+  static void report(const StatusSlot &slot, uint32_t found, Stream &stream);
 
   Device &device_;
   std::mutex mutex_;

@@ -36,7 +36,7 @@ bool is_copy_of(const char *path, const char *stem) {
          std::strstr(name + length, ".so") != nullptr;
 }
 
-int look_at(dl_phdr_info *object, size_t, void *argument) {
+int match_object(dl_phdr_info *object, size_t, void *argument) {
   auto &search = *static_cast<Search *>(argument);
   const char *const path = object->dlpi_name;
   if (path == nullptr || std::strlen(path) >= search.path_size) return 0;
@@ -80,7 +80,7 @@ guf_status VendorLibrary::find_loaded(const char *const *names, size_t count, gu
   std::snprintf(stem, sizeof(stem), "%.*s", static_cast<int>(std::strcspn(names[0], ".")),
                 names[0]);
   Search search = {stem, path, sizeof(path)};
-  if (dl_iterate_phdr(look_at, &search) == 0) return GUF_OK;
+  if (dl_iterate_phdr(match_object, &search) == 0) return GUF_OK;
   handle_ = try_open(path, kHow | RTLD_NOLOAD, &reason, &shortage);
   if (shortage != 0) return fail_shortage(path, shortage, error);
   std::snprintf(name_, sizeof(name_), "%.*s", static_cast<int>(sizeof(name_) - 1), path);
@@ -114,7 +114,7 @@ guf_status VendorLibrary::open(const char *const *names, size_t count, guf_error
   for (size_t i = 1; i < count; ++i) {
     const size_t length = std::strlen(others);
     std::snprintf(others + length, sizeof(others) - length, "%s%s",
-                  i == 1 ? "; nor is there " : ", ", names[i]);
+                  i == 1 ? "; also not found: " : ", ", names[i]);
   }
   return fail(error, GUF_E_NO_DRIVER, "the driver's library cannot be opened: %s%s", reason,
               others);

@@ -207,11 +207,11 @@ std::string Case::judge(const std::vector<gufunc::Array> &made) const {
       given = &inputs[0];
     else if (!outputs.empty())
       given = &outputs.at(number);
-    const bool lies_there = given != nullptr && given->operand.is_tensor();
+    const bool is_given_tensor = given != nullptr && given->operand.is_tensor();
     const std::string why =
-        lies_there ? result(expected, *given) : result(expected, made.at(fresh++));
+        is_given_tensor ? result(expected, *given) : result(expected, made.at(fresh++));
     if (!why.empty()) return why;
-    if (lies_there) written.push_back(given);
+    if (is_given_tensor) written.push_back(given);
     ++number;
   }
   if (fresh != made.size()) return std::to_string(made.size()) + " results";

@@ -81,7 +81,7 @@ func callFromGo(add *gufunc.Ufunc, out, a, b *gufunc.Array[float64]) float64 {
 }
 
 func main() {
-	bar := flag.Float64("bar", 0, "end with 1 above so many nanoseconds; 0: only tell")
+	bar := flag.Float64("bar", 0, "exit with 1 above this number of nanoseconds; 0: only print")
 	flag.Parse()
 	add, err := gufunc.Find("add")
 	if err != nil {

@@ -67,8 +67,8 @@ end
 # Julia's own broadcasting, for operands whose elements Julia can read.
 function by_julia(f, arguments)
     any(x -> x isa Union{LibraryArray,Tensor,Scalar,Encoded}, arguments) &&
-        throw(GufuncError(GUF_E_NOT_FOUND, "no ufunc stands for $f in a dotted expression of a " *
-            "GufArray: make one (create, add_loop!, stands_for!), or compute on Array(x)"))
+        throw(GufuncError(GUF_E_NOT_FOUND, "no ufunc is registered for $f in a dotted expression " *
+            "of a GufArray: make one (create, add_loop!, stands_for!), or compute on Array(x)"))
     return Base.materialize(broadcasted(f, arguments...))
 end
 

@@ -5,7 +5,7 @@
     call!(f, out, inputs…; keywords…) -> out
 
 Applies a ufunc and writes into `out`, an array or a tuple with one array per output (`()` for a
-signature without outputs, which writes its inputs). The keywords are those of `UFunc`. A call
+signature without outputs, which writes its inputs). It accepts the keywords of `UFunc`. A call
 without keywords does not allocate.
 """
 @inline function call!(f::UFunc, out, inputs::Vararg{Any,N}; keywords...) where {N}

@@ -31,7 +31,7 @@ copies to the host overlap.
 - `done`: a `Ref{Int64}` for the number of items whose outputs are complete, also if the call fails.
   It is the `first_item` with which the call can be resumed.
 
-The call is complete on return. The keywords are those of `UFunc`, without `stream`.
+The call is complete on return. It accepts the keywords of `UFunc`, except `stream`.
 """
 function call_chunked!(f::UFunc, out, inputs...; chunk_bytes=0, depth=0, first_item=0,
                        done=nothing, progress=nothing, keywords...)

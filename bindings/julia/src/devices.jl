@@ -47,7 +47,7 @@ end
     device_info(d)
 
 `(spec, backend, name, target, index, units, host_memory, memory_bytes)` of a device. `target`
-selects the kernels; `host_memory` tells whether the host can access the device's memory.
+selects the kernels; `host_memory` is whether the host can access the device's memory.
 """
 function device_info(d::Device)
     info = sized(guf_device_info)

@@ -56,15 +56,15 @@ import_dlpack(managed::Ptr{guf_dlpack_unversioned}, stream, flags, out) =
 A tensor over the memory of `x`, a `GufArray` or a strided Julia array, for another library. The
 result is a `Ptr{Gufunc.guf_dlpack}`, which points to a `DLManagedTensorVersioned`, or with
 `versioned=false` a `Ptr{Gufunc.guf_dlpack_unversioned}`, which points to a `DLManagedTensor`. Its
-dimensions are those of `x` reversed. The caller owns the tensor until another library consumes it
-or `delete_dlpack` is called. `x` is kept alive until then.
+dimensions are the dimensions of `x`, reversed. The caller owns the tensor until another library
+consumes it or `delete_dlpack` is called. `x` is kept alive until then.
 
 `consumer` is the stream that will read the memory, in the form of `ready_on` of `from_dlpack`. It
 waits for the work that was queued on the device without a stream. With `nothing`, no stream waits.
-`copied` informs the other library that the memory is used by nobody else. Errors: `GUF_E_DTYPE` for
-datetime types, structured dtypes and elements in non-native byte order; `GUF_E_UNSUPPORTED` for
-strides that are not multiples of the element size; `GUF_E_READ_ONLY` for read-only arrays with
-`versioned=false`.
+`copied` informs the other library that the memory is a copy for its exclusive use. Errors:
+`GUF_E_DTYPE` for datetime types, structured dtypes and elements in non-native byte order;
+`GUF_E_UNSUPPORTED` for strides that are not multiples of the element size; `GUF_E_READ_ONLY` for
+read-only arrays with `versioned=false`.
 """
 function to_dlpack(x; versioned::Bool=true, consumer=nothing, copied::Bool=false)
     stream, flags = partner(consumer)

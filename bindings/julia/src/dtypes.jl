@@ -137,7 +137,7 @@ Registers a struct of plain data as an element type. Arrays of it can be created
 passed to loops of exactly this type.
 """
 function register_dtype(T::DataType; name::AbstractString=string(nameof(T)))
-    isbitstype(T) || throw(GufuncError(GUF_E_DTYPE, "$T is no structure of plain data"))
+    isbitstype(T) || throw(GufuncError(GUF_E_DTYPE, "$T is not a structure of plain data"))
     out = Ref(UInt32(0))
     @check guf_dtype_register(String(name), UInt32(sizeof(T)),
                               UInt32(Base.datatype_alignment(T)), out)

@@ -55,7 +55,7 @@ catch_for_caller(exception) = task_local_storage(:gufunc_caught, exception)
 
 # Reports the exception of a Julia callback to the library: writes the message into the error record
 # and returns the status. It must not throw, because C frames are on the stack.
-function tell(record::Ptr{guf_error}, exception, status)
+function report(record::Ptr{guf_error}, exception, status)
     catch_for_caller(exception)
     own = exception isa GufuncError
     write_message(record, own ? exception.message : shown(exception))
@@ -184,7 +184,7 @@ end
 Calls a function of the C interface with an error record on the stack as its last argument. Returns
 the status if it is below 100, and throws `GufuncError` for errors. Objects whose handles are
 arguments (`x.handle`, `stream_handle(s)`) are preserved during the call, which may run Julia
-functions and thus the garbage collector. `place` is that of `fail`.
+functions and thus the garbage collector. `place` has the same meaning as in `fail`.
 """
 macro check(call, place=nothing)
     return checked_call(call, false, place)
@@ -250,7 +250,8 @@ function checked(of, owner, arguments...)
 end
 
 # A text that the library writes into a buffer. If the buffer is too small, the library reports the
-# required length. Objects that `write` captures are preserved. `place` is that of `fail`.
+# required length. Objects that `write` captures are preserved. `place` has the same meaning as in
+# `fail`.
 function text_of(write::Function, @nospecialize(place=nothing))
     length, text = Ref(UInt64(512)), UInt8[]
     status = GUF_E_BUFFER_TOO_SMALL

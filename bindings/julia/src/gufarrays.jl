@@ -130,7 +130,7 @@ Base.similar(x::GufArray, ::Type{S}, dims::Dims) where {S} = alloc(S, dims; devi
 Base.elsize(::Type{<:GufArray{T}}) where {T} = sizeof(T)
 function Base.strides(x::GufArray{T}) where {T}
     all(s -> s % sizeof(T) == 0, x.byte_strides) || throw(ArgumentError(
-        "strides of $(x.byte_strides) bytes are no multiples of the element's $(sizeof(T))"))
+        "strides of $(x.byte_strides) bytes are not multiples of the element's $(sizeof(T))"))
     return map(s -> s ÷ sizeof(T), x.byte_strides)
 end
 

@@ -48,7 +48,7 @@ function core_dims_entry(ndims::Int32, sizes::Ptr{Int64}, user::Ptr{Cvoid}, reco
         rooted(user).see(unsafe_wrap(Array, sizes, Int(ndims)))
         return GUF_OK
     catch exception
-        return tell(record, exception, GUF_E_SHAPE)
+        return report(record, exception, GUF_E_SHAPE)
     end
 end
 core_dims_callback() = @cfunction(core_dims_entry, Int32,
@@ -89,7 +89,7 @@ function loop_entry(args::Ptr{Ptr{UInt8}}, dims::Ptr{Int64}, steps::Ptr{Int64},
         run_loop(rooted(user), args, dims, steps)
         return GUF_OK
     catch exception
-        return tell(record, exception, GUF_E_LOOP)
+        return report(record, exception, GUF_E_LOOP)
     end
 end
 loop_callback() =

@@ -30,7 +30,7 @@ function open_library()
     LibGufunc.library[] = library
     version_of = Libdl.dlsym_e(library, :guf_version)
     version_of == C_NULL &&
-        error("Gufunc: $(library_path()) is no libgufunc: it has no guf_version")
+        error("Gufunc: $(library_path()) is not libgufunc: it has no guf_version")
     found = decoded(ccall(version_of, UInt32, ()))
     found >= OLDEST ||
         error("Gufunc: expected libgufunc $OLDEST or later, got $found at $(library_path())")

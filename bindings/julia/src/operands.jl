@@ -59,7 +59,7 @@ operand(x::Union{Int64,Float64,ComplexF64,BigInt,Int128,UInt128,Rational,Abstrac
 operand(x::Complex{<:Union{Int64,Rational}}) = weak(x)
 operand(x::Union{Number,Time64}) = typed(x)
 operand(x) = sizeof(x) <= 16 && haskey(STRUCTURED, typeof(x)) ? typed(x) :
-             throw(GufuncError(GUF_E_ARG, "no operand is made of a $(typeof(x))"))
+             throw(GufuncError(GUF_E_ARG, "cannot make an operand of a $(typeof(x))"))
 
 @inline rank(x::GufArray{T,N}) where {T,N} = N
 @inline rank(::Tensor{T,N}) where {T,N} = N
@@ -73,7 +73,7 @@ no_memory(x::Adjoint{<:Complex}) =
 
 # Converts an output, which must have writable memory.
 @inline output(x::Union{GufArray,Tensor,Nothing}) = x
-output(x) = throw(GufuncError(GUF_E_ARG, "no output is made of a $(typeof(x))"))
+output(x) = throw(GufuncError(GUF_E_ARG, "cannot make an output of a $(typeof(x))"))
 output(x::TurnedGufArray) = has_memory(x) ? unturned(x) :
                             throw(GufuncError(GUF_E_READ_ONLY, no_memory(x)))
 @inline function output(x::AbstractArray)

@@ -10,7 +10,7 @@ natural(x) = x
     outer(f, A, B; out=nothing, keywords…)
 
 Applies a binary ufunc to all pairs of elements. The result has the size `(size(A)...,
-size(B)...)`. The keywords are those of a call, without `axes`, `dims`, `keepdims` and `sizes`.
+size(B)...)`. It accepts the keywords of a call, except `axes`, `dims`, `keepdims` and `sizes`.
 `outer!(f, out, A, B; …)` writes into `out`.
 """
 outer(f::UFunc, @nospecialize(operands...); keywords...) =

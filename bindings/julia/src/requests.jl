@@ -38,7 +38,7 @@ function request(allowed, @nospecialize(keywords))
     made = Request()
     for (name, value) in keywords
         name in allowed || throw(GufuncError(GUF_E_ARG,
-            "no keyword $name here; there are $(join(allowed, ", "))"))
+            "unknown keyword $name; expected one of $(join(allowed, ", "))"))
         name === :stream && (made.named = true)
         setfield!(made, name, keyword_value(name, value))
     end

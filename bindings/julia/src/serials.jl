@@ -29,8 +29,8 @@ Serialization.deserialize(s::AbstractSerializer, ::Type{Device}) =
     device(Serialization.deserialize(s))
 
 refuse_serial(x) = throw(GufuncError(GUF_E_UNSUPPORTED,
-                                     "a $(nameof(typeof(x))) is of this process: it cannot be " *
-                                     "serialized"))
+                                     "a $(nameof(typeof(x))) belongs to this process: it cannot " *
+                                     "be serialized"))
 const OfProcess = Union{Context,Event,Graph,GufModule,Kernel,Plan,Stream,Tensor}
 Serialization.serialize(::AbstractSerializer, x::OfProcess) = refuse_serial(x)
 

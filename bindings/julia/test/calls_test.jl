@@ -10,7 +10,7 @@ A, B = [1.0 2; 3 4; 5 6], [10.0, 20, 30]
 @test sprint(show, add) == sprint(print, add) == string(add) == "$add" == "UFunc(\"add\")"
 @test occursin("UFunc(\"add\")", string(add!)) && !occursin("Ptr", string(add!))
 
-# Result types are those of NumPy; Int and Float64 numbers are weak.
+# Result types are equal to NumPy's; Int and Float64 numbers are weak.
 @test add(Float32[1], 2) isa Vector{Float32} && add(Float32[1], 2.5) isa Vector{Float32}
 @test add(Float32[1], Scalar(2.5)) isa Vector{Float64}
 @test add(Int8[1], Int16(1)) isa Vector{Int16} && add(Int8[1], 1) isa Vector{Int8}

@@ -73,8 +73,8 @@ x = GufArray(zeros(2, 3))
 for (refused, text) in (
     (() -> add([1.0], 1; stream="cpu")) => "stream: expected a Stream or nothing, got \"cpu\"",
     (() -> add([1.0], 1; device=1)) => "device: expected a Device or its name, got 1",
-    (() -> add([1.0], 1; out=2)) => "no output is made of a Int64",
-    (() -> add!(1, [1.0], 1)) => "no output is made of a Int64",
+    (() -> add([1.0], 1; out=2)) => "cannot make an output of a Int64",
+    (() -> add!(1, [1.0], 1)) => "cannot make an output of a Int64",
     (() -> call!(add, (), [1.0], 1)) => "out: expected the 1 of add, got no outputs",
     (() -> call!(add, (), [1.0], 1; where=true)) => "out: expected the 1 of add, got no outputs",
     (() -> add([1.0], 1; out=())) => "out: expected the 1 of add, got no outputs",

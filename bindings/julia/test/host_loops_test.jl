@@ -117,7 +117,7 @@ if length(DEVICES) > 1
     @test status_of(() -> noted(GufArray([1.0]; device=DEVICES[2]))) == Gufunc.GUF_E_NO_IMAGE
 end
 
-# A compiled loop given by its address, here that of a @cfunction.
+# A compiled loop given by its address, here the address of a @cfunction.
 function doubled(args::Ptr{Ptr{Float64}}, dims::Ptr{Int64}, steps::Ptr{Int64}, user::Ptr{Cvoid})
     for i in 0:unsafe_load(dims)-1
         from = unsafe_load(args, 1) + i * unsafe_load(steps, 1)

@@ -92,7 +92,7 @@ def _sources(source):
 
 
 def _name_of(paths, texts):
-    """The default name of a module: that of the first source, or a hash of the text."""
+    """The default name of a module: the name of the first source, or a hash of the text."""
     if paths:
         base = os.path.basename(paths[0]).partition(".")[0]
         return re.sub(r"\W", "_", base)

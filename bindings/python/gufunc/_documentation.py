@@ -32,7 +32,7 @@ def _inputs(ufunc):
 
 
 def signature_of(ufunc):
-    """The signature of a call of the ufunc: NumPy's parameters, then those of this package."""
+    """The signature of a call of the ufunc: NumPy's parameters, then this package's own."""
     import inspect
 
     class NoValue:

@@ -39,15 +39,15 @@ class errstate:
     call = None
 
     def __init__(self, *, all=None, **kinds):
-        self._wanted = dict.fromkeys(_FLAGS, all) if all is not None else {}
-        self._wanted.update(kinds)
-        for kind, action in self._wanted.items():
+        self._actions = dict.fromkeys(_FLAGS, all) if all is not None else {}
+        self._actions.update(kinds)
+        for kind, action in self._actions.items():
             if kind not in _FLAGS or action not in ("ignore", "warn", "raise"):
                 raise make_refusal(f"errstate: {kind}={action!r}")
 
     def __enter__(self):
         report, fail = self._before = _gufunc._set_fp_flags(0, 0)
-        for kind, action in self._wanted.items():
+        for kind, action in self._actions.items():
             bits = _FLAGS[kind]
             report = report | bits if action == "warn" else report & ~bits
             fail = fail | bits if action == "raise" else fail & ~bits

@@ -30,7 +30,7 @@ def _stream_flag(device, stream):
             raise ValueError("stream=0 is ambiguous with CUDA: expected 1, 2, a stream, or -1")
         return {None: _LEGACY, 1: _LEGACY, 2: _PER_THREAD}.get(stream)
     if stream in (1, 2):
-        raise ValueError(f"stream={stream} means nothing with ROCm: expected 0, a stream, or -1")
+        raise ValueError(f"stream={stream} has no meaning with ROCm: expected 0, a stream, or -1")
     return {None: _LEGACY, 0: _LEGACY}.get(stream)
 
 
@@ -43,7 +43,7 @@ def _let_wait(array, stream):
     """
     if array.on_host:
         if stream not in (None, _NO_SYNC):
-            raise BufferError("an array in host memory takes no stream")
+            raise BufferError("an array in host memory does not accept a stream")
         if stream != _NO_SYNC:
             array.synchronize()
         return None, 0
@@ -72,7 +72,8 @@ def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     array, flags = self, 0
     if dl_device is not None and tuple(dl_device) != _place(self):
         if tuple(dl_device) != (_CPU, 0) or copy is False:
-            raise BufferError(f"the array is on {self.device}, and is not copied elsewhere")
+            raise BufferError(
+                f"the array is on {self.device}, and DLPack does not copy it to another device")
         array, copy, stream = self.to_device("cpu"), True, None
     elif copy:
         array = self.copy()
@@ -86,7 +87,7 @@ def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         raise BufferError(str(error)) from error
 
 
-def _ask(value, stream):
+def _request_capsule(value, stream):
     """The capsule of another library's object, versioned if the object supports it."""
     keywords = {} if stream is None else {"stream": stream}
     try:
@@ -119,10 +120,10 @@ def _take(value, stream):
     kind, index = value.__dlpack_device__()
     names = {int(number): name for name, number in _TYPES.items()}
     if int(kind) not in names:
-        return _gufunc.dlpack_array(_ask(value, None), None, 0)
+        return _gufunc.dlpack_array(_request_capsule(value, None), None, 0)
     device = Device(f"{names[int(kind)]}:{index}")
     number = native_of(device) if stream is None else stream.native
-    return _gufunc.dlpack_array(_ask(value, number), None, 0)
+    return _gufunc.dlpack_array(_request_capsule(value, number), None, 0)
 
 
 def cuda_array_interface(self):
@@ -158,7 +159,7 @@ def from_cuda_array_interface(value, *, device=None, sync=True):
     strides = facts.get("strides")
     itemsize = _dtypes.of_code(code).itemsize
     if strides is not None and any(step % itemsize for step in strides):
-        raise UnsupportedStrides(f"strides {strides} are no multiples of {itemsize} bytes")
+        raise UnsupportedStrides(f"strides {strides} are not multiples of {itemsize} bytes")
     steps = None if strides is None else tuple(step // itemsize for step in strides)
     address, read_only = facts["data"]
     stream = facts.get("stream") if sync else None

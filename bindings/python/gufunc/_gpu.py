@@ -38,7 +38,7 @@ class VendorModule:
         """Makes a device the current device of this thread and returns it."""
         device = index if isinstance(index, Device) else Device(f"{self.backend}:{int(index)}")
         if device.info.backend != self.backend:
-            raise make_refusal(f"{device} is no device of {self.backend}")
+            raise make_refusal(f"{device} is not a device of {self.backend}")
         _current.set_index(self.backend, device.info.index)
         return device
 

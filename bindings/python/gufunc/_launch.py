@@ -79,9 +79,9 @@ class Launch:
             host.to_device(place, out=copied[i], stream=self.stream)
             if writes:
                 back.append((copied[i], host))
-        return self._run_there(copied, back, place)
+        return self._run_on_device(copied, back, place)
 
-    def _run_there(self, arguments, back, place):
+    def _run_on_device(self, arguments, back, place):
         """Launches with arguments that are arrays of the device or numbers, and copies the arrays
         in `back` to the host. If there is neither a stream nor an array, a new stream selects the
         device."""

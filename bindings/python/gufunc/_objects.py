@@ -117,7 +117,7 @@ def as_device(device):
     return device if device is None or isinstance(device, Device) else Device(device)
 
 
-def _wanted(device):
+def _device_handle(device):
     if device is None:
         raise make_refusal("device: expected a Device or its name, got None")
     return as_device(device)
@@ -133,12 +133,12 @@ class Stream(_gufunc.Handle):
     __slots__ = ()
 
     def __new__(cls, device="cpu"):
-        return lowlevel.guf_stream_create(_wanted(device), 0)
+        return lowlevel.guf_stream_create(_device_handle(device), 0)
 
     @classmethod
     def adopt(cls, device, native):
         """A stream over a CUstream or hipStream_t of the program, which must outlive it."""
-        return lowlevel.guf_stream_adopt(_wanted(device), int(native), 0)
+        return lowlevel.guf_stream_adopt(_device_handle(device), int(native), 0)
 
     @property
     def device(self):
@@ -194,15 +194,15 @@ class Event(_gufunc.Handle):
     __slots__ = ("_device",)
 
     def __new__(cls, device="cpu"):
-        device = _wanted(device)
+        device = _device_handle(device)
         made = lowlevel.guf_event_create(device, 0)
         made._device = device
         return made
 
     def record(self, stream=None):
         """Records the event at the present end of `stream`. If `stream` is None or 0, records it
-        behind the work without a stream on the event's device."""
-        if stream is None or (isinstance(stream, int) and stream == 0):
+        after the work without a stream on the event's device.""" if stream is None or
+        (isinstance(stream, int) and stream == 0):
             stream = self._default_stream()
         lowlevel.guf_event_record(self, stream)
 

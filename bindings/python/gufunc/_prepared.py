@@ -47,5 +47,5 @@ def address_of(operand):
     try:
         return operand.ctypes.data
     except AttributeError:
-        raise make_refusal(f"an operand of a launch cannot be a {type(operand).__name__}: give an "
-                           "array, an address or None") from None
+        raise make_refusal(f"an operand of a launch cannot be a {type(operand).__name__}: "
+                           "pass an array, an address or None") from None

@@ -89,7 +89,8 @@ class Ufunc(_gufunc.UfuncBase):
         name = self.__name__
         if name not in names() or find(name) != self:
             raise pickle.PicklingError(
-                f"the ufunc {name!r} is of a context of its own: its name says nothing elsewhere")
+                f"the ufunc {name!r} belongs to another context: its name is not known in the "
+                "default context")
         return find, (name,)
 
     def __copy__(self):
@@ -109,14 +110,14 @@ class Ufunc(_gufunc.UfuncBase):
     def resolve(self, *args, method="call", **keywords):
         """Resolves a call or method without running it: its loop, dtypes and shapes. Raises the
         errors that the call would raise for its types and shapes."""
-        found = _gufunc.ask(False, method, self, *args, **keywords)
+        found = _gufunc.query(False, method, self, *args, **keywords)
         for key in ("loop_dtypes", "dtypes"):
             found[key] = [code and _dtypes.of_code(code) for code in found[key]]
         return found
 
     def explain(self, *args, method="call", **keywords):
         """A text that describes what a call or method would do and why."""
-        return _gufunc.ask(True, method, self, *args, **keywords)
+        return _gufunc.query(True, method, self, *args, **keywords)
 
     def plan(self, *args, **keywords):
         """Prepares a call and returns a Plan. All outputs must be given. Nothing is computed yet.

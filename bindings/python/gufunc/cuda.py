@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CUDA devices with Numba's names: ``from gufunc import cuda``.
 
-Arrays are those of gufunc, on the current device (`select_device`).
+Arrays are arrays of gufunc, on the current device (`select_device`).
 """
 
 from . import _array, _exchange, _gpu

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """ROCm devices with the names of Numba's ``roc``: ``from gufunc import roc``.
 
-Arrays are those of gufunc, on the current device (`select_device`).
+Arrays are arrays of gufunc, on the current device (`select_device`).
 """
 
 from . import _gpu

@@ -61,7 +61,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
       ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !f) ||
       ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS && !c && !f) ||
       ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !c)) {
-    return refuse_buffer(view, "the array is not contiguous as was requested");
+    return refuse_buffer(view, "the array is not contiguous as requested");
   }
   if ((array->flags & GUF_ARRAY_SWAPPED) != 0) {
     for (int i = 0; i < (int)(sizeof SWAPPED / sizeof *SWAPPED); ++i) {
@@ -100,11 +100,11 @@ PyBufferProcs gufpy_array_buffer = {.bf_getbuffer = get_buffer};
  * memory. */
 static void release_buffer(void *user, uint64_t address) {
   (void)address;
-  GUFPY_VISIT(visit);
-  if (!gufpy_visit_begin(&visit)) return;
+  GUFPY_ENTRY(visit);
+  if (!gufpy_entry_begin(&visit)) return;
   PyBuffer_Release(user);
   PyMem_Free(user);
-  gufpy_visit_end(&visit);
+  gufpy_entry_end(&visit);
 }
 
 static guf_status wrap_buffer(Py_buffer *view, guf_dtype dtype, uint32_t flags, guf_array *out) {

@@ -16,8 +16,8 @@ static void drop_loop(void *user) {
 
 /* The result of a callback that must not enter Python because the interpreter is being
  * finalized. */
-static guf_status refuse_visit(guf_error *error) {
-  strcpy(error->message, "the interpreter ends");
+static guf_status refuse_entry(guf_error *error) {
+  strcpy(error->message, "the interpreter is shutting down");
   return GUF_E_LOOP;
 }
 
@@ -26,8 +26,8 @@ static guf_status refuse_visit(guf_error *error) {
 static guf_status run_loop(char **args, const int64_t *dims, const int64_t *steps, void *user,
                            guf_error *error) {
   const python_loop *loop = user;
-  GUFPY_VISIT(visit);
-  if (!gufpy_visit_begin(&visit)) return refuse_visit(error);
+  GUFPY_ENTRY(visit);
+  if (!gufpy_entry_begin(&visit)) return refuse_entry(error);
   const int ndims = 1 + (loop->ncore & 0xff), nsteps = loop->nargs + (loop->ncore >> 8);
   PyObject *addresses = PyTuple_New(loop->nargs), *sizes = PyTuple_New(ndims),
            *strides = PyTuple_New(nsteps), *done = NULL;
@@ -46,7 +46,7 @@ static guf_status run_loop(char **args, const int64_t *dims, const int64_t *step
   Py_XDECREF(strides);
   if (done == NULL) gufpy_carry_exception(error);
   Py_XDECREF(done);
-  gufpy_visit_end(&visit);
+  gufpy_entry_end(&visit);
   return done == NULL ? GUF_E_LOOP : GUF_OK;
 }
 
@@ -108,10 +108,10 @@ static void drop_object(void *user) {
   gufpy_release_object(user, 0);
 }
 
-/* Calls function(sizes), which returns None or the sizes with those of -1 filled in. */
+/* Calls function(sizes), which returns None, or the sizes with each -1 replaced. */
 static guf_status core_dims(int32_t ndims, int64_t *sizes, void *user, guf_error *error) {
-  GUFPY_VISIT(visit);
-  if (!gufpy_visit_begin(&visit)) return refuse_visit(error);
+  GUFPY_ENTRY(visit);
+  if (!gufpy_entry_begin(&visit)) return refuse_entry(error);
   PyObject *list = PyList_New(ndims), *answer = NULL;
   for (int32_t i = 0; list != NULL && i < ndims; ++i) {
     PyList_SET_ITEM(list, i, PyLong_FromLongLong(sizes[i]));
@@ -131,7 +131,7 @@ static guf_status core_dims(int32_t ndims, int64_t *sizes, void *user, guf_error
   if (failed) gufpy_carry_exception(error);
   Py_XDECREF(list);
   Py_XDECREF(answer);
-  gufpy_visit_end(&visit);
+  gufpy_entry_end(&visit);
   return failed ? GUF_E_VALUE : GUF_OK;
 }
 
@@ -173,9 +173,9 @@ static PyObject *ufunc_create(PyObject *self, PyObject *args) {
 }
 
 /* Calls progress(done, items). A true result or an exception ends the call. */
-static int32_t tell_progress(void *user, int64_t done, int64_t items) {
-  GUFPY_VISIT(visit);
-  if (!gufpy_visit_begin(&visit)) return 1;
+static int32_t report_progress(void *user, int64_t done, int64_t items) {
+  GUFPY_ENTRY(visit);
+  if (!gufpy_entry_begin(&visit)) return 1;
   PyObject *answer = NULL;
   if (gufpy_has_stack()) {
     answer = PyObject_CallFunction(user, "LL", (long long)done, (long long)items);
@@ -184,7 +184,7 @@ static int32_t tell_progress(void *user, int64_t done, int64_t items) {
   if (answer != NULL) stop = PyObject_IsTrue(answer);
   if (answer == NULL || stop < 0) gufpy_carry_exception(NULL);
   Py_XDECREF(answer);
-  gufpy_visit_end(&visit);
+  gufpy_entry_end(&visit);
   return stop != 0;
 }
 
@@ -198,7 +198,7 @@ static PyObject *call_chunked(PyObject *self, PyObject *const *args, Py_ssize_t 
   long long first = 0;
   PyObject *progress = NULL, *items = NULL;
   if (nargs < 2 || !PyTuple_Check(args[0]) || !PyObject_TypeCheck(args[1], &gufpy_ufunc_type)) {
-    PyErr_SetString(PyExc_TypeError, "call_chunked: options and a Ufunc expected");
+    PyErr_SetString(PyExc_TypeError, "call_chunked: expected options and a Ufunc");
     return NULL;
   }
   if (!PyArg_ParseTuple(args[0], "KiLOO!", &chunk_bytes, &options.depth, &first, &progress,
@@ -208,7 +208,7 @@ static PyObject *call_chunked(PyObject *self, PyObject *const *args, Py_ssize_t 
   options.chunk_bytes = chunk_bytes;
   options.first_item = first;
   if (progress != Py_None) {
-    options.progress = tell_progress;
+    options.progress = report_progress;
     options.user = progress;
   }
   gufpy_call call;

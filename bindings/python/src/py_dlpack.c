@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * DLPack: export of arrays as capsules, and import of capsules. The name of a capsule tells its
+ * DLPack: export of arrays as capsules, and import of capsules. The name of a capsule shows its
  * protocol version and whether its tensor was consumed. */
 #include "pygufunc.h"
 

@@ -257,10 +257,10 @@ int gufpy_is_host(guf_device device) {
 
 void gufpy_release_object(void *user, uint64_t address) {
   (void)address;
-  GUFPY_VISIT(visit);
-  if (!gufpy_visit_begin(&visit)) return;
+  GUFPY_ENTRY(visit);
+  if (!gufpy_entry_begin(&visit)) return;
   Py_DECREF((PyObject *)user);
-  gufpy_visit_end(&visit);
+  gufpy_entry_end(&visit);
 }
 
 /* Replaces a TypeError of Python by the exception of gufpy_refuse, which is also a TypeError. */

@@ -210,7 +210,7 @@ static PyObject *array_as_numpy(PyObject *self, PyObject *array) {
   void *handle = NULL;
   if (gufpy_get_handle(array, GUFPY_ARRAY, &handle) != 0) return NULL;
   if (handle == NULL || !((gufpy_array *)array)->on_host) {
-    PyErr_SetString(PyExc_TypeError, "a host array expected");
+    PyErr_SetString(PyExc_TypeError, "expected a host array");
     return NULL;
   }
   if (!gufpy_numpy_ready()) {
@@ -226,7 +226,7 @@ static PyObject *numpy_as_array(PyObject *self, PyObject *object) {
   (void)self;
   guf_tensor tensor;
   if (!gufpy_is_ndarray(object)) {
-    PyErr_SetString(PyExc_TypeError, "an ndarray expected");
+    PyErr_SetString(PyExc_TypeError, "expected an ndarray");
     return NULL;
   }
   if (gufpy_numpy_tensor(object, &tensor) != 0) return NULL;

@@ -130,8 +130,8 @@ __attribute__((cold, noinline)) static int has_hook(PyTypeObject *type) {
   return PyObject_HasAttrString((PyObject *)type, "__array_ufunc__");
 }
 
-/* Whether the object's class is defined in Python and takes part in ufuncs by a protocol.
- * Subclasses of numbers may do so, too. */
+/* Whether the object's class is defined in Python and implements a protocol for ufuncs. Subclasses
+ * of numbers may do so, too. */
 static inline int has_protocol(PyObject *object) {
   PyTypeObject *type = Py_TYPE(object);
   return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0 && has_hook(type);
@@ -229,7 +229,7 @@ int gufpy_set_output(gufpy_frame *frame, PyObject *object, guf_operand *operand)
   if (gufpy_is_output_ndarray(object)) return set_ndarray(frame, object, operand);
   if (gufpy_is_numpy_scalar(object)) return gufpy_refuse("return arrays must be of ArrayType");
   /* A writable buffer or an array of another library is written in place. The conversion rejects a
-   * class that takes part in ufuncs, with a message that names the class. */
+   * class that implements such a protocol, with a message that names the class. */
   if (PyObject_CheckBuffer(object) || PyObject_HasAttrString(object, "__dlpack__") ||
       PyObject_HasAttrString(object, "__cuda_array_interface__") || has_protocol(object)) {
     return set_converted(frame, object, operand);

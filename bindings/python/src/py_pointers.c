@@ -21,7 +21,7 @@ static void numpy_loop(char **args, const int64_t *dims, const int64_t *steps, v
   const owned_pointer *pointer = user;
   guf_loop_numpy loop = NULL;
   memcpy(&loop, &pointer->function, sizeof loop);
-  GUFPY_VISIT(visit);
+  GUFPY_ENTRY(visit);
   visit.inside = 1;
   loop(args, dims, steps, pointer->user);
   visit.inside = 0;
@@ -31,7 +31,7 @@ static guf_status status_loop(char **args, const int64_t *dims, const int64_t *s
   const owned_pointer *pointer = user;
   guf_loop_status loop = NULL;
   memcpy(&loop, &pointer->function, sizeof loop);
-  GUFPY_VISIT(visit);
+  GUFPY_ENTRY(visit);
   visit.inside = 1;
   const guf_status status = loop(args, dims, steps, pointer->user);
   visit.inside = 0;
@@ -43,7 +43,7 @@ static guf_status error_loop(char **args, const int64_t *dims, const int64_t *st
   const owned_pointer *pointer = user;
   guf_loop_error loop = NULL;
   memcpy(&loop, &pointer->function, sizeof loop);
-  GUFPY_VISIT(visit);
+  GUFPY_ENTRY(visit);
   visit.inside = 1;
   const guf_status status = loop(args, dims, steps, pointer->user, error);
   visit.inside = 0;
@@ -57,7 +57,7 @@ static guf_status error_loop(char **args, const int64_t *dims, const int64_t *st
     const owned_pointer *pointer = user;                                                    \
     type(*function) parameters = NULL;                                                      \
     memcpy(&function, &pointer->function, sizeof function);                                 \
-    GUFPY_VISIT(visit);                                                                     \
+    GUFPY_ENTRY(visit);                                                                     \
     visit.inside = 1;                                                                       \
     for (int64_t i = 0; i < dims[0]; ++i) {                                                 \
       type in[count], out;                                                                  \

@@ -28,11 +28,11 @@ static PyObject *resolution_dict(const guf_resolution *found, int nout) {
 
 static int is_ufunc(PyObject *const *args, Py_ssize_t nargs) {
   if (nargs > 0 && PyObject_TypeCheck(args[0], &gufpy_ufunc_type)) return 1;
-  PyErr_SetString(PyExc_TypeError, "a Ufunc expected");
+  PyErr_SetString(PyExc_TypeError, "expected a Ufunc");
   return 0;
 }
 
-typedef enum { REQUEST_CALL = GUFPY_AT + 1, REQUEST_OUTER } told_kind;
+typedef enum { REQUEST_CALL = GUFPY_AT + 1, REQUEST_OUTER } request_kind;
 
 static int kind_of(PyObject *name) {
   static const char *const NAMES[] = {"reduce", "accumulate", "reduceat", "at", "call", "outer"};
@@ -43,39 +43,39 @@ static int kind_of(PyObject *name) {
   return text == NULL ? -1 : gufpy_refuse("no method %R", name);
 }
 
-/* The prepared call or method of an `ask`. Resolves it if `out` is not NULL, else explains it. */
+/* The prepared call or method of a query. Resolves it if `out` is not NULL, else explains it. */
 typedef struct {
   int kind;
   gufpy_call call;
   gufpy_method method;
 } request_t;
 
-static guf_status ask(request_t *request, guf_resolution *out, char *text, uint64_t *length,
-                      guf_error *error) {
+static guf_status query(request_t *request, guf_resolution *out, char *text, uint64_t *length,
+                        guf_error *error) {
   const int is_call = request->kind >= REQUEST_CALL;
   const gufpy_ufunc *ufunc = is_call ? request->call.ufunc : request->method.ufunc;
-  guf_request asked;
+  guf_request made;
   if (is_call) {
     const int32_t operation =
         request->kind == REQUEST_CALL ? GUF_OPERATION_CALL : GUF_OPERATION_OUTER;
-    asked = (guf_request){
-        .struct_size = sizeof asked, .operation = operation, .call = &request->call.args};
+    made = (guf_request){
+        .struct_size = sizeof made, .operation = operation, .call = &request->call.args};
   } else {
-    asked = gufpy_method_request(&request->method, (gufpy_method_kind)request->kind);
+    made = gufpy_method_request(&request->method, (gufpy_method_kind)request->kind);
   }
   const guf_ufunc handle = ufunc != NULL ? ufunc->base.handle : NULL;
-  if (out != NULL) return guf_resolve(handle, &asked, out, error);
-  return guf_explain(handle, &asked, text, length, error);
+  if (out != NULL) return guf_resolve(handle, &made, out, error);
+  return guf_explain(handle, &made, text, length, error);
 }
 
-static PyObject *answer_text(request_t *request) {
+static PyObject *explain_text(request_t *request) {
   uint64_t length = 2048;
   for (;;) {
     const uint64_t capacity = length;
     char *text = PyMem_Malloc(capacity);
     if (text == NULL) return PyErr_NoMemory();
     guf_error *error = gufpy_error();
-    const guf_status status = ask(request, NULL, text, &length, error);
+    const guf_status status = query(request, NULL, text, &length, error);
     PyObject *result = status == GUF_OK ? PyUnicode_FromString(text) : NULL;
     PyMem_Free(text);
     if (status == GUF_E_BUFFER_TOO_SMALL && length > capacity) continue;
@@ -83,21 +83,21 @@ static PyObject *answer_text(request_t *request) {
   }
 }
 
-static PyObject *answer_resolution(request_t *request) {
+static PyObject *resolve_types(request_t *request) {
   guf_resolution *found = PyMem_Calloc(1, sizeof *found);
   if (found == NULL) return PyErr_NoMemory();
   found->struct_size = sizeof *found;
   guf_error *error = gufpy_error();
-  const guf_status status = ask(request, found, NULL, NULL, error);
+  const guf_status status = query(request, found, NULL, NULL, error);
   const int nout = request->kind >= REQUEST_CALL ? request->call.nout : request->method.noutputs;
   PyObject *result = status == GUF_OK ? resolution_dict(found, nout) : gufpy_raise(status, error);
   PyMem_Free(found);
   return result;
 }
 
-/* ask(explain, method, ufunc, *args, **keywords): the text of explain, or the resolution. */
-static PyObject *ask_question(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
-                              PyObject *names) {
+/* query(explain, method, ufunc, *args, **keywords): the text of explain, or the resolution. */
+static PyObject *run_query(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                           PyObject *names) {
   (void)self;
   if (nargs < 3 || !is_ufunc(args + 2, nargs - 2)) return NULL;
   request_t *request = PyMem_Calloc(1, sizeof *request);
@@ -112,7 +112,7 @@ static PyObject *ask_question(PyObject *self, PyObject *const *args, Py_ssize_t 
   }
   PyObject *result = NULL;
   if (begun == 0) {
-    result = PyObject_IsTrue(args[0]) ? answer_text(request) : answer_resolution(request);
+    result = PyObject_IsTrue(args[0]) ? explain_text(request) : resolve_types(request);
   }
   gufpy_frame_end(request->kind >= REQUEST_CALL ? &request->call.frame : &request->method.frame);
   PyMem_Free(request);
@@ -195,7 +195,7 @@ static PyObject *kernel_launch(PyObject *self, PyObject *args) {
 }
 
 PyMethodDef gufpy_prepared_functions[] = {
-    {"ask", (PyCFunction)(void (*)(void))ask_question, METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"query", (PyCFunction)(void (*)(void))run_query, METH_FASTCALL | METH_KEYWORDS, NULL},
     {"plan_create", (PyCFunction)(void (*)(void))plan_create, METH_FASTCALL | METH_KEYWORDS, NULL},
     {"plan_explain", plan_explain, METH_O, NULL},
     {"kernel_launch", kernel_launch, METH_VARARGS, NULL},

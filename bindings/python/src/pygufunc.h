@@ -130,13 +130,13 @@ int gufpy_axes(PyObject *axes, int64_t *out, int capacity, const char *what);
 typedef struct {
   PyGILState_STATE state;
   int inside;
-} gufpy_visit;
-void gufpy_visit_stay(gufpy_visit *visit);
-#define GUFPY_VISIT(name) __attribute__((cleanup(gufpy_visit_stay))) gufpy_visit name = {0}
+} gufpy_entry;
+void gufpy_entry_block(gufpy_entry *visit);
+#define GUFPY_ENTRY(name) __attribute__((cleanup(gufpy_entry_block))) gufpy_entry name = {0}
 /** Acquires the GIL. Returns 0 if the interpreter is or has been finalized; Python must then not be
  * used. */
-int gufpy_visit_begin(gufpy_visit *visit);
-void gufpy_visit_end(gufpy_visit *visit);
+int gufpy_entry_begin(gufpy_entry *visit);
+void gufpy_entry_end(gufpy_entry *visit);
 /** Whether the interpreter is being finalized. Only the finalizing thread can then have the GIL. */
 int gufpy_is_ending(void);
 /** Whether the thread's stack suffices for one more call. Returns 0 with RecursionError if not. */
@@ -303,10 +303,10 @@ typedef struct {
   PyObject *given[GUF_MAX_OPERANDS];
 } gufpy_method;
 
-/* Results that NumPy allocates: those of elementwise calls on ndarrays and numbers without
+/* Results that NumPy allocates: the results of elementwise calls on ndarrays and numbers without
  * broadcasting, if the result dtype is known from an earlier call. `element` holds a 0-d result. */
 typedef struct {
-  int state;          /* 0: not such a call; 1: its dtype must be learnt; 2: the output is set */
+  int state;          /* 0: not such a call; 1: its dtype is not known yet; 2: the output is set */
   gufpy_learnt found; /* the keys of the call, and in state 2 the result dtype */
   PyObject *array;
   guf_tensor tensor;

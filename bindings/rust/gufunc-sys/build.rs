@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Tells cargo where libgufunc is: in `GUFUNC_LIB_DIR`, else where pkg-config reports it, else in
-//! the linker's default folders. In the last case it prints a warning with pkg-config's error, and
-//! pkg-config is asked again at the next build. Nothing is linked with the feature `load` and on
-//! docs.rs.
+//! Passes the location of libgufunc to cargo: `GUFUNC_LIB_DIR`, else the folder that pkg-config
+//! reports, else the linker's default folders. In the last case it prints a warning with
+//! pkg-config's error, and the next build runs pkg-config again. Nothing is linked with the feature
+//! `load` and on docs.rs.
 
 use std::env;
 use std::process::Command;
@@ -51,7 +51,7 @@ fn main() {
     }
     if let Some(folder) = env::var_os("GUFUNC_LIB_DIR") {
         let Some(folder) = folder.to_str() else {
-            println!("cargo:warning=GUFUNC_LIB_DIR is not UTF-8 and is passed over");
+            println!("cargo:warning=GUFUNC_LIB_DIR is not UTF-8 and is ignored");
             return println!("cargo:rustc-link-lib=dylib=gufunc");
         };
         link_from(folder);

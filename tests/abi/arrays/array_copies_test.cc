@@ -146,7 +146,7 @@ TEST_F(Copies, SwappedAndUnalignedElementsComeOutNative) {
   EXPECT_THAT(values<uint16_t>(copy), ElementsAre(0x0102, 0x0304));
 }
 
-TEST_F(Copies, AssignBroadcastsAndSaysWhyNot) {
+TEST_F(Copies, AssignBroadcastsOrReportsTheReason) {
   int32_t memory[6] = {};
   int32_t row[] = {7, 8, 9};
   const guf_array to = wrap(memory, GUF_I32, {2, 3});
@@ -218,7 +218,7 @@ TEST_F(Copies, AllocationTakesStridesThatDoNotOverlap) {
          GUF_E_SHAPE);
 }
 
-TEST_F(Copies, PrintTellsTheLengthItNeeds) {
+TEST_F(Copies, PrintReportsTheRequiredLength) {
   double memory[] = {1, 2};
   const guf_array array = wrap(memory, GUF_F64, {2});
   uint64_t length = 0;

@@ -54,7 +54,7 @@ TEST_F(Lifetime, ACallbackRunsOnceInsideTheNextPoll) {
   EXPECT_EQ(ran, 1);
 }
 
-TEST_F(Lifetime, PollRunsNoMoreThanAsked) {
+TEST_F(Lifetime, PollRunsAtMostTheRequestedNumber) {
   double data[1] = {};
   std::atomic<int> ran{0};
   for (int i = 0; i < 5; ++i) {

@@ -9,7 +9,7 @@ namespace {
 
 class Library : public ArrayTest {};
 
-TEST_F(Library, TellsItsVersionTwice) {
+TEST_F(Library, ReportsItsVersionTwice) {
   const uint32_t version = guf_version();
   const std::string text = std::to_string(version >> 22) + "." +
                            std::to_string(version >> 12 & 0x3FF) + "." +

@@ -52,7 +52,7 @@ TEST_P(AutoCalls, SmallProductsStayOnTheHost) {
 
 // Each compute unit multiplies a 4 x 16384 matrix by a 16384 x 4 matrix. Each operand is one
 // broadcast number, so 3.5e7 steps need a transfer of only 17 KB.
-TEST_P(AutoCalls, ManyProductsGoThere) {
+TEST_P(AutoCalls, ManyProductsRunOnTheDevice) {
   constexpr int64_t kInner = 16384;
   double a = 1.5, b = 2;
   std::vector<double> out(kUnits * 16);
@@ -75,10 +75,10 @@ TEST_P(AutoCalls, OneLargeProductStaysOnTheHost) {
   EXPECT_THAT(out, Each(3.0 * 131072));
   EXPECT_FALSE(ran_there());
   EXPECT_THAT(explain("matmul", {stretched(a, {4096, 4096}), stretched(b, {4096, 4096})}),
-              HasSubstr(on_cpu() ? "the host itself" : "kept on the host, which is done sooner"));
+              HasSubstr(on_cpu() ? "the host itself" : "not used, as the host is faster"));
 }
 
-TEST_P(AutoCalls, HeavyCallsGoThereAndTheirResultsComeBack) {
+TEST_P(AutoCalls, CallsWithMuchWorkRunOnTheDevice) {
   ASSERT_EQ(run("auto_both:ends", {looped(large_), here(large_)}, here(sums_)), GUF_OK)
       << error_.message;
   EXPECT_THAT(sums_, Each(2.25));
@@ -90,7 +90,7 @@ TEST_P(AutoCalls, HeavyCallsGoThereAndTheirResultsComeBack) {
 
 // The signature has no output. The calls run in place, into an allocated output, or into a given
 // output.
-TEST_P(AutoCalls, HeavyCallsInPlaceAndIntoSeparateOutputs) {
+TEST_P(AutoCalls, CallsWithMuchWorkInPlaceAndIntoSeparateOutputs) {
   const std::vector<int64_t> shape = {kUnits, 300};
   std::vector<double> y(kUnits * 300, 1), to(kUnits * 300, 0);
   ASSERT_EQ(guf_call(find("auto_both:shift"), ready({here(large_), here(y, shape)}, {}), &error_),
@@ -139,7 +139,7 @@ TEST_P(AutoCalls, OperandsAndStreamsDecideAsEver) {
 }
 
 // A call with an explicit device runs on this device, whatever its size.
-TEST_P(AutoCalls, NamedDevicesNeverGiveWay) {
+TEST_P(AutoCalls, NamedDevicesNeverFallBack) {
   args_.options.device = device(0);
   ASSERT_EQ(run("add", {here(x_), here(x_)}, here(out_)), GUF_OK) << error_.message;
   EXPECT_EQ(ran_there(), !on_cpu());
@@ -152,7 +152,7 @@ TEST_P(AutoCalls, NamedDevicesNeverGiveWay) {
 }
 
 // The placement rule uses only sizes. A call that can run on one device only must still run there.
-TEST_P(AutoCalls, WhatRunsInOnePlaceOnlyRunsThere) {
+TEST_P(AutoCalls, ACallWithOneUsableDeviceRunsOnIt) {
   ASSERT_EQ(run("auto_here:ends", {looped(large_), here(large_)}, here(sums_)), GUF_OK)
       << error_.message;
   EXPECT_THAT(sums_, Each(2.25));
@@ -190,7 +190,7 @@ TEST_P(AutoCalls, OperandsLargerThanTheDevice) {
   EXPECT_EQ(ran_there(), !on_cpu());
 }
 
-TEST_P(AutoCalls, LightCallsInChunksStayOnTheHost) {
+TEST_P(AutoCalls, ChunkedCallsWithLittleWorkStayOnTheHost) {
   std::vector<double> a(100000, 2), out(100000);
   int64_t done = 0;
   ASSERT_EQ(guf_call_chunked(find("add"), ready({here(a), here(a)}, {here(out)}), nullptr, &done,
@@ -202,7 +202,7 @@ TEST_P(AutoCalls, LightCallsInChunksStayOnTheHost) {
 }
 
 // A plan copies no operands, so a plan with host operands runs on the host, whatever it computes.
-TEST_P(AutoCalls, PlansRunWhereTheirOperandsLie) {
+TEST_P(AutoCalls, PlansRunWhereTheirOperandsAre) {
   guf_plan plan = nullptr;
   ASSERT_EQ(guf_plan_create(find("auto_both:ends"),
                             ready({here(large_), here(large_)}, {here(sum_)}), &plan, &error_),
@@ -240,12 +240,12 @@ TEST_P(AutoCalls, TheRule) {
               HasSubstr("ends on " + there() + ": "));
   EXPECT_EQ(line_of(explain("auto_both:ends", {looped(a), looped(a)}), "device auto"),
             "device auto is " + there() +
-                ": there, as the work outweighs moving operands: 32343300 steps of work in 132 "
-                "blocks, 8976 bytes to move");
+                ": used, as the work outweighs the transfer: 32343300 steps of work in 132 "
+                "blocks, 8976 bytes to transfer");
   EXPECT_EQ(line_of(explain("auto_both:ends", {looped(b), looped(b)}), "device auto"),
             "device auto is " + there() +
-                ": kept on the host, which is done sooner: 31049700 steps of work in 132 blocks, "
-                "8816 bytes to move");
+                ": not used, as the host is faster: 31049700 steps of work in 132 blocks, "
+                "8816 bytes to transfer");
   // Elements of 4 bytes count as half the work.
   std::vector<float> c(495);
   EXPECT_THAT(explain("auto_both:ends", {looped(c), looped(c)}), HasSubstr("kept on"));
@@ -254,7 +254,7 @@ TEST_P(AutoCalls, TheRule) {
   std::vector<double> d(4400), e(4300);
   double one = 1;
   EXPECT_THAT(explain("auto_both:first_of", {here(d), here(e)}),
-              HasSubstr("kept on the host, which is done sooner: 18920000 steps of work in 1 "
+              HasSubstr("not used, as the host is faster: 18920000 steps of work in 1 "
                         "block, 103992 bytes"));
   EXPECT_THAT(explain("auto_both:ends", {stretched(one, {10, 4400}), here(d)}),
               HasSubstr(": 193600000 steps of work in 10 blocks, 35288 bytes"));

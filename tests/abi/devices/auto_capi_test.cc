@@ -20,7 +20,7 @@ class AutoHandle : public Auto {
   }
 };
 
-TEST_P(AutoHandle, TellsOfTheDeviceThatWasChosen) {
+TEST_P(AutoHandle, DescribesTheChosenDevice) {
   EXPECT_EQ(spec_of(auto_), there());
   EXPECT_NE(auto_, device(0)) << "auto has a handle of its own";
   EXPECT_EQ(info(auto_).memory_bytes, info(device(0)).memory_bytes);
@@ -60,8 +60,10 @@ TEST_P(AutoHandle, TheChoiceIsReportedOnce) {
   guf_device device = nullptr;
   ASSERT_EQ(guf_context_create(0, &context, &error_), GUF_OK);
   ASSERT_EQ(guf_device_get(context, "auto", &device, &error_), GUF_OK);
-  EXPECT_THAT(log(), HasSubstr("device auto is " + there() +
-                               (on_cpu() ? "" : "; light calls of host arrays stay on the cpu")));
+  EXPECT_THAT(
+      log(),
+      HasSubstr("device auto is " + there() +
+                (on_cpu() ? "" : "; calls on host arrays that are faster on the cpu stay there")));
   ASSERT_EQ(guf_device_get(context, "auto", &device, &error_), GUF_OK);
   EXPECT_EQ(log(), "");
   guf_context_release(context, nullptr);
@@ -86,7 +88,7 @@ TEST_P(AutoHandle, MakesStreamsEventsAndArraysOfThatDevice) {
   EXPECT_EQ(info.device, device(0)) << "the handle of the device, not of auto";
 }
 
-TEST_P(AutoHandle, SaysWhereATensorLies) {
+TEST_P(AutoHandle, ReportsTheDeviceOfATensor) {
   const guf_array ones = floats(device(0), {1, 1, 1, 1});
   guf_array_info info = {};
   info.struct_size = sizeof info;
@@ -154,7 +156,7 @@ TEST_P(AutoHandle, HostMemoryOfTheDevice) {
   }
 }
 
-TEST_P(AutoHandle, HeavyCallsOfMappedMemory) {
+TEST_P(AutoHandle, CallsWithMuchWorkOnMappedMemory) {
   const int64_t shape = 30000;
   guf_array array = nullptr;
   ASSERT_EQ(guf_array_alloc_host(auto_, GUF_HOST_MAPPED, GUF_F64, 1, &shape, nullptr, GUF_ORDER_C,
@@ -170,7 +172,8 @@ TEST_P(AutoHandle, HeavyCallsOfMappedMemory) {
   EXPECT_THAT(sums, testing::Each(1.5));
   EXPECT_EQ(ran_there(), !on_cpu());
   ASSERT_EQ(run("auto_both:ends", {operand_of(array), looped(other)}, {}), GUF_OK);
-  EXPECT_EQ(place_of(outputs_[0].array), "cpu") << "like the result of a light call";
+  EXPECT_EQ(place_of(outputs_[0].array), "cpu")
+      << "like the result of a call that stays on the host";
   EXPECT_EQ(ran_there(), !on_cpu());
 }
 

@@ -28,17 +28,17 @@ class AutoMethods : public Auto {
     tensors_.back().dtype = GUF_I64;
     return operand;
   }
-  template <class Args, class Ask>
-  std::string answer(Ask ask, const char *name, const Args &args) {
+  template <class Args, class Query>
+  std::string answer(Query query, const char *name, const Args &args) {
     std::string text(8192, '\0');
     uint64_t length = text.size();
-    EXPECT_EQ(ask(find(name), &args, text.data(), &length, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(query(find(name), &args, text.data(), &length, &error_), GUF_OK) << error_.message;
     text.resize(length - 1);
     return text;
   }
   std::string kept() const {
     return on_cpu() ? "device auto is cpu: the host itself"
-                    : "device auto is " + there() + ": kept on the host, which is done sooner";
+                    : "device auto is " + there() + ": not used, as the host is faster";
   }
 
   std::vector<double> x_ = {1, 2, 3, 4}, out_ = {0, 0, 0, 0};

@@ -240,7 +240,7 @@ TEST_P(ChunkedCalls, Errors) {
   EXPECT_THAT(error_.message, testing::StartsWith("argument 0 shares memory"));
   args_.options.stream = stream(device(0));
   EXPECT_EQ(run("negative", {in}, to), GUF_E_ARG);
-  EXPECT_THAT(error_.message, HasSubstr("a chunked call has streams of its own"));
+  EXPECT_THAT(error_.message, HasSubstr("a chunked call creates its own streams"));
   args_.options.stream = nullptr;
   for (const int32_t depth : {-1, 17}) {
     options_.depth = depth;
@@ -265,8 +265,7 @@ TEST_P(ChunkedCalls, Errors) {
   EXPECT_EQ(done_, 0);
 }
 
-// The error names the location of an operand, whatever the device and the host policy of the call
-// are.
+// The error names the location of an operand for every device and host policy of the call.
 TEST_P(ChunkedCalls, TakeNoDeviceMemory) {
   if (on_cpu()) return;
   std::vector<float> a(100, 1), out(100);
@@ -287,7 +286,7 @@ TEST_P(ChunkedCalls, TakeNoDeviceMemory) {
 
 // Each driver function that a chunk uses fails once at each of its calls. The progress that the
 // call reports must be correct, and the next call must succeed.
-TEST_P(ChunkedCalls, AFailureTellsHowFarItCame) {
+TEST_P(ChunkedCalls, AFailureReportsTheCompletedItems) {
   NEEDS_SIM();
   if (on_cpu()) return;
   const bool cuda = backend_ == "cuda";

@@ -39,8 +39,7 @@ TEST_P(DeviceLimit, HasTheSameMessageEachTime) {
       EXPECT_EQ(get(spec), GUF_E_NO_DEVICE);
       EXPECT_EQ(std::string(error_.message),
                 std::string("device ") + spec +
-                    " is one too many; this process has 16 open devices besides the cpu, the most "
-                    "it may have");
+                    " cannot be opened: a process can open at most 16 devices besides the cpu");
     }
     EXPECT_EQ(get("cuda:40"), GUF_E_NO_DEVICE);
     EXPECT_STREQ(error_.message, "no device cuda:40; backend cuda has 40 device(s)");

@@ -253,7 +253,7 @@ TEST_P(DlpackDevices, ChildrenDeleteNothing) {
   EXPECT_EQ(foreign.deleted, 1);
 }
 
-TEST_P(DlpackDevices, WhatLiesElsewhereIsRefused) {
+TEST_P(DlpackDevices, MemoryOfOtherDevicesIsRefused) {
   std::vector<float> host(kSize);
   Foreign &on_host = make_foreign(reinterpret_cast<uint64_t>(host.data()), type_, 0);
   refuse(on_host, nullptr, GUF_E_DEVICE_MISMATCH, "of no device");

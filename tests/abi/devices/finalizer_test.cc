@@ -307,7 +307,7 @@ class Finalizers : public Devices {
   }
 };
 
-TEST_P(Finalizers, ReleaseWhatOtherThreadsMade) {
+TEST_P(Finalizers, ReleaseObjectsOfOtherThreads) {
   Heap heap;
   Counts counts;
   const guf_device there = device(0);

@@ -42,7 +42,7 @@ class Graphs : public Devices {
   const guf_stream stream_ = stream(there_), other_ = stream(there_);
 };
 
-TEST_P(Graphs, RecordWhatIsQueuedAndRunItWhenLaunched) {
+TEST_P(Graphs, RecordQueuedWorkAndRunItWhenLaunched) {
   const guf_array a = filled(there_, 100, 1), b = filled(there_, 100, 2),
                   sum = filled(there_, 100, 0), copied = filled(there_, 100, 0);
   begin(stream_);

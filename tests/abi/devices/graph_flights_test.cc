@@ -100,7 +100,7 @@ TEST_P(GraphFlights, SurviveTheirStream) {
 }
 
 // A graph is not part of a reference cycle, so its resources are freed when it is released.
-TEST_P(GraphFlights, GiveMemoryBack) {
+TEST_P(GraphFlights, ReleaseMemory) {
   const guf_array out = filled(there_, kSize, 0);
   const uint64_t before = live_bytes();
   guf_graph graph = nullptr;

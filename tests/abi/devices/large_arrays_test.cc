@@ -134,7 +134,7 @@ TEST_P(LargeArrays, Copied) {
   EXPECT_EQ(read(corner(to, {kTail}), kTail), numbers());
 }
 
-TEST_P(LargeArrays, CopiedTurned) {
+TEST_P(LargeArrays, CopiedTransposed) {
   const guf_array x = of_bytes({kColumns, kRows}), to = of_bytes({kRows, kColumns});
   write(corner(transposed(x), {1, kTail}), numbers(), {1, kTail});
   EXPECT_EQ(guf_array_assign(to, transposed(x), GUF_CASTING_DEFAULT, stream_, &error_), GUF_OK)

@@ -108,7 +108,7 @@ TEST_P(PeerCopies, PackAndUnpack) {
   }
 }
 
-TEST_P(PeerCopies, CastAndStretch) {
+TEST_P(PeerCopies, CastAndBroadcast) {
   const guf_array one = floats(first_, {2.75F}), wide = empty(second_, {2, 500}, GUF_F64),
                   whole = empty(second_, {1000}, GUF_I32), back = filled(first_, 1000, 0);
   const uint64_t hosts = host_copies();
@@ -139,7 +139,7 @@ TEST_P(PeerCopies, OfNothing) {
 
 // The source, its view and the destination are released while the copy is queued. The copy must
 // keep them and its buffers alive.
-TEST_P(PeerCopies, KeepWhatTheyUse) {
+TEST_P(PeerCopies, KeepTheirArraysAlive) {
   for (const guf_device of : {first_, second_}) {
     const guf_stream order = stream(of);
     guf_array kept = nullptr;
@@ -163,7 +163,7 @@ TEST_P(PeerCopies, KeepWhatTheyUse) {
   }
 }
 
-TEST_P(PeerCopies, KeepWhatTheyUseWithoutAStream) {
+TEST_P(PeerCopies, KeepTheirArraysAliveWithoutAStream) {
   for (int round = 0; round < 5; ++round) {
     const guf_array from = floats(first_, count_up(1000)), transposed = view(from, -1, -1),
                     to = filled(second_, 2000, 0), odd = view(to, 1, 2);

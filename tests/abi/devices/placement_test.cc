@@ -91,7 +91,7 @@ TEST_P(Placement, PlansTakeNoHostOperands) {
   EXPECT_EQ(plan, nullptr);
   EXPECT_EQ(std::string(error_.message),
             "operands are in host memory, which " + backend_ +
-                ":0 cannot read; a plan copies nothing: move them there first");
+                ":0 cannot access; a plan does not copy operands: copy them to the device first");
 }
 
 // A plan rejects a mask that is the scalar false, because this mask is in host memory. If the mask
@@ -149,12 +149,13 @@ TEST_P(Placement, DeviceOperands) {
   args_.options.device = there_;
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(error_.argument, -1);
-  EXPECT_EQ(error_.message,
-            "device: expected " + backend_ + ":1, where the operands are, got " + backend_ + ":0");
+  EXPECT_EQ(error_.message, "device: expected " + backend_ +
+                                ":1, the device of the operands, got " + backend_ + ":0");
   args_.options.device = cpu();
   args_.options.stream = stream(second_);
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
-  EXPECT_EQ(error_.message, "device: expected " + backend_ + ":1, where the stream is, got cpu");
+  EXPECT_EQ(error_.message,
+            "device: expected " + backend_ + ":1, the device of the stream, got cpu");
   args_.options.device = nullptr;
   args_.options.stream = stream(there_);
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);

@@ -25,7 +25,7 @@ TEST_F(KernelTest, AModuleListsItsKernels) {
   EXPECT_EQ(kernel, nullptr);
 }
 
-TEST_F(KernelTest, AKernelTellsItsParametersAndLimits) {
+TEST_F(KernelTest, AKernelReportsItsParametersAndLimits) {
   const guf_kernel raise = find("raise");
   guf_kernel_info info = {};
   info.struct_size = sizeof info;
@@ -158,7 +158,7 @@ TEST_F(KernelTest, ArgumentsAreHeldAgainstParameters) {
       {turn, {array(stretched), array(stretched)}, GUF_E_READ_ONLY, "argument 1: got a read-only"},
       {raise, {array(odd), array(x), weak(3)}, GUF_E_ARG, "argument 0: got an array that is not"},
       {raise, {array(x), array(x), real}, GUF_E_DTYPE, "argument 2: expected int64, got a float"},
-      {scale, {weak(2), loose}, GUF_E_ARG, "argument 1: got elements that are not aligned"},
+      {scale, {weak(2), loose}, GUF_E_ARG, "argument 1: expected aligned elements"},
       {scale, {weak(2), transposed}, GUF_E_ARG, "argument 1: got elements in the other byte order"},
   };
   if (!on_cpu()) {

@@ -6,7 +6,7 @@
 
 namespace {
 
-TEST_F(KernelTest, EachThreadKnowsItsPlace) {
+TEST_F(KernelTest, EachThreadHasItsIndex) {
   const guf_kernel places = find("places");
   for (const auto &[grid, block] : std::vector<std::pair<Size, Size>>{{{1, 1, 1}, {1, 1, 1}},
                                                                       {{5, 1, 1}, {33, 1, 1}},

@@ -24,7 +24,7 @@ TEST_F(KernelTest, BarriersOrderSharedMemory) {
   }
 }
 
-TEST_F(KernelTest, SharedMemoryIsWhatSourceAndLaunchGive) {
+TEST_F(KernelTest, SharedMemoryIsTheSumOfSourceAndLaunch) {
   const guf_kernel pieces = find("pieces");
   const guf_array out = put(std::vector<int32_t>(4, -1));
   run(pieces, {1, 1, 1}, {32, 1, 1}, {array(out), weak(100)}, 100);
@@ -122,7 +122,7 @@ TEST_F(KernelTest, AMissedBarrierIsAnErrorAndNoHang) {
     const uint32_t grid[] = {3, 1, 1}, block[] = {64, 1, 1};
     expect(guf_kernel_launch(kernel, nullptr, grid, block, 0, 1, arguments, &error_), GUF_E_LAUNCH);
     EXPECT_THAT(error_.message, testing::HasSubstr(std::string("kernel '") + name + "': in block"));
-    EXPECT_THAT(error_.message, testing::HasSubstr(" items have returned while "));
+    EXPECT_THAT(error_.message, testing::HasSubstr(" work-items have returned, "));
     expect(launch(kernel, {3, 1, 1}, {64, 1, 1}, {array(out)}));
     expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_), GUF_E_LAUNCH);
     expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_));

@@ -156,13 +156,13 @@ class Operands : public ::testing::Test {
   }
 };
 
-TEST_F(Operands, OfMethodsKnowStaleArrays) {
+TEST_F(Operands, OfMethodsRejectStaleArrays) {
   try_all(kArray, [](Ground &, guf_operand *operand, uint64_t handle) {
     *operand = {GUF_OPERAND_ARRAY, 0, 0, 0, reinterpret_cast<guf_array>(handle), nullptr, {0, 0}};
   });
 }
 
-TEST_F(Operands, OfMethodsKnowStaleDevices) {
+TEST_F(Operands, OfMethodsRejectStaleDevices) {
   guf_tensor spoilt = {};
   try_all(kDevice, [&](Ground &ground, guf_operand *operand, uint64_t handle) {
     spoilt = operand->kind == GUF_OPERAND_TENSOR ? *operand->tensor : ground.tensors[2];

@@ -55,7 +55,7 @@ TEST_F(Misuse, TheTableHoldsEveryFunction) {
   EXPECT_GT(kFunctionCount, 75U);
 }
 
-TEST_F(Misuse, GoodArgumentsAreTaken) {
+TEST_F(Misuse, ValidArgumentsAreAccepted) {
   for (const Function &function : kFunctions) {
     const Words words = fixture_.good(function);
     run(function, words, fixture_.good_statuses(function), "good arguments");

@@ -39,7 +39,7 @@ TEST(DtypeCapi, DescribesDtypes) {
   }
 }
 
-TEST(DtypeCapi, RefusesWhatTheHeaderSays) {
+TEST(DtypeCapi, ReportsTheDocumentedErrors) {
   guf_dtype_info info = {};
   guf_dtype dtype = 0;
   int32_t possible = 0;
@@ -59,7 +59,7 @@ TEST(DtypeCapi, RefusesWhatTheHeaderSays) {
   EXPECT_EQ(guf_dtype_name(0), nullptr);
 }
 
-TEST(DtypeCapi, MakesTimesAndTakesThemApart) {
+TEST(DtypeCapi, CreatesAndDecodesDatetimeTypes) {
   guf_dtype dtype = 0;
   guf_dtype parsed = 0;
   int32_t unit = -1;
@@ -140,7 +140,7 @@ TEST(DtypeCapi, RegistersStructuredDtypes) {
   EXPECT_EQ(info.alignment, 4U);
 }
 
-TEST(DtypeCapi, WhatIsNoSpellingWritesNothing) {
+TEST(DtypeCapi, AnInvalidSpellingWritesNothing) {
   for (const char *text : {"f5", "M8[0s]", "M8[foo]", "M8[s", "M8[]", "M8[D/24]", "m8[65536s]"}) {
     guf_dtype dtype = 77;
     EXPECT_EQ(guf_dtype_parse(text, &dtype, nullptr), GUF_E_DTYPE) << text;

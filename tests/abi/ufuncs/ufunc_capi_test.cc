@@ -346,7 +346,7 @@ TEST_F(UfuncCapi, ListsNamesInOrder) {
 
 // guf_resolve fills the caller's struct and zeroes its tail. It does not write array elements
 // beyond the operands and dimensions of the call.
-TEST_F(UfuncCapi, ResolvesIntoWhatTheCallerHas) {
+TEST_F(UfuncCapi, ResolvesIntoTheCallersStruct) {
   guf_ufunc ufunc = nullptr;
   ASSERT_EQ(guf_ufunc_find(nullptr, "add", &ufunc, nullptr), GUF_OK);
   const int64_t shape[] = {2, 3};

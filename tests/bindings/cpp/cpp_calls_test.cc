@@ -60,7 +60,7 @@ TEST(CppCalls, KeywordsOfCalls) {
   EXPECT_STREQ(failure(fails).what(), "divide by zero encountered in divide");
 }
 
-TEST(CppCalls, FailuresSayWhere) {
+TEST(CppCalls, FailuresNameTheArgumentAndAxis) {
   Values a{1, 2, 3}, b{1, 2};
   const gufunc::Error error = failure([&] { Ufunc("add")({a, b}); });
   EXPECT_EQ(error.status(), GUF_E_SHAPE);
@@ -117,7 +117,7 @@ TEST(CppCalls, Methods) {
   EXPECT_EQ(parts, (Values{-14, 54}));
 }
 
-TEST(CppCalls, WhatWouldBeDone) {
+TEST(CppCalls, ExplainAndResolveDescribeTheCall) {
   const Ufunc add("add");
   Values a{1, 2, 3};
   std::vector<int64_t> starts{0};
@@ -206,7 +206,7 @@ TEST(CppCalls, HostLoops) {
     return failure([&] { hypot({items, items}); });
   };
   expect_failure(fail(2), GUF_E_LOOP, "of the program's own");
-  expect_failure(fail(3), GUF_E_LOOP, "the callback threw what is no std::exception");
+  expect_failure(fail(3), GUF_E_LOOP, "the callback threw an object that is not a std::exception");
   expect_failure(fail(4), GUF_E_VALUE, "too many", 1, 0, 42);
   expect_failure(fail(5), GUF_E_INDEX, "one too many", 1, -1, -3);
   expect_failure(fail(6), GUF_E_LOOP, "not quite");

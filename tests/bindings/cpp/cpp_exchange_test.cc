@@ -16,7 +16,7 @@ using gufunc::DlpackTensor;
 using Doubles = gufunc::TypedArray<double>;
 using Values = std::vector<double>;
 
-// A tensor that another library exports as the struct `Managed`. The memory is that of an array.
+// A tensor that another library exports as the struct `Managed`. The memory belongs to an array.
 template <class Managed>
 struct Producer {
   Array memory;
@@ -181,7 +181,7 @@ TEST(CppExchange, ARefusedTensorIsDeletedBeforeTheFailure) {
   EXPECT_EQ(given.deleted(1), 1);
 }
 
-TEST(CppExchange, FlagsGoBothWays) {
+TEST(CppExchange, FlagsAreExportedAndImported) {
   for (const gufunc::Device device : devices()) {
     const Doubles x = filled(device, {1, 2}, {2});
     const Given given;
@@ -203,7 +203,7 @@ TEST(CppExchange, FlagsGoBothWays) {
   }
 }
 
-TEST(CppExchange, StreamsOrderWhatIsExchanged) {
+TEST(CppExchange, StreamsOrderTheExchange) {
   for (const gufunc::Device device : devices()) {
     if (std::string(device.info().backend) == "cpu") continue;
     constexpr int64_t kSize = 1 << 20;

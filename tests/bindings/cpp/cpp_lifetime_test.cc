@@ -26,7 +26,7 @@ int64_t resident() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-TEST(CppLasting, AMillionOfEachLeavesNothing) {
+TEST(CppLifetime, AMillionOfEachLeavesNothing) {
   const gufunc::Ufunc add("add");
   const gufunc::Device cpu("cpu");
   const gufunc::Context context = gufunc::Context::create();
@@ -54,7 +54,7 @@ TEST(CppLasting, AMillionOfEachLeavesNothing) {
   }
 }
 
-TEST(CppLasting, EveryThreadReadsItsOwnMessage) {
+TEST(CppLifetime, EveryThreadReadsItsOwnMessage) {
   constexpr int kThreads = 8, kCalls = kSanitized ? 500 : 12500;
   std::atomic<int> wrong{0}, report{0};
   std::vector<std::thread> threads;
@@ -83,7 +83,7 @@ TEST(CppLasting, EveryThreadReadsItsOwnMessage) {
 }
 
 // Calls do not write to const operands and keywords.
-TEST(CppLasting, ThreadsShareOperandsAndKeywords) {
+TEST(CppLifetime, ThreadsShareOperandsAndKeywords) {
   const gufunc::Ufunc add("add");
   const std::vector<double> values{1, 2, 3, 4};
   const std::vector<uint8_t> flags{1, 0, 1, 0};
@@ -110,7 +110,7 @@ TEST(CppLasting, ThreadsShareOperandsAndKeywords) {
 }
 
 // Arrays are released by other threads than the thread that created them and continues to run.
-TEST(CppLasting, WhatOneThreadMadeAnotherReleases) {
+TEST(CppLifetime, ObjectsAreReleasedOnOtherThreads) {
   std::vector<gufunc::Array> made;
   const gufunc::Device cpu("cpu");
   for (int round = 0; round < 200; ++round) {

@@ -13,7 +13,7 @@ namespace {
 
 gufunc::Ufunc (*volatile find)(const std::string &, guf_context) = &gufunc::Ufunc::find;
 
-TEST(CppForms, EachFailsItsOwnWay) {
+TEST(CppNoexcept, EachFormReportsItsFailures) {
   for (int round = 0; round < 2; ++round) {
     EXPECT_EQ(status_by_value("ad"), GUF_E_NOT_FOUND);
     try {
@@ -26,14 +26,14 @@ TEST(CppForms, EachFailsItsOwnWay) {
   }
 }
 
-TEST(CppForms, EachCalls) {
+TEST(CppNoexcept, EachCalls) {
   double inputs[] = {1, 2}, sum = 0;
   find("add", nullptr).reduce_into(inputs, gufunc::Operand(&sum, {}));
   EXPECT_EQ(sum, 3);
   EXPECT_EQ(sum_by_value(1, 2), 3);
 }
 
-TEST(CppForms, TheirTypesDiffer) {
+TEST(CppNoexcept, TheirTypesDiffer) {
   const std::vector<std::string> ours{typeid(gufunc::Ufunc).name(), typeid(gufunc::Array).name(),
                                       typeid(gufunc::Error).name(), typeid(gufunc::Operand).name(),
                                       typeid(gufunc::detail::Record).name()};

@@ -118,7 +118,7 @@ TEST(CppOperands, ComplexNumbers) {
 }
 
 // A copy of an operand owns or shares the data that it points to.
-TEST(CppOperands, CopiesOutliveWhatTheyWereMadeOf) {
+TEST(CppOperands, CopiesOutliveTheirSources) {
   Values v{1, 2, 3, 4};
   const bool flags[] = {false, true};
   const std::string name(40, 'n');

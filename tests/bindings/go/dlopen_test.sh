@@ -9,8 +9,8 @@ if readelf -d "$made/bin/opened" | grep -F libgufunc; then
   echo "the program is linked with the library" && exit 1
 fi
 
-# wants STATUS TEXT COMMAND...: runs the command and checks its exit status and its output.
-wants() {
+# expect STATUS TEXT COMMAND...: runs the command and checks its exit status and its output.
+expect() {
   status=0 wanted=$1 text=$2
   shift 2
   printed=$(env -u GUFUNC_LIBRARY "$@" 2>&1) || status=$?
@@ -20,18 +20,18 @@ wants() {
 library=$build/lib/libgufunc.so
 alone="$made/bin/alone.so"
 printf 'unsigned guf_version(void) { return 0; }\n' | ${CC:-cc} -shared -fPIC -o "$alone" -x c -
-wants 0 '[2. 3. 4.]' "$made/bin/opened_linked"
-wants 0 'GUF_E_UNSUPPORTED: the program is linked' "$made/bin/opened_linked" "$library"
-wants 0 '[2. 3. 4.]' "$made/bin/opened" "$library"
-wants 0 '[2. 3. 4.]' GUFUNC_LIBRARY="$library" "$made/bin/opened"
-wants 0 '[2. 3. 4.]' GUFUNC_LIBRARY=/nowhere "$made/bin/opened" "$library"
-wants 0 '[2. 3. 4.]' LD_LIBRARY_PATH="$build/lib" "$made/bin/opened"
-wants 1 'Open: gufunc: status 1100: libgufunc cannot be opened: /nowhere/libgufunc.so: cannot open' \
+expect 0 '[2. 3. 4.]' "$made/bin/opened_linked"
+expect 0 'GUF_E_UNSUPPORTED: the program is linked' "$made/bin/opened_linked" "$library"
+expect 0 '[2. 3. 4.]' "$made/bin/opened" "$library"
+expect 0 '[2. 3. 4.]' GUFUNC_LIBRARY="$library" "$made/bin/opened"
+expect 0 '[2. 3. 4.]' GUFUNC_LIBRARY=/nowhere "$made/bin/opened" "$library"
+expect 0 '[2. 3. 4.]' LD_LIBRARY_PATH="$build/lib" "$made/bin/opened"
+expect 1 'Open: gufunc: status 1100: libgufunc cannot be opened: /nowhere/libgufunc.so: cannot open' \
   "$made/bin/opened" /nowhere/libgufunc.so
-wants 1 'a call: gufunc: status 1100: libgufunc cannot be opened: /nowhere/libgufunc.so: cannot' \
+expect 1 'a call: gufunc: status 1100: libgufunc cannot be opened: /nowhere/libgufunc.so: cannot' \
   "$made/bin/opened" /nowhere/libgufunc.so
-wants 1 'GUFUNC_LIBRARY or gufunc.Open selects the file' GUFUNC_LIBRARY=/nowhere "$made/bin/opened"
-wants 1 "no function 'guf_status_name'; expected libgufunc 0.1 or later" "$made/bin/opened" "$alone"
+expect 1 'GUFUNC_LIBRARY or gufunc.Open selects the file' GUFUNC_LIBRARY=/nowhere "$made/bin/opened"
+expect 1 "no function 'guf_status_name'; expected libgufunc 0.1 or later" "$made/bin/opened" "$alone"
 
 # Runs the package's tests in a program that opens the library at run time.
 opens go vet -tags gufunc_dlopen ./...

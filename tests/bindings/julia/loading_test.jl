@@ -31,7 +31,7 @@ code, report = message(ENV["GUFUNC_LIBRARY"])
 code == 0 || error(report)
 expect("/nowhere/libgufunc.so",
        "cannot load libgufunc from /nowhere/libgufunc.so", "GUFUNC_LIBRARY")
-expect(library("other", "int other;"), "is no libgufunc")
+expect(library("other", "int other;"), "is not libgufunc")
 expect(library("old", "unsigned guf_version(void) { return 9; }"),
        "expected libgufunc 0.1.0 or later, got 0.0.9")
 expect(library("lacking", "unsigned guf_version(void) { return 1u << 12; }"),

@@ -105,7 +105,7 @@ def _one(result, expected, data):
 
 
 def _written(there, results):
-    """Checks that no bytes except those of the outputs' elements have changed."""
+    """Checks that no bytes except the bytes of the outputs' elements have changed."""
     touched = [np.zeros(len(memory), bool) for memory in there.buffers]
     for result in results:
         for i, memory in enumerate(there.buffers):

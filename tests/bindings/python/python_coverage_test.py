@@ -37,7 +37,7 @@ class Coverage(unittest.TestCase):
         self.assertEqual({name for name in missing if not NOT_HERE.fullmatch(name)}, set())
         self.assertGreater(len(self.functions()), 100)
 
-    def test_table_says_what_there_is(self):
+    def test_table_lists_all_devices(self):
         """The table in docs/bindings.md lists the functions that only the raw layer uses, and the
         functions that it lacks."""
         report = dict(ROW.findall((ROOT / "docs/bindings.md").read_text()))

@@ -173,7 +173,7 @@ class Errors(unittest.TestCase):
         for program in ("m.matmul.reduce(X)", "m.add(X, X, foo=1)", "m.array(X).reshape(4, 4)"):
             self.assertEqual(str(self.raised(program, gufunc)), str(self.raised(program, np)))
 
-    def test_what_numpys_errors_tell(self):
+    def test_attributes_of_numpys_errors(self):
         error = self.raised("m.add.reduce(X, axis=5)", gufunc)
         theirs = self.raised("m.add.reduce(X, axis=5)", np)
         self.assertEqual((error.axis, error.ndim), (5, theirs.ndim))

@@ -207,7 +207,7 @@ class StandIns(unittest.TestCase):
         self.assert_refused(lambda: gufunc.multiply(x, x), "numpy.matrix", "numpy.asarray(x)")
         self.assertEqual(gufunc.multiply(np.asarray(x), 2).tolist(), [[2, 4]])
 
-    def test_operators_ask_the_other_class(self):
+    def test_operators_defer_to_the_other_class(self):
         a = gufunc.array([1.0, 2.0, 3.0])
         self.assertEqual(a + Labelled(), "aligned")
         self.assertEqual(np.add(a, Labelled()), "aligned")

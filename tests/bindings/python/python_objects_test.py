@@ -215,7 +215,7 @@ class Made(unittest.TestCase):
                 ufunc(x)
         self.assertEqual(gufunc.add(1, 1), 2)
 
-    def test_an_exception_of_queued_work_is_nobody_elses(self):
+    def test_an_exception_of_queued_work_is_reported_once(self):
         def fail(addresses, dims, steps):
             raise LookupError("é" * 300)
 

@@ -46,7 +46,7 @@ class Units(np.ndarray):
 
 
 class OtherClasses(unittest.TestCase):
-    def test_a_ufunc_of_the_same_name_is_not_taken_for_numpys(self):
+    def test_a_ufunc_of_the_same_name_is_not_replaced(self):
         """A ufunc of Numba with the same name also follows NumPy's protocol."""
         class Named:
             __name__ = "add"
@@ -70,7 +70,7 @@ class OtherClasses(unittest.TestCase):
         made = numba.vectorize(["float64(float64, float64)"])(add)
         self.assertEqual(made(a, a).tolist(), [1001, 2002])
 
-    def test_a_class_with_operators_is_asked(self):
+    def test_operators_of_the_other_class_are_called(self):
         for spec in DEVICES:
             a = gufunc.array([1.0, 2.0], device=spec)
             for other, word in ((Answers(), "asked"), (Declines(), "declined")):

@@ -65,7 +65,7 @@ class Reference(unittest.TestCase):
                              f"{page}: run cmake --build --preset release --target regenerate")
             self.assertLessEqual(len(text.splitlines()), 400, page)
 
-    def test_what_says_nothing_is_found(self):
+    def test_unhelpful_texts_are_found(self):
         stub = self.box()
         texts = {"Box": "A box of some height.", "side": "How wide.", "open": "Its contents."}
         self.assertEqual(reference.undocumented("Box", module(texts), stub), [])

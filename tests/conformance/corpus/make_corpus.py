@@ -61,7 +61,7 @@ def answered(name, case, report):
     return {'id': name, **case, 'expect': expect}
 
 
-def files_of(group, make, tell, runner=None):
+def files_of(group, make, log, runner=None):
     """Returns a dict from the names of the group's two files to their contents."""
     blob = Blob()
     cases, left_out = make(group, blob)
@@ -80,9 +80,9 @@ def files_of(group, make, tell, runner=None):
             print(f'{name}: answers.tsv has no line for this refusal (option --runner)')
     files = files_with(report)
     size = ' + '.join(str(len(data)) for data in files.values())
-    tell(f'{group}: {len(cases)} cases, {len(refusals)} refusals, {size} bytes')
+    log(f'{group}: {len(cases)} cases, {len(refusals)} refusals, {size} bytes')
     for why, count in sorted(left_out.items(), key=lambda row: -row[1]):
-        tell(f'    left out {count:5} {why}')
+        log(f'    left out {count:5} {why}')
     return len(cases), files
 
 
@@ -128,8 +128,8 @@ def main():
     count, expected = 0, {}
     for name, make in groups().items():
         if not options.group or name in options.group:
-            tell = (lambda _: None) if options.check else print
-            cases, files = files_of(name, make, tell, None if options.check else options.runner)
+            log = (lambda _: None) if options.check else print
+            cases, files = files_of(name, make, log, None if options.check else options.runner)
             count, expected = count + cases, expected | files
     if not options.check:
         for name, data in expected.items():

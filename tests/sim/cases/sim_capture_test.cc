@@ -65,7 +65,7 @@ TEST_P(SimCapture, EventsDrawOtherStreamsIn) {
   SIM_OK(face_.stream_wait(streams_[1], event_));
   EXPECT_EQ(status(streams_[1]), kActive);
   SIM_OK(face_.fill32(word_ + 4, 2, 1, streams_[1]));
-  EXPECT_EQ(face_.event_sync(event_), 907) << "an event of a capture says nothing";
+  EXPECT_EQ(face_.event_sync(event_), 907) << "an event of a capture has no status";
   void *graph = nullptr, *joined = nullptr;
   SIM_OK(face_.event(&joined, false));
   SIM_OK(face_.event_record(joined, streams_[1]));

@@ -28,7 +28,7 @@ TEST_P(SimFault, EveryCallFails) {
   SIM_OK(face_.alloc(&a, 8));
 }
 
-TEST_P(SimFault, WhatIsGivenBackIsGivenBack) {
+TEST_P(SimFault, ReleasedResourcesAreReleased) {
   uint64_t a = 0;
   SIM_OK(face_.alloc(&a, 8));
   face_.fault(face_.name_of("free") + ":1:999");
@@ -124,7 +124,7 @@ TEST_P(SimFault, EightDevices) {
   EXPECT_EQ(peers(&can, 0, 8), 101);
 }
 
-TEST_P(SimFault, ReportsNameWhatIsLeft) {
+TEST_P(SimFault, ReportsNameLeaks) {
   uint64_t a = 0;
   SIM_OK(face_.alloc(&a, 4321));
   std::string text(10000, '\0');

@@ -16,7 +16,7 @@ class SimMemory : public SimTest {
   void *stream_ = nullptr;
 };
 
-TEST_P(SimMemory, BytesGoThereAndBack) {
+TEST_P(SimMemory, BytesAreCopiedToTheDeviceAndBack) {
   std::vector<uint32_t> in(100000), out(in.size());
   std::iota(in.begin(), in.end(), 7u);
   uint64_t a = 0, b = 0;

@@ -93,11 +93,11 @@ TEST_P(SimModule, LimitsOfLaunches) {
   }
 }
 
-TEST_P(SimModule, WhatCannotRunIsReported) {
+TEST_P(SimModule, InvalidKernelsAreReported) {
   const TestBlock block = {};
   const struct {
     const char *kernel, *text;
-  } cases[] = {{"sim_missed", "1 items have returned while 63 wait"},
+  } cases[] = {{"sim_missed", "1 work-items have returned, 63 wait"},
                {"sim_other", "40 bytes of arguments in its image and 32 in its emulation file"},
                {"sim_absent", "has no entry of this name"}};
   for (const auto &one : cases) {

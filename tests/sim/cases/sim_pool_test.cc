@@ -42,7 +42,7 @@ class SimPool : public SimTest {
   void *pool_ = nullptr;
 };
 
-TEST_P(SimPool, MemoryStaysUntilSomebodyWaits) {
+TEST_P(SimPool, MemoryStaysUntilAWait) {
   for (const char *order : {"eager", "lazy", "adversarial"}) {
     prepare(order);
     uint64_t a = 0;

@@ -63,7 +63,7 @@ TEST_P(SimStream, TheAdversaryFindsAMissingEvent) {
   EXPECT_LE(wrong, 19);
 }
 
-TEST_P(SimStream, NothingRunsBeforeSomebodyWaits) {
+TEST_P(SimStream, NothingRunsBeforeAWait) {
   prepare("lazy");
   std::atomic<int> called = 0;
   const auto count = [](void *data) { ++*static_cast<std::atomic<int> *>(data); };

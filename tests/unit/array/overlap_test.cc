@@ -86,7 +86,7 @@ TEST(Overlap, OverlappingItselfIsExactOnRandomLayouts) {
   EXPECT_LT(found, 29000);
 }
 
-TEST(Overlap, InterleavedHalvesOfLargeArraysAreApart) {
+TEST(Overlap, InterleavedHalvesOfLargeArraysAreDisjoint) {
   const Owned even = {GUF_F32, {1 << 20, 1 << 10}, {1 << 13, 8}, 1 << 20};
   Owned odd = even;
   odd.address += 4;

@@ -168,7 +168,7 @@ const Case kCases[] = {
      }},
 };
 
-TEST(Views, RefuseWhatNumPyNeverSees) {
+TEST(Views, RefuseArgumentsThatNumPyCannotReceive) {
   const base::Ref<Array> array = borrow_contiguous(GUF_F32, {2, 3}, 4096);
   for (const Case &row : kCases) {
     base::Ref<Array> out;

@@ -141,7 +141,7 @@ TEST_F(ImageChoice, FallsToTheNextWhereAnImageHasNoCode) {
   EXPECT_THAT(loaded, ElementsAre("t3", "t2", "t4"));
 }
 
-TEST_F(ImageChoice, SaysWhatTheBestImageLacks) {
+TEST_F(ImageChoice, NamesTheMissingPartOfTheBestImage) {
   refused = {"t2"};
   without_code = {"t1", "t3"};
   EXPECT_EQ(target_of(0), std::to_string(GUF_E_NO_IMAGE));
@@ -170,14 +170,14 @@ TEST_F(ImageChoice, IsNoneWhereTheFamilyHasNoImage) {
   entries_[1].family = 9;
   images_[0].family = 1;
   EXPECT_EQ(target_of(1), std::to_string(GUF_E_NO_IMAGE));
-  EXPECT_THAT(error_.message, HasSubstr("images there are: none"));
+  EXPECT_THAT(error_.message, HasSubstr("available images: none"));
 }
 
 TEST_F(ImageChoice, NamesEachTargetOnceWhereNoLoopIs) {
   images_[3].target = "t3";
   loops_[0].types = {GUF_I32, GUF_I32};
   EXPECT_EQ(target_of(0), std::to_string(GUF_E_NO_IMAGE));
-  EXPECT_THAT(error_.message, HasSubstr("images there are: t1, t3, t2"));
+  EXPECT_THAT(error_.message, HasSubstr("available images: t1, t3, t2"));
 }
 
 }  // namespace

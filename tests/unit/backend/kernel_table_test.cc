@@ -48,7 +48,7 @@ struct Sample {
   }
 };
 
-TEST(KernelTable, AGoodOneIsTaken) {
+TEST(KernelTable, AValidTableIsAccepted) {
   const Sample sample;
   guf_error error = {};
   error.struct_size = sizeof error;
@@ -241,7 +241,7 @@ TEST(KernelTable, PointersMustStayInside) {
   EXPECT_THAT(error.message, ::testing::HasSubstr("a function's name"));
   const Region elsewhere[] = {{16, 32, false}};
   EXPECT_EQ(check_table(&sample.table, {elsewhere, false}, &error), GUF_E_BAD_FILE);
-  EXPECT_THAT(error.message, ::testing::HasSubstr("table: expected it inside the file"));
+  EXPECT_THAT(error.message, ::testing::HasSubstr("table: expected an address inside the file"));
 }
 
 }  // namespace

@@ -37,15 +37,15 @@ TEST(Callbacks, RunOnceInOrder) {
   EXPECT_THAT(ran, ElementsAre(1, 2, 3));
 }
 
-TEST(Callbacks, WhatIsNeverQueuedNeverRuns) {
+TEST(Callbacks, ACallbackThatIsNotQueuedNeverRuns) {
   std::vector<uint64_t> ran;
   {
-    const OwedCallback forgotten(remember, &ran, 1);
-    OwedCallback queued(remember, &ran, 2);
+    const DeferredCallback forgotten(remember, &ran, 1);
+    DeferredCallback queued(remember, &ran, 2);
     queued.queue();
     queued.queue();  // has no effect: the first call emptied `queued`
     EXPECT_TRUE(queued.empty());
-    OwedCallback at_once(remember, &ran, 3);
+    DeferredCallback at_once(remember, &ran, 3);
     at_once.run_now();
     at_once.run_now();
   }
@@ -85,7 +85,7 @@ TEST(Callbacks, SurviveManyThreads) {
   EXPECT_EQ(sum, kEach * (kEach + 1));
 }
 
-TEST(Log, GivesLinesBackInOrderAndLosesTheOldest) {
+TEST(Log, ReturnsLinesInOrderAndDropsTheOldest) {
   char text[kLogWidth];
   LogLevel level = LogLevel::kError;
   while (log_take(text, sizeof text, &level)) {

@@ -52,7 +52,7 @@ TEST(Handles, OtherKindsAreRefused) {
   collect();
 }
 
-TEST(Handles, AReusedSlotGivesAnotherHandle) {
+TEST(Handles, AReusedSlotHasAnotherHandle) {
   std::set<uint64_t> seen;
   for (int i = 0; i < 1000; ++i) {
     const uint64_t handle = publish_new();

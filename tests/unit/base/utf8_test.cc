@@ -25,7 +25,7 @@ TEST(Utf8, KeepsCharacters) {
     EXPECT_EQ(copied(text), text);
 }
 
-TEST(Utf8, EscapesWhatIsNone) {
+TEST(Utf8, EscapesInvalidBytes) {
   EXPECT_EQ(copied("a\xff"
                    "b"),
             "a\\xffb");

@@ -123,7 +123,7 @@ const Row kRows[] = {
      {{"n", 4}},
      {},
      GUF_E_SHAPE,
-     "dims= gives n the size 4"},
+     "dims= sets n to 4"},
     {"DimsNegative",
      "()->(n)",
      "",
@@ -285,7 +285,7 @@ const Row kRows[] = {
 
 class CoreDims : public testing::TestWithParam<Row> {};
 
-TEST_P(CoreDims, GivesTheShapeOrTheReason) {
+TEST_P(CoreDims, ReturnsTheShapeOrTheReason) {
   const Row &row = GetParam();
   sample::Call call("f", row.signature, row.rules, row.nin, row.operands);
   ASSERT_EQ(call.status, GUF_OK) << call.error.message;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that keepdims= and order='A' apply to the call as the caller wrote it: missing optional
-// dimensions count, and the memory order is that of the caller's axes.
+// dimensions count, and the memory order refers to the caller's axes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ TEST(PermutedCall, KeepdimsCountsMissingDimensions) {
               testing::HasSubstr("requires output 0 to have 2 core dimensions"));
 }
 
-TEST(PermutedCall, KeepdimsNamesWhatTheSignatureSaysFirst) {
+TEST(PermutedCall, KeepdimsNamesTheFirstMismatchOfTheSignature) {
   sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
                     {{{3}, {}}, {{3, 2}, {}}, sample::missing()});
   call.args.flags = GUF_CALL_KEEPDIMS;
@@ -77,7 +77,7 @@ TEST(PermutedCall, TextsNameTheCallersAxes) {
                "shape (4,3); argument 2, axis 1: expected 4, got 1");
 }
 
-TEST(PermutedCall, MismatchesCountTheDimensionsThatAreThere) {
+TEST(PermutedCall, MismatchesCountExistingDimensions) {
   sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
                     {{{3}, {}}, {{3, 2}, {}}, {{5}, {}}});
   broadcast::LoopShape loop;
@@ -89,7 +89,7 @@ TEST(PermutedCall, MismatchesCountTheDimensionsThatAreThere) {
                           "different from 2)"));
 }
 
-TEST(PermutedCall, OrderAnyAsksForTheCallersAxes) {
+TEST(PermutedCall, OrderAnyUsesTheCallersAxes) {
   // The input is C-contiguous with the caller's axes, but F-contiguous after the core axis is moved
   // to the end.
   const int64_t axis = 0;

@@ -142,7 +142,7 @@ TEST(CallPipeline, StreamKeepsScalarsAndResults) {
   guf_stream_release(stream, nullptr);
 }
 
-TEST(Resolution, TellsTypesAndShapes) {
+TEST(Resolution, ReturnsTypesAndShapes) {
   const std::vector<float> x(6);
   const std::vector<int32_t> z(3);
   Call call("add");

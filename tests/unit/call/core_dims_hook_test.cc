@@ -179,7 +179,7 @@ TEST(CoreDimsHook, ItsRefusalIsTheCalls) {
   guf_ufunc_release(ufunc, nullptr);
 }
 
-TEST(CoreDimsHook, MayNotChangeWhatIsKnown) {
+TEST(CoreDimsHook, MayNotChangeKnownSizes) {
   int kind = 0;
   const guf_ufunc ufunc = make("test_conv_misbehaves", misbehaves, &kind, nullptr);
   const guf_status expected[] = {GUF_E_LOOP,  GUF_E_SHAPE, GUF_E_SHAPE,

@@ -121,7 +121,7 @@ TEST(FpFlagsOfCalls, MaskedElementsAndOperandsInPlace) {
   EXPECT_EQ(fp_flags, uint32_t{GUF_FP_DIVIDE}) << "checked before it was overwritten";
 }
 
-TEST(FpFlagsOfCalls, WhatFailsIsWrittenThoughItOverlaps) {
+TEST(FpFlagsOfCalls, OverlappingOutputsAreWrittenOnFailure) {
   std::vector<double> x = {0, 1, 2, 4, 8, 16};
   Call call("reciprocal");
   call.in(View{GUF_F64, x.data(), {5}, {}}).out(View{GUF_F64, x.data() + 1, {5}, {}});
@@ -130,7 +130,7 @@ TEST(FpFlagsOfCalls, WhatFailsIsWrittenThoughItOverlaps) {
   EXPECT_EQ(x, (std::vector<double>{0, kInf, 1, 0.5, 0.25, 0.125}));
 }
 
-TEST(FpFlagsOfCalls, OperandsThatAreCastAreLookedAtInTheLoopsType) {
+TEST(FpFlagsOfCalls, CastOperandsAreExaminedInTheLoopsType) {
   const std::vector<float> x = {3e38F, 1};
   const std::vector<double> y = {3e38, 1};
   std::vector<double> result(2);

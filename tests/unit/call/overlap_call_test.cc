@@ -7,7 +7,7 @@
 #include <functional>
 #include <random>
 
-#include "tests/unit/call/every_way.h"
+#include "tests/unit/call/every_strategy.h"
 
 namespace gufunc {
 namespace {
@@ -111,7 +111,7 @@ std::vector<int32_t> expected_of(const View &out, const View &a, const View &b,
 }
 
 TEST(OverlapCall, ElementwiseIsAsIfInputsWereCopied) {
-  const EveryWay every_way;
+  const EveryStrategy every_strategy;
   std::mt19937 engine(7);
   for (int round = 0; round < 20000; ++round) {
     std::vector<int32_t> buffer(400);
@@ -130,7 +130,7 @@ TEST(OverlapCall, ElementwiseIsAsIfInputsWereCopied) {
     Call call("subtract");
     call.in(a).in(b).out(out);
     ASSERT_NO_FATAL_FAILURE(
-        every_way.expect_each_way(call, {a.data, b.data, out.data}, buffer, expected))
+        every_strategy.expect_each(call, {a.data, b.data, out.data}, buffer, expected))
         << "round " << round;
   }
 }
@@ -205,7 +205,7 @@ std::vector<size_t> places_of(const View &view, const std::vector<uint8_t> &buff
 }
 
 TEST(OverlapCall, MaskedIsAsIfTheMaskWereCopied) {
-  const EveryWay every_way;
+  const EveryStrategy every_strategy;
   std::mt19937 engine(9);
   for (int round = 0; round < 3000; ++round) {
     std::vector<uint8_t> buffer(3000);
@@ -228,7 +228,7 @@ TEST(OverlapCall, MaskedIsAsIfTheMaskWereCopied) {
     Call call("logical_not");
     call.in(x).out(out).where(mask);
     ASSERT_NO_FATAL_FAILURE(
-        every_way.expect_each_way(call, {x.data, out.data, mask.data}, buffer, expected))
+        every_strategy.expect_each(call, {x.data, out.data, mask.data}, buffer, expected))
         << "round " << round;
   }
 }

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-#include "tests/unit/call/every_way.h"
+#include "tests/unit/call/every_strategy.h"
 
 namespace gufunc {
 namespace {
@@ -41,8 +41,8 @@ Call &overlapping(Call &call, std::vector<double> &y) {
 TEST(OverlapOutputs, OutputsThatOverlapOneAnotherAreWrittenBackInOrder) {
   std::vector<double> y(5);
   Call call(ten_times_and_next());
-  EveryWay().expect_each_way(overlapping(call, y), {kThree.data(), y.data(), y.data() + 1}, y,
-                             {10, 2, 3, 4, 0});  // the last output is complete
+  EveryStrategy().expect_each(overlapping(call, y), {kThree.data(), y.data(), y.data() + 1}, y,
+                              {10, 2, 3, 4, 0});  // the last output is complete
 }
 
 // Where the mask is false, an output keeps the values that the previous output wrote.
@@ -50,9 +50,9 @@ TEST(OverlapOutputs, MaskedOutputsAreWrittenOneAfterTheOther) {
   const std::vector<uint8_t> mask = {1, 0, 1};
   std::vector<double> y = {5, 6, 7, 8};
   Call call(ten_times_and_next());
-  EveryWay().expect_each_way(overlapping(call, y).where(view(GUF_BOOL, mask)),
-                             {kThree.data(), y.data(), y.data() + 1, mask.data()}, y,
-                             {10, 2, 30, 4});
+  EveryStrategy().expect_each(overlapping(call, y).where(view(GUF_BOOL, mask)),
+                              {kThree.data(), y.data(), y.data() + 1, mask.data()}, y,
+                              {10, 2, 30, 4});
 }
 
 // At launch, the mask of a plan may be in memory that an earlier output overwrites.
@@ -86,7 +86,7 @@ TEST(OverlapOutputs, MaskedInoutOperandsAreWrittenOneAfterTheOther) {
   call.in({GUF_F64, &a[2], {2, 2}, {}, 0})
       .in({GUF_F64, a.data(), {2, 2}, {}, 0})
       .where(view(GUF_BOOL, mask));
-  EveryWay().expect_each_way(call, {&a[2], a.data(), mask.data()}, a, {2, 20, 1, 10, 3, 30});
+  EveryStrategy().expect_each(call, {&a[2], a.data(), mask.data()}, a, {2, 20, 1, 10, 3, 30});
 }
 
 // Returns the bytes of an element with a small number as its value, byte-swapped or not. A complex
@@ -126,7 +126,7 @@ std::vector<uint8_t> number_bytes(guf_dtype type, double value, bool swapped) {
 // Compares many dtypes, byte orders, shapes and masks with a loop that writes element by element,
 // the last output last.
 TEST(OverlapOutputs, MaskedOutputsOfEveryTypeAreWrittenOneAfterTheOther) {
-  const EveryWay every_way;
+  const EveryStrategy every_strategy;
   std::mt19937 engine(11);
   const guf_dtype types[] = {GUF_U8, GUF_I16, GUF_I64, GUF_F32, GUF_F64, GUF_C64, GUF_C128};
   for (int round = 0; round < 3000; ++round) {
@@ -164,7 +164,7 @@ TEST(OverlapOutputs, MaskedOutputsOfEveryTypeAreWrittenOneAfterTheOther) {
     const bool whole = mask.size() == x.size();
     call.where({GUF_BOOL, mask.data(), whole ? shape : std::vector<int64_t>{shape[1]}, {}, 0});
     at.push_back(mask.data());
-    ASSERT_NO_FATAL_FAILURE(every_way.expect_each_way(call, at, buffer, expected))
+    ASSERT_NO_FATAL_FAILURE(every_strategy.expect_each(call, at, buffer, expected))
         << "round " << round;
   }
 }

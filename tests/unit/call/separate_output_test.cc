@@ -141,7 +141,7 @@ TEST(SeparateOutput, UnderAMask) {
 }
 
 // The core axis is the first axis. The operand is broadcast over all outer items.
-TEST(SeparateOutput, UnderAMaskWithAxesTurned) {
+TEST(SeparateOutput, UnderAMaskWithTransposedAxes) {
   const std::vector<float> x = {2, 3};
   const std::vector<uint8_t> mask = {0, 1, 1};
   std::vector<double> y(6, 9);

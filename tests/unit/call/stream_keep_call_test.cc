@@ -81,7 +81,7 @@ TEST_F(StreamKeep, QueriesDoNotWaitForTheStream) {
   rescue.join();
 }
 
-TEST_F(StreamKeep, WhatACallCopiesFirst) {
+TEST_F(StreamKeep, StagedOperandsStayAlive) {
   block();
   std::vector<uint8_t> &bytes = bits(1001, 3);
   const std::vector<uint8_t> was = bytes;

@@ -169,7 +169,7 @@ TEST_F(DescribeLaunch, RunsOfAMask) {
   launch.flags |= GUF_LAUNCH_MASKED;
   launch.mask = reinterpret_cast<uint64_t>(mask.data());
   launch.mask_step[0] = 1;
-  EXPECT_THAT(text_of(launch), HasSubstr("walk: row by row, runs that the mask has\n"));
+  EXPECT_THAT(text_of(launch), HasSubstr("walk: row by row, only runs that the mask selects\n"));
   Seen seen;
   make_known(&seen);
   run(launch, &seen);
@@ -218,8 +218,9 @@ TEST_F(DescribeLaunch, AroundTheCaches) {
     Seen seen;
     run(launch, &seen, 1);
     EXPECT_EQ(seen.outside, items == kItems);
-    EXPECT_EQ(text_of(launch).find("walk: row by row, argument 1 is written around the caches\n"),
-              items == kItems ? 0 : std::string::npos);
+    EXPECT_EQ(
+        text_of(launch).find("walk: row by row, argument 1 is written with non-temporal stores\n"),
+        items == kItems ? 0 : std::string::npos);
     EXPECT_TRUE(std::all_of(out_.begin(), out_.end(), [](float x) { return x == 1; }));
   }
 }
@@ -228,13 +229,13 @@ TEST_F(DescribeLaunch, WhyOneThread) {
   const guf_launch_block launch = block({200000}, {1}, {1}, 200000);
   guf_launch_block ordered = launch, whole = block({1}, {1}, {1}, 1);
   ordered.flags &= ~uint32_t{GUF_LAUNCH_ANY_THREAD};
-  EXPECT_THAT(text_of(ordered), HasSubstr("threads: 1, as the loop may not run on threads of the "
-                                          "backend\n"));
+  EXPECT_THAT(text_of(ordered),
+              HasSubstr("threads: 1, as the loop must not run in threads of the backend\n"));
   EXPECT_THAT(text_of(launch, 1), HasSubstr("threads: 1, as the call requests one\n"));
   whole.flags |= GUF_LAUNCH_GENERALIZED;
   whole.ncore = 1;
   whole.size[1] = 100000;
-  EXPECT_THAT(text_of(whole), HasSubstr("threads: 1, as the items are one chunk\n"));
+  EXPECT_THAT(text_of(whole), HasSubstr("threads: 1, as all items are in one chunk\n"));
   const guf_launch_block again = block({200000}, {1}, {1}, 200000);
   grant("1");
   EXPECT_THAT(text_of(again), HasSubstr("threads: 1, by GUFUNC_NUM_THREADS\n"));
@@ -278,7 +279,7 @@ TEST_F(DescribeLaunch, FewChunks) {
   // A chunk of a tiled launch consists of whole rows: 64 rows, or the remaining rows.
   const guf_launch_block tiles = block({1600, 100}, {1, 1600}, {100, 1}, 160000);
   const std::string report = text_of(tiles);
-  EXPECT_THAT(report, HasSubstr("threads: up to 2, one a chunk; 2 chunks of 102400 items\n"));
+  EXPECT_THAT(report, HasSubstr("threads: up to 2, one per chunk; 2 chunks of 102400 items\n"));
   Seen both;
   both.rendezvous = 2;
   run(tiles, &both);
@@ -292,7 +293,7 @@ TEST_F(DescribeLaunch, Instructions) {
   EXPECT_THAT(text_of(launch), HasSubstr("instructions: up to " + level + ", "));
   const bool lowered = isa_level() < isa_level_of(read_cpu_features());
   EXPECT_THAT(text_of(launch), HasSubstr(lowered ? ", by GUFUNC_CPU_ISA; the processor has x86-64"
-                                                 : ", what the processor has\n"));
+                                                 : ", the highest level of the processor\n"));
 }
 
 TEST_F(DescribeLaunch, TextIsCutOff) {
@@ -309,7 +310,7 @@ TEST_F(DescribeLaunch, TextIsCutOff) {
   }
 }
 
-TEST_F(DescribeLaunch, RefusesFlagsItDoesNotKnow) {
+TEST_F(DescribeLaunch, RefusesUnknownFlags) {
   guf_launch_block launch = block({10}, {1}, {1}, 10);
   launch.flags |= 1u << 30;
   guf_error error = fresh_error();

@@ -115,8 +115,8 @@ class DescribeMethod : public testing::Test {
 
 TEST_F(DescribeMethod, ReduceByResults) {
   const guf_method_block many = block(GUF_METHOD_REDUCE, 1000, 300);
-  EXPECT_THAT(text_of(many), HasSubstr("walk: result after result, up to "));
-  EXPECT_THAT(text_of(block(GUF_METHOD_REDUCE, 1, 300)), HasSubstr("walk: result after result\n"));
+  EXPECT_THAT(text_of(many), HasSubstr("walk: result by result, up to "));
+  EXPECT_THAT(text_of(block(GUF_METHOD_REDUCE, 1, 300)), HasSubstr("walk: result by result\n"));
   EXPECT_THAT(text_of(many), HasSubstr("threads: up to 3, by GUFUNC_NUM_THREADS; "));
   EXPECT_EQ(threads_of(many, 0, 3), 3u);
   EXPECT_THAT(text_of(many, 2), HasSubstr("threads: up to 2, as the call requests; "));
@@ -126,7 +126,7 @@ TEST_F(DescribeMethod, ReduceByResults) {
 
 TEST_F(DescribeMethod, ReduceBySubtrees) {
   const guf_method_block one = block(GUF_METHOD_REDUCE, 1, 400000);
-  EXPECT_THAT(text_of(one), HasSubstr("walk: subtrees of 32768 elements, joined afterwards\n"));
+  EXPECT_THAT(text_of(one), HasSubstr("walk: subtrees of 32768 elements, combined afterwards\n"));
   EXPECT_THAT(text_of(one), HasSubstr("threads: up to 3, by GUFUNC_NUM_THREADS; 13 pieces\n"));
   EXPECT_EQ(threads_of(one, 0, 3), 3u);
   EXPECT_EQ(out_[0], 400000);
@@ -134,25 +134,26 @@ TEST_F(DescribeMethod, ReduceBySubtrees) {
 
 TEST_F(DescribeMethod, AccumulateByTiles) {
   const guf_method_block one = block(GUF_METHOD_ACCUMULATE, 1, 200000);
-  EXPECT_THAT(text_of(one), HasSubstr("walk: tiles of 256 elements, then what precedes each is "
-                                      "joined to it\nthreads: up to 3, "));
+  EXPECT_THAT(text_of(one), HasSubstr("walk: tiles of 256 elements, then the total of the "
+                                      "preceding tiles is combined into each\nthreads: up to 3, "));
   EXPECT_EQ(threads_of(one, 0, 3), 3u);
   EXPECT_EQ(out_[199999], 200000);
 }
 
 TEST_F(DescribeMethod, OneThread) {
   guf_method_block small = block(GUF_METHOD_REDUCE, 10, 100);
-  EXPECT_THAT(text_of(small), HasSubstr("threads: 1, as work of 1000 is too little to share, "
-                                        "which begins at 32768\n"));
+  EXPECT_THAT(
+      text_of(small),
+      HasSubstr("threads: 1, as the work, 1000, is too small to share: the minimum is 32768\n"));
   EXPECT_EQ(threads_of(small, 0, 1), 1u);
   guf_method_block ordered = block(GUF_METHOD_REDUCE, 1, 100000);
   EXPECT_THAT(text_of(ordered, 1), HasSubstr("threads: 1, as the call requests one\n"));
   ordered.flags = GUF_METHOD_ANY_THREAD;
   EXPECT_THAT(text_of(ordered),
-              HasSubstr("threads: 1, as the elements of a result are folded in their order\n"));
+              HasSubstr("threads: 1, as the elements of a result are reduced in order\n"));
   EXPECT_EQ(threads_of(ordered, 0, 1), 1u);
   ordered.flags = GUF_METHOD_TREE;
-  EXPECT_THAT(text_of(ordered), HasSubstr("as the loop may not run on threads of the backend\n"));
+  EXPECT_THAT(text_of(ordered), HasSubstr("as the loop must not run in threads of the backend\n"));
   EXPECT_EQ(threads_of(ordered, 0, 1), 1u);
   grant("1");
   const guf_method_block large = block(GUF_METHOD_REDUCE, 1000, 300);
@@ -166,10 +167,12 @@ TEST_F(DescribeMethod, ReduceatWithAndWithoutIndices) {
   std::vector<int64_t> indices(1000);
   std::iota(indices.begin(), indices.end(), 0);
   stretches.nindices = 1000;
-  EXPECT_THAT(text_of(stretches), HasSubstr("walk: stretch after stretch, work as of ascending "
-                                            "indices\nthreads: up to 3, "));
+  EXPECT_THAT(
+      text_of(stretches),
+      HasSubstr(
+          "walk: slice by slice, work estimated as for ascending indices\nthreads: up to 3, "));
   stretches.indices = indices.data();
-  EXPECT_THAT(text_of(stretches), HasSubstr("walk: stretch after stretch\nthreads: up to 3, "));
+  EXPECT_THAT(text_of(stretches), HasSubstr("walk: slice by slice\nthreads: up to 3, "));
   // Each segment has one element, except the last one, which has 10.
   std::fill(indices.begin(), indices.end(), 99990);
   EXPECT_THAT(text_of(stretches), HasSubstr("threads: 1, as work of 1009 is too little"));
@@ -179,9 +182,11 @@ TEST_F(DescribeMethod, ReduceatWithAndWithoutIndices) {
 TEST_F(DescribeMethod, AtKeepsTheOrder) {
   guf_method_block places = block(GUF_METHOD_AT, 1, 100000);
   places.nindices = 100000;
-  EXPECT_THAT(text_of(places), HasSubstr("walk: runs of indices that are all different, gathered "
-                                         "and scattered\nthreads: 1, as indices are taken in "
-                                         "their order\ninstructions: up to "));
+  EXPECT_THAT(
+      text_of(places),
+      HasSubstr(
+          "walk: runs of indices that are all different, gathered "
+          "and scattered\nthreads: 1, as the indices are applied in order\ninstructions: up to "));
   places.input_dtype = GUF_I32;
   EXPECT_THAT(text_of(places), HasSubstr("through blocks of operands in the loop's dtype"));
 }
@@ -212,7 +217,7 @@ TEST_F(DescribeMethod, FillsTheBufferAndNoMore) {
   }
 }
 
-TEST_F(DescribeMethod, RefusesWhatItDoesNotKnow) {
+TEST_F(DescribeMethod, RefusesUnknownFlagsAndMethods) {
   guf_method_block unknown = block(GUF_METHOD_REDUCE, 10, 100);
   unknown.flags |= 1U << 30;
   const guf_backend_method requested = request(unknown, 0, nullptr);

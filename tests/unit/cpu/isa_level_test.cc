@@ -39,7 +39,7 @@ const Row kRows[] = {
 
 class IsaLevel : public testing::TestWithParam<Row> {};
 
-TEST_P(IsaLevel, IsWhatTheBitsSay) {
+TEST_P(IsaLevel, FollowsTheFeatureBits) {
   EXPECT_EQ(isa_level_of(GetParam().features), GetParam().level);
 }
 INSTANTIATE_TEST_SUITE_P(Rows, IsaLevel, testing::ValuesIn(kRows),

@@ -112,7 +112,7 @@ class Launch : public testing::TestWithParam<Row> {
   }
 };
 
-TEST_P(Launch, WritesWhatItemByItemWrites) {
+TEST_P(Launch, EqualsTheReferenceItemByItem) {
   const Row &row = GetParam();
   std::vector<Operand> operand, expected;
   BlockRow geometry{2, row.sizes, {}, {}, {GUF_F32, GUF_F32, GUF_F32}};
@@ -292,7 +292,7 @@ TEST(LaunchFailure, ScratchThatCannotBeHadIsNoMemory) {
   EXPECT_NE(error.message[0], '\0');
 }
 
-TEST(LaunchFailure, StopsAndSaysTheLoopsText) {
+TEST(LaunchFailure, StopsAndReportsTheLoopsText) {
   std::vector<float> a(200000, 1), b(200000, 2), out(200000, 0);
   BlockRow row{2,
                {200000},
@@ -334,7 +334,7 @@ TEST(LaunchFailure, IsThatOfTheFirstChunk) {
   }
 }
 
-TEST(LaunchFailure, RefusesFlagsItDoesNotKnow) {
+TEST(LaunchFailure, RefusesUnknownFlags) {
   guf_launch_block block = make_block({1, {}, {}, {}, {}, 1u << 30});
   guf_error error = fresh_error();
   EXPECT_EQ(launch_block(block, as_entry(add_f32), &error), GUF_E_UNSUPPORTED);

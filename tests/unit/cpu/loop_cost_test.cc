@@ -82,7 +82,7 @@ TEST_F(FewSlowItems, HaveTheThreadsThatTheLaunchNames) {
   }
 }
 
-TEST_F(FewSlowItems, HaveOneThreadWhereTheLaunchSaysSo) {
+TEST_F(FewSlowItems, RunOnOneThreadIfTheLaunchRequestsIt) {
   Slow &slow = fresh_loop();
   cost_of(&slow).record(1, kSlowNs);
   ASSERT_EQ(launch(&slow, 5, 1), GUF_OK);

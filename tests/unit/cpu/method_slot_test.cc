@@ -207,7 +207,7 @@ constexpr int kRandomCases = 1000;
 
 class RandomMethod : public Method, public testing::WithParamInterface<int32_t> {};
 
-TEST_P(RandomMethod, GivesTheReferencesBits) {
+TEST_P(RandomMethod, ReturnsTheBitsOfTheReference) {
   std::mt19937 random(static_cast<unsigned>(GetParam()));
   for (int i = 0; i < kRandomCases; ++i) {
     expect_right(random_case(random, GetParam()));
@@ -233,7 +233,7 @@ TEST_F(Method, QueuesOnStreams) {
   cpu().stream_close(stream);
 }
 
-TEST_F(Method, RefusesWhatItDoesNotKnow) {
+TEST_F(Method, RefusesUnknownFlagsAndMethods) {
   guf_method_block block = {};
   guf_backend_method method = {};
   method.block = &block;

@@ -31,23 +31,23 @@ class Cache : public testing::Test {
   uint64_t allocations_ = 0, live_ = 0;
 };
 
-TEST_F(Cache, GivesAgainWhatItGot) {
+TEST_F(Cache, ReturnsTheBlockThatItReceived) {
   ScratchCache cache(kBytes);
   void *const first = cache.take();
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0u);
   std::memset(first, 1, kBytes);
-  cache.give(first);
+  cache.put(first);
   for (int i = 0; i < 10; ++i) {
     void *const again = cache.take();
     EXPECT_EQ(again, first);
-    cache.give(again);
+    cache.put(again);
   }
   EXPECT_EQ(allocations(), 1u);
-  cache.give(nullptr);
+  cache.put(nullptr);
   cache.clear();
   EXPECT_EQ(live(), 0u);
-  cache.give(cache.take());
+  cache.put(cache.take());
   EXPECT_EQ(allocations(), 2u) << "usable after it was cleared";
   cache.clear();
 }
@@ -57,7 +57,7 @@ TEST_F(Cache, PiecesInUseDiffer) {
   std::set<void *> pieces;
   for (int i = 0; i < 100; ++i) pieces.insert(cache.take());
   EXPECT_EQ(pieces.size(), 100u);
-  for (void *const piece : pieces) cache.give(piece);
+  for (void *const piece : pieces) cache.put(piece);
   EXPECT_EQ(live(), 64u) << "the cache keeps 64 buffers";
   cache.clear();
   EXPECT_EQ(live(), 0u);
@@ -82,7 +82,7 @@ TEST_F(Cache, ServesManyThreads) {
         std::memset(piece, t, kBytes);
         if (i % 100 == 0) std::this_thread::yield();
         for (size_t k = 0; k < kBytes; ++k) shared += piece[k] != t;
-        cache.give(piece);
+        cache.put(piece);
       }
     });
   }

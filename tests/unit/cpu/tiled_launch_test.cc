@@ -209,7 +209,7 @@ void expect_tiles(const Row &row, int64_t width, int64_t height) {
   }
 }
 
-TEST_P(Tiles, WriteWhatItemByItemWrites) {
+TEST_P(Tiles, EqualTheReferenceItemByItem) {
   expect_tiles(GetParam(), 70, 131);
   expect_tiles(GetParam(), 661, 200);   // several threads, and long rows in scratch memory
   expect_tiles(GetParam(), 1030, 130);  // longer rows than the previous launch

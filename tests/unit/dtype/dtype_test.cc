@@ -94,7 +94,7 @@ TEST(Dtype, AnswersAsNumPy) {
   EXPECT_TRUE(can_cast(GUF_I64, GUF_F16, GUF_CASTING_SAME_KIND));
 }
 
-TEST(Dtype, BFloat16StandsBesideFloat16) {
+TEST(Dtype, BFloat16HasTheRankOfFloat16) {
   EXPECT_EQ(promote(GUF_F16, GUF_BF16), guf_dtype{GUF_F32});
   EXPECT_EQ(promote(GUF_U8, GUF_BF16), guf_dtype{GUF_BF16});
   EXPECT_EQ(promote(GUF_I16, GUF_BF16), guf_dtype{GUF_F32});

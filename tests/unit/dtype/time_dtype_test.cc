@@ -66,7 +66,7 @@ TEST(TimeDtype, ReadsAndWritesNumPysSpellings) {
   }
 }
 
-TEST(TimeDtype, SaysWhichUnitsThereAre) {
+TEST(TimeDtype, ListsTheUnits) {
   for (const char *text : {"M8[fortnight]", "m8[0s]", "m8[65536s]", "M8[", "<M8[x]"}) {
     guf_error error = fresh_error();
     guf_dtype found = GUF_DTYPE_UNSPECIFIED;

@@ -144,8 +144,8 @@ TEST(Emulator, MissedBarriersAreReported) {
   char text[200];
   describe(mixed, text, sizeof(text));
   EXPECT_EQ(std::string(text),
-            "in block (0, 0, 0) 0 items have returned while 31 wait for the whole block and 1 for "
-            "their sub-group");
+            "in block (0, 0, 0), 0 work-items have returned, 31 wait at a barrier of the block and "
+            "1 at a barrier of their sub-group");
   // A launch after a failed launch runs normally.
   std::vector<float> in(256, 1.0f), out(1);
   const Sums sums = {in.data(), out.data()};
@@ -165,7 +165,7 @@ void order_entry(work_item *item, const void *arguments) {
   p.order[(*p.next)++] = block * items + number_of(item);
 }
 
-TEST(Emulator, EveryPlaceOfAnyShapeOnceInTheAskedOrder) {
+TEST(Emulator, EveryPositionOfAnyShapeOnceInTheRequestedOrder) {
   for (const bool synchronises : {false, true}) {
     for (const bool descending : {false, true}) {
       std::vector<u32> order(2 * 3 * 4 * 5 * 2 * 3);

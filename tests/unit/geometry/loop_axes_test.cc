@@ -160,7 +160,7 @@ void check_random(uint32_t seed, int64_t max_ndim, int64_t max_extent) {
   }
 }
 
-TEST(LoopAxes, VisitWhatBroadcastingNames) {
+TEST(LoopAxes, VisitTheAxesOfBroadcasting) {
   check_random(1, 5, 4);
 }
 

@@ -61,7 +61,7 @@ class FakeDriver final : public Driver {
   Code host_release(uint64_t address) override { return release(address); }
   Code host_register(uint64_t, uint64_t) override { return kDone; }
   Code host_unregister(uint64_t) override { return kDone; }
-  bool knows(uint64_t) override { return false; }
+  bool is_page_locked(uint64_t) override { return false; }
   int32_t memory_device(uint64_t) override { return -1; }
   Code copy(uint64_t, uint64_t, uint64_t, Direction, Native) override { return kDone; }
   Code copy_peer(uint64_t, const Context &, uint64_t, const Context &, uint64_t, Native) override {

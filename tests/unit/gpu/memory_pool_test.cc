@@ -93,7 +93,7 @@ TEST_P(Pool, OtherStreamsGetMemoryWhenItsGuardHasPassed) {
   ASSERT_EQ(pool().take(1000, a, &block, nullptr), GUF_OK);
   const uint64_t address = block->address;
   fake(a).queued = 1;  // stream `a` uses the block
-  pool().give(block, a);
+  pool().put(block, a);
   ASSERT_EQ(pool().take(1000, b, &block, nullptr), GUF_OK);
   EXPECT_NE(block->address, address);
   EXPECT_EQ(driver.syncs, 0u);
@@ -104,24 +104,24 @@ TEST_P(Pool, OtherStreamsGetMemoryWhenItsGuardHasPassed) {
   Block *third = nullptr;
   ASSERT_EQ(pool().take(1000, b, &third, nullptr), GUF_OK);
   EXPECT_EQ(third->address, address);
-  for (Block *const used : {block, other, third}) pool().give(used, b);
+  for (Block *const used : {block, other, third}) pool().put(used, b);
 }
 
-TEST_P(Pool, ACapturedStreamGetsNothingAndKeepsWhatItFrees) {
+TEST_P(Pool, ACapturedStreamCannotAllocateAndKeepsFreedMemory) {
   open();
   Stream &a = add_stream();
   Block *block = nullptr;
   ASSERT_EQ(pool().take(1000, a, &block, nullptr), GUF_OK);
   const uint64_t address = block->address;
   fake(a).capturing = true;
-  pool().give(block, a);
+  pool().put(block, a);
   Block *none = nullptr;
   EXPECT_EQ(pool().take(1000, a, &none, nullptr), GUF_E_CAPTURE);
   fake(a).capturing = false;
   ASSERT_EQ(pool().take(1000, a, &block, nullptr), GUF_OK);
   EXPECT_NE(block->address, address);
-  pool().give(block, a);
-  pool().give_all(pool().take_captured(a), a);
+  pool().put(block, a);
+  pool().release_blocks(pool().take_captured(a), a);
 }
 
 TEST_P(Pool, AskingAgainIsDoneOnce) {
@@ -131,7 +131,7 @@ TEST_P(Pool, AskingAgainIsDoneOnce) {
   Block *block = nullptr;
   ASSERT_EQ(pool().take(1000, a, &block, nullptr), GUF_OK);
   EXPECT_EQ(driver.requested, 2u);
-  pool().give(block, a);
+  pool().put(block, a);
   driver.capacity = 0;
   driver.requested = 0;
   guf_error error = {};
@@ -151,10 +151,10 @@ TEST_P(Pool, CachesNothingWhereToolsLookForTheEndsOfBlocks) {
     ASSERT_EQ(pool().take(bytes, a, &block, nullptr), GUF_OK);
     const uint64_t address = block->address;
     EXPECT_EQ(driver.sizes[address], bytes);
-    pool().give(block, a);
+    pool().put(block, a);
     ASSERT_EQ(pool().take(bytes, b, &again, nullptr), GUF_OK);
     EXPECT_FALSE(driver.live.contains(address)) << "returned to the driver";
-    pool().give(again, b);
+    pool().put(again, b);
   }
   uint64_t address = 0;
   ASSERT_EQ(pool().allocate(0, &a, &address, nullptr), GUF_OK);
@@ -164,7 +164,7 @@ TEST_P(Pool, CachesNothingWhereToolsLookForTheEndsOfBlocks) {
   EXPECT_EQ(driver.used, before);
 }
 
-TEST_P(Pool, WhatIsFreedByAddressWasAllocated) {
+TEST_P(Pool, FreeingByAddressRequiresAnAllocation) {
   open();
   std::vector<uint64_t> addresses(5000);
   for (uint64_t &address : addresses) {
@@ -200,13 +200,13 @@ TEST_P(Pool, OthersGoOnWhileOneWaits) {
   Block *block = nullptr;
   ASSERT_EQ(pool().take(kTooMany, a, &block, nullptr), GUF_OK);
   EXPECT_EQ(driver.syncs, 0u);
-  pool().give(block, a);
+  pool().put(block, a);
   bool went_on = false;
   driver.while_waiting = [&] {
     const auto other = std::async(std::launch::async, [&] {
       Block *taken = nullptr;
       EXPECT_EQ(pool().take(1 << 20, a, &taken, nullptr), GUF_OK);
-      pool().give(taken, a);
+      pool().put(taken, a);
     });
     went_on = other.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
     if (!went_on) std::abort();  // the other thread waits for a lock of this thread
@@ -224,7 +224,7 @@ TEST_P(Pool, ATrimKeepsSoMuchInAll) {
   for (const uint64_t bytes : {1 << 20, 2 << 20, 4 << 20}) {
     Block *block = nullptr;
     ASSERT_EQ(pool().take(bytes, a, &block, nullptr), GUF_OK);
-    pool().give(block, a);
+    pool().put(block, a);
   }
   for (const uint64_t keep : {uint64_t{8} << 20, uint64_t{6} << 20, uint64_t{0}}) {
     EXPECT_EQ(pool().trim(keep, nullptr), GUF_OK);
@@ -285,10 +285,10 @@ TEST_P(Pool, NoStreamGetsMemoryInUse) {
         const Held gone = held[index];
         held.erase(held.begin() + static_cast<std::ptrdiff_t>(index));
         freed[gone.block->address] = {gone.stream, fake(*gone.stream).queued};
-        pool().give(gone.block, *gone.stream);
+        pool().put(gone.block, *gone.stream);
     }
   }
-  for (const Held &rest : held) pool().give(rest.block, *rest.stream);
+  for (const Held &rest : held) pool().put(rest.block, *rest.stream);
   EXPECT_GT(reused, 5000);
   EXPECT_GT(passed, 100);
 }

@@ -195,7 +195,7 @@ constexpr int kRandomCases = 700;
 
 class RandomDeviceMethod : public DeviceMethod, public testing::WithParamInterface<int32_t> {};
 
-TEST_P(RandomDeviceMethod, GivesTheReferencesBits) {
+TEST_P(RandomDeviceMethod, ReturnsTheBitsOfTheReference) {
   std::mt19937 random(static_cast<unsigned>(GetParam()) + 100);
   for (int i = 0; i < kRandomCases; ++i) {
     MethodCase row = cpu::random_case(random, GetParam());

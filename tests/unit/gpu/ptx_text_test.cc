@@ -69,7 +69,7 @@ std::string excerpt_of(const std::string &module, const std::vector<std::string_
   return result == Result::kText ? out.data() : "whole";
 }
 
-TEST_F(PtxExcerpt, ExcerptsHaveWhatIsReachedInOrder) {
+TEST_F(PtxExcerpt, ExcerptsContainReachableItemsInOrder) {
   const std::string text = excerpt_of(kModule, {"first_row"});
   EXPECT_EQ(text.substr(0, sizeof kHead - 2), std::string(kHead, sizeof kHead - 2));
   const size_t prototype = text.find(".weak .func"), table = text.find("__const_$_table[8] = {1"),
@@ -90,13 +90,13 @@ TEST_F(PtxExcerpt, CommentsNameNothing) {
   EXPECT_THAT(text, Not(HasSubstr(".entry lone")));
 }
 
-TEST_F(PtxExcerpt, SeveralEntriesShareWhatTheyReach) {
+TEST_F(PtxExcerpt, SeveralEntriesShareReachableItems) {
   const std::string text = excerpt_of(kModule, {"lone", "first_row", "first_row", "missing"});
   EXPECT_THAT(text, HasSubstr("lone() .minnctapersm 1 { ret; }\n"));
   EXPECT_EQ(text.find(".entry first_row"), text.rfind(".entry first_row"));
 }
 
-TEST_F(PtxExcerpt, KnowsItsEntries) {
+TEST_F(PtxExcerpt, FindsItsEntries) {
   PtxText text;
   ASSERT_EQ(open(text, kModule), Result::kText);
   EXPECT_STREQ(text.whole(), kModule.c_str());
@@ -117,7 +117,7 @@ TEST_F(PtxExcerpt, AProbeIsTheHeadAndOneEntry) {
 
 // If two kernels of a module write one variable, they must share its memory, so they need the whole
 // module.
-TEST_F(PtxExcerpt, WhatWritesAVariableNeedsTheWholeModule) {
+TEST_F(PtxExcerpt, AWriteToAVariableRequiresTheWholeModule) {
   const char *const variables[] = {
       ".global .u32 counter;", ".global .u32 counter = 1;", ".visible .global .u32 counter = 1;",
       ".extern .global .align 4 .u32 counter;", ".global .align 8 .u64 counter[] = {other, lone};",
@@ -144,7 +144,7 @@ TEST_F(PtxExcerpt, InitialisersNameFunctions) {
   EXPECT_THAT(text, Not(HasSubstr(".func never")));
 }
 
-TEST_F(PtxExcerpt, WhatIsNotUnderstoodIsLoadedWhole) {
+TEST_F(PtxExcerpt, UnknownSyntaxIsLoadedAsAWhole) {
   const std::string entry = ".visible .entry f()\n{\n\tret;\n}\n";
   const std::vector<std::string> texts = {
       "",

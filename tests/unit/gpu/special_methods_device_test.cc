@@ -314,7 +314,7 @@ guf_method_block sum_of(std::vector<float> *data, float *sum) {
   return block;
 }
 
-TEST_F(DeviceForms, RefusesWhatDevicesDoNot) {
+TEST_F(DeviceForms, RefusesUnsupportedForms) {
   std::vector<float> data(10, 1.0f);
   float sum = 0;
   guf_method_block block = sum_of(&data, &sum);
@@ -346,7 +346,7 @@ TEST_F(DeviceForms, RefusesWhatDevicesDoNot) {
   EXPECT_EQ(whole.launches(), 0U);
 }
 
-TEST_F(DeviceForms, TellsItsSteps) {
+TEST_F(DeviceForms, DescribesItsSteps) {
   std::vector<float> data(100000, 1.0f);
   float sum = 0;
   guf_method_block block = sum_of(&data, &sum);
@@ -356,13 +356,15 @@ TEST_F(DeviceForms, TellsItsSteps) {
   char text[1024];
   const HostSink device(fold_loop("add", GUF_F32));
   ASSERT_EQ(describe_method_commands(method, device, text, sizeof text, &error), GUF_OK);
-  EXPECT_STREQ(text,
-               "walk: a tree per dimension, results side by side\n"
-               "scratch: 100 bytes\n"
-               "step: leaves of the tree, joined within blocks; 25 blocks of 256 threads, 1280 "
-               "bytes of shared memory each\n"
-               "step: joins of what blocks have made; 1 blocks of 256 threads, 1280 bytes of "
-               "shared memory each\n");
+  EXPECT_STREQ(
+      text,
+      "walk: a tree per dimension, results in parallel\n"
+      "scratch: 100 bytes\n"
+      "step: base blocks of the reduction, combined within thread blocks; 25 blocks of 256 "
+      "threads, 1280 "
+      "bytes of shared memory each\n"
+      "step: combines the results of thread blocks; 1 blocks of 256 threads, 1280 bytes of "
+      "shared memory each\n");
   EXPECT_EQ(sum, 0.0f);
   block.method = GUF_METHOD_REDUCEAT;
   block.nindices = 7;

@@ -106,7 +106,7 @@ struct Row {
   bool runs;
 };
 
-TEST(CudaTarget, RunsWhatItsArchitectureRuns) {
+TEST(CudaTarget, RunsImagesOfItsArchitecture) {
   for (const Row &row : {
            Row{"sm_90", GUF_IMAGE_CUBIN, "sm_90", true},
            Row{"sm_90", GUF_IMAGE_CUBIN, "sm_80", false},

@@ -47,10 +47,10 @@ void compare_ways() {
   }
   for (const int count : served) EXPECT_GT(count, 50000);
 }
-TEST(ByRange, BothWaysAgreeInF32) {
+TEST(ByRange, BothFormulasAgreeInF32) {
   compare_ways<float>();
 }
-TEST(ByRange, BothWaysAgreeInF64) {
+TEST(ByRange, BothFormulasAgreeInF64) {
   compare_ways<double>();
 }
 
@@ -77,7 +77,7 @@ void edges_of_ranges() {
   expect_served(-limits::infinity, false, false);
   expect_served(limits::nan, false, false);
 }
-TEST(ByRange, RangesEndWhereTheShortWayDoes) {
+TEST(ByRange, RangesEndAtTheLimitOfTheFastFormula) {
   edges_of_ranges<float>();
   edges_of_ranges<double>();
 }

@@ -96,7 +96,7 @@ TEST(F16, EveryMidpointRoundsToEven) {
   EXPECT_GT(singles, 200'000u);
 }
 
-TEST(F16, EveryPatternSurvivesTheWayThroughF32) {
+TEST(F16, EveryPatternSurvivesTheConversionThroughF32) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
     const guf::f16 half{static_cast<uint16_t>(bits)};
     const uint32_t back = guf::to_f16(guf::to_f32(half)).bits;

@@ -26,7 +26,7 @@ np.seterr(all="ignore")
 
 WIDER = {"f": "d", "d": "g", "F": "D", "D": "G", "e": "f", "E": "f"}
 # Largest error of real and of complex results, in units of the last place of the type. For complex
-# results, the unit is that of |z|.
+# results, the unit is the unit in the last place of |z|.
 REAL_ULP = 2.0
 COMPLEX_ULP = 4.0
 

@@ -189,7 +189,7 @@ TEST(Matmul, SumsOverNothingToZero) {
   }
 }
 
-TEST(Matmul, GivesTheSameBitsForEveryLayout) {
+TEST(Matmul, ReturnsTheSameBitsForEveryLayout) {
   constexpr int64_t kHeight = 7, kDepth = 300, kWidth = 45;
   std::vector<float> x(kHeight * kDepth), y(kDepth * kWidth), y_turned(y.size());
   for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i));

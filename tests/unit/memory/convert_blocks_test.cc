@@ -108,7 +108,7 @@ TEST(ConvertBlocks, RefuseMoreAxesThanAnArrayHas) {
   EXPECT_TRUE(fake.blocks_seen.empty());
 }
 
-TEST(ConvertBlocks, FlagsTellByteOrderAlignmentAndCasts) {
+TEST(ConvertBlocks, FlagsReportByteOrderAlignmentAndCasts) {
   FakeDevice fake(true, "fake");
   alignas(8) unsigned char memory[32] = {};
   const int64_t shape = 2;

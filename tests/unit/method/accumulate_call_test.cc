@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(AccumulateCall, GivesAllPartialResults) {
+TEST(AccumulateCall, ReturnsAllPartialResults) {
   const std::vector<int8_t> data = {1, 2, 3, 4, 5, 6};
   Accumulate rows("add", matrix(GUF_I8, data, 2, 3));
   ASSERT_EQ(rows.run(), GUF_OK) << rows.error.message;
@@ -132,7 +132,7 @@ TEST(ReduceatCall, InputsThatTheOutputOverwritesAreReadFirst) {
   EXPECT_EQ(data, expected);
 }
 
-TEST(ReduceatCall, NoIndicesGiveNoResults) {
+TEST(ReduceatCall, NoIndicesReturnNoResults) {
   const std::vector<int64_t> data = {5, 6, 7};
   const int64_t nothing = 0;
   Accumulate reduceat("add", view(GUF_I64, data));

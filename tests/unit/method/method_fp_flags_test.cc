@@ -89,7 +89,7 @@ TEST_P(MethodFpFlags, OfAccumulateAndReduceAt) {
 
 // The rows have one tile, several tiles that run in parallel unless flags are checked, or more
 // elements than fit into a cache.
-TEST(MethodFpFlagsOfRows, AccumulateOfAnyLengthGivesTheBitsOfOneThatIsNotWatched) {
+TEST(MethodFpFlagsOfRows, AccumulateWithFlagsReturnsTheSameBits) {
   for (const size_t length : {1, 100, 2000, 9000, 32768, 200000}) {
     std::vector<double> data(length, 1.1);
     data.back() = kInf;
@@ -224,7 +224,7 @@ TEST(MethodFpFlagsThatFail, DoSoWhenAllIsDone) {
   EXPECT_EQ(reduce.run(), GUF_OK) << "what is not requested does not fail";
 }
 
-TEST(MethodFpFlagsThatFail, GiveNoArray) {
+TEST(MethodFpFlagsThatFail, AllocateNoArray) {
   const std::vector<double> data = {1, 0};
   Reduce reduce("divide", row(GUF_F64, data));
   reduce.args.options.fp_fail = GUF_FP_DIVIDE;

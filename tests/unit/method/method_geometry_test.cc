@@ -53,7 +53,7 @@ struct Sample {
 
 constexpr uint32_t kReorders = GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_COMMUTATIVE;
 
-TEST(MethodGeometry, SaysHowItMayFold) {
+TEST(MethodGeometry, SetsTheFlagsOfTheOrder) {
   EXPECT_EQ(Sample(GUF_F64, kReorders).geometry.block.flags & 0x21U, GUF_METHOD_TREE);
   EXPECT_EQ(Sample(GUF_I64, kReorders).geometry.block.flags & 0x21U,
             uint32_t{GUF_METHOD_TREE | GUF_METHOD_EXACT});
@@ -88,7 +88,7 @@ TEST(MethodGeometry, WalksTheOutputForwards) {
   EXPECT_EQ(seen[0].input, 0x10000u - 4 * 48);
 }
 
-TEST(MethodGeometry, FoldsStayApartUnlessExact) {
+TEST(MethodGeometry, ReducedAxesMergeOnlyIfExact) {
   for (const bool exact : {false, true}) {
     Sample sample(exact ? GUF_I64 : GUF_F64, kReorders);
     sample.geometry.add_fold({6, 40, 0, 0});
@@ -128,7 +128,7 @@ TEST(MethodGeometry, RefusesMoreFoldsThanABlockHolds) {
 
 // Explanations use this code for arrays without elements, too, and the strides of such arrays are
 // arbitrary.
-TEST(MethodGeometry, StridesWhoseProductsOverflowStayApart) {
+TEST(MethodGeometry, StridesWithOverflowingProductsDoNotMerge) {
   Sample sample(GUF_F64, 0);
   sample.geometry.keep({2, int64_t{1} << 62, 0, 0});
   sample.geometry.keep({2, INT64_MIN, 0, 0});
@@ -170,7 +170,7 @@ TEST(MethodGeometry, RefusesMoreDimensionsThanAnArrayHas) {
   }
 }
 
-TEST(MethodGeometry, LoopsOverWhatABlockDoesNotHold) {
+TEST(MethodGeometry, LoopsOverAxesBeyondTheBlock) {
   Sample sample(GUF_F64, kReorders);
   int64_t step = 8;
   for (int32_t k = 0; k < 10; ++k) {
@@ -187,7 +187,7 @@ TEST(MethodGeometry, LoopsOverWhatABlockDoesNotHold) {
   EXPECT_EQ(seen[3].input, 0x10000 + 12 * eighth);
 }
 
-TEST(MethodGeometry, SaysWhatIsNotAligned) {
+TEST(MethodGeometry, FlagsUnalignedOperands) {
   Sample sample(GUF_F64, kReorders);
   sample.geometry.keep({2, 12, 8, 0});
   sample.launch();

@@ -45,7 +45,7 @@ TEST(OuterCall, ScalarsAreNotWeak) {
   EXPECT_EQ(guf_array_release(outer.outputs[0].array, nullptr), GUF_OK);
 }
 
-TEST(OuterCall, RefusesWhatIsNotBinary) {
+TEST(OuterCall, RefusesUfuncsThatAreNotBinary) {
   const std::vector<double> a = {1};
   Call unary("sin");
   unary.in(view(GUF_F64, a)).out_missing();

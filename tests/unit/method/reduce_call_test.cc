@@ -113,7 +113,7 @@ TEST(ReduceCall, InitialIsTheLeftOperand) {
   EXPECT_THAT(elements_of<int32_t>(reduce.output), ElementsAre(4));
 }
 
-TEST(ReduceCall, EmptyGivesTheIdentityOfTheType) {
+TEST(ReduceCall, EmptyReturnsTheIdentityOfTheType) {
   struct Row {
     const char *name;
     guf_dtype dtype;
@@ -204,7 +204,7 @@ TEST(ReduceCall, MasksThatOverlapTheOutputAreReadFirst) {
   }
 }
 
-TEST(ReduceCall, FreshOutputsLieAsInputs) {
+TEST(ReduceCall, AllocatedOutputsHaveTheLayoutOfInputs) {
   const std::vector<double> data = counting(24);
   Reduce reduce("add", {GUF_F64, data.data(), {2, 3, 4}, {8, 16, 48}, 0});
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;

@@ -81,7 +81,7 @@ TEST(ReduceTypes, AnOutputTakesPartAndWidensNothing) {
 }
 
 // Like NumPy, reduce uses the dtype of a bool output as the dtype of the first operand.
-TEST(ReduceTypes, ComparisonsSayWhatABoolOutputMakesOfThem) {
+TEST(ReduceTypes, ComparisonsReportTheEffectOfABoolOutput) {
   const std::vector<int16_t> data = {1, 2};
   bool truth = false;
   Reduce reduce("equal", view(GUF_I16, data));

@@ -227,12 +227,13 @@ void take_left(char **args, const int64_t *dims, const int64_t *steps, void *) {
 }
 
 // Two axes follow the kept axes: the number of the base block, and the elements of the base block.
-TEST(StateReduce, KeepsTwoAxesLessThanThereMayBe) {
+TEST(StateReduce, KeepsAtMostTwoAxesLessThanTheLimit) {
   const int32_t one = 1;
   StateReduce reduce(trace(), {GUF_I32, &one, std::vector<int64_t>(64, 1), {}, 0}, 2);
   reduce.axes({0});
   EXPECT_EQ(reduce.run(), GUF_E_SHAPE);
-  EXPECT_STREQ(reduce.error.message, "a reduction with a state keeps at most 62 axes; got 63");
+  EXPECT_STREQ(reduce.error.message,
+               "a reduction with a user-defined accumulator keeps at most 62 axes; got 63");
   reduce.axes({0, 1});
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   EXPECT_EQ(info_of(reduce.results[0]).ndim, 62);

@@ -117,7 +117,7 @@ TEST(StateTypes, PartsOfOtherUnitsOrDtypesAreRefused) {
   StateReduce reduce(leaf, {one, data, {2}, {}, 0}, 1);
   EXPECT_EQ(reduce.run(), GUF_E_NO_LOOP);
   EXPECT_STREQ(reduce.error.message,
-               "test_merge_other, which is to merge states, has no loop for exactly "
+               "test_merge_other, the function to merge accumulators, has no loop for exactly "
                "test_state_one, test_state_one");
   guf_ufunc_release(leaf, nullptr);
   guf_ufunc_release(merge, nullptr);

@@ -29,7 +29,7 @@ TEST_P(StreamKeepReduction, OperandsAndTheMask) {
 INSTANTIATE_TEST_SUITE_P(Overlapping, StreamKeepReduction, testing::Bool());
 
 // A block has fewer axes than this call, so the input and the mask are copied.
-TEST_F(StreamKeep, WhatAReductionGathersFirst) {
+TEST_F(StreamKeep, GatheredOperandsStayAlive) {
   block();
   constexpr int kNdim = 11;
   std::vector<int64_t> shape(kNdim, 2), strides(kNdim), axes(kNdim);

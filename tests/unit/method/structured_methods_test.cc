@@ -324,9 +324,9 @@ TEST_F(StructuredMethods, AreExplained) {
   ASSERT_EQ(requests::explain_reduce(tree_, &reduce.args, text, &length, &reduce.error), GUF_OK)
       << reduce.error.message;
   EXPECT_THAT(text, HasSubstr("test_sample"));
-  EXPECT_THAT(text, HasSubstr("order: by the tree: leaves of 128, joined in pairs, by the loop "
-                              "alone\ninitial: given\n"));
-  EXPECT_THAT(text, HasSubstr("walk: result after result"));
+  EXPECT_THAT(text, HasSubstr("order: as a tree: base blocks of 128, combined in pairs, with the "
+                              "elementwise loop\ninitial: given\n"));
+  EXPECT_THAT(text, HasSubstr("walk: result by result"));
   guf_resolution answer = {};
   answer.struct_size = sizeof answer;
   ASSERT_EQ(requests::resolve_reduce(tree_, &reduce.args, &answer, &reduce.error), GUF_OK);

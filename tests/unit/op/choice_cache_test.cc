@@ -11,7 +11,7 @@
 namespace gufunc::op {
 namespace {
 
-TEST(ChoiceCache, FindsWhatWasAdded) {
+TEST(ChoiceCache, FindsAddedChoices) {
   ChoiceCache cache;
   uint64_t value = 0;
   EXPECT_FALSE(cache.find(5, &value));

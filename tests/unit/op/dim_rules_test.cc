@@ -95,7 +95,7 @@ TEST(DimRules, RefuseTexts) {
       {"(m)->(p)", "q=1",
        "'q' is not a dimension of the signature, which has m, p at position 0 in \"q=1\""},
       {"(m)->(p)", "m=1",
-       "the dimension is in an input, only outputs' take a rule at position 0 in "
+       "a dimension of an input cannot have a rule at position 0 in "
        "\"m=1\""},
       {"(m)->(3)", "3=1",
        "expect the name of a dimension of the signature at position 0 in \"3=1\""},
@@ -106,10 +106,10 @@ TEST(DimRules, RefuseTexts) {
       {"(m)->(p)", "p=-1", "expect an integer, a dimension name or '(' at position 2 in \"p=-1\""},
       {"(m)->(p),(q)", "p=q", "the dimension is in no input at position 2 in \"p=q\""},
       {"(m)->(p)", "p=value(0)",
-       "value() takes the number of an input without core dimensions at "
+       "value() expects the number of an input without core dimensions at "
        "position 8 in \"p=value(0)\""},
       {"()->(p)", "p=value(1)",
-       "value() takes the number of an input without core dimensions at "
+       "value() expects the number of an input without core dimensions at "
        "position 8 in \"p=value(1)\""},
       {"()->(p)", "p=value(x)", "expect the number of an input at position 8 in \"p=value(x)\""},
       {"(m)->(p)", "p=99999999999999999999",
@@ -145,7 +145,7 @@ TEST(DimRules, FailuresNameTheSizes) {
   const struct {
     const char *rule, *text;
   } rows[] = {
-      {"p=m-n*2-m", "pairs: the rule p=m-n*2-m gives the negative size -14; got m=5, n=7"},
+      {"p=m-n*2-m", "pairs: the rule p=m-n*2-m evaluates to the negative size -14; got m=5, n=7"},
       {"p=m//(n-7)", "pairs: the rule p=m//(n-7) overflows or divides by zero; got m=5, n=7"},
       {"p=1//0", "pairs: the rule p=1//0 overflows or divides by zero"},
   };

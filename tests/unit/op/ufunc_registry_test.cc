@@ -107,13 +107,13 @@ TEST_F(UfuncRegistry, HasTheStandardLibrary) {
   }
 }
 
-TEST_F(UfuncRegistry, SaysWhatIsNearest) {
+TEST_F(UfuncRegistry, SuggestsTheNearestName) {
   find("sqr", GUF_E_NOT_FOUND);
   EXPECT_STREQ(error_.message, "no ufunc named 'sqr'; did you mean 'sqrt'?");
   find("Maximun", GUF_E_NOT_FOUND);
   EXPECT_STREQ(error_.message, "no ufunc named 'Maximun'; did you mean 'maximum'?");
   EXPECT_EQ(name_advice("isnan", {"isnat"}),
-            "; NumPy has it, this version of the library does not");
+            "; NumPy has it, but this version of the library does not");
   find("sum", GUF_E_NOT_FOUND);
   EXPECT_STREQ(error_.message, "no ufunc named 'sum'; it is 'reduce' of 'add'");
   find("frobnicate", GUF_E_NOT_FOUND);
@@ -122,7 +122,7 @@ TEST_F(UfuncRegistry, SaysWhatIsNearest) {
   find(std::string(5000, 'x').c_str(), GUF_E_NOT_FOUND);
 }
 
-TEST_F(UfuncRegistry, KeepsWhatProgramsMake) {
+TEST_F(UfuncRegistry, KeepsUfuncsOfPrograms) {
   auto made = Ref<Ufunc>::adopt(new Ufunc);
   made->name = made->full_name = "mine";
   ASSERT_EQ(context_->add(made, &error_), GUF_OK);

@@ -51,7 +51,7 @@ void never_run(char **, const int64_t *, const int64_t *, void *) {
   ADD_FAILURE() << "explaining runs nothing";
 }
 
-TEST(ExplainCall, SaysWhatThePlanSays) {
+TEST(ExplainCall, EqualsTheTextOfThePlan) {
   const guf_ufunc parts =
       make_ufunc("explained_parts", nullptr, 1, 2, {}, never_run, {GUF_F32, GUF_F32, GUF_F32});
   std::vector<float> x(6);
@@ -87,7 +87,7 @@ TEST(ExplainCall, TouchesNoElement) {
 
 // The backend describes the block that the call would launch. The core adds nothing to the
 // description.
-TEST(ExplainCall, SaysHowTheBackendRunsIt) {
+TEST(ExplainCall, IncludesTheBackendsDescription) {
   const std::vector<float> x(200 * 300), y(200 * 300);
   Call small("add"), across("add"), requested("add"), shifted("add"), none("add");
   small.in(Call::weak_int(1)).in({GUF_F32, x.data(), {300}, {}, 0});
@@ -121,9 +121,9 @@ TEST(ExplainCall, ReportsNonTemporalStores) {
   overlapping.in({GUF_F32, nowhere, {kItems}, {8}, 0}).out(whole);
   const std::string text = text_of(apart);
   if (text.find("up to x86-64-v2") != std::string::npos) GTEST_SKIP() << "no 32-byte stores";
-  EXPECT_THAT(text, HasSubstr("argument 1 is written around the caches\n"));
+  EXPECT_THAT(text, HasSubstr("argument 1 is written with non-temporal stores\n"));
   EXPECT_THAT(text_of(same), Not(HasSubstr("around the caches")));
-  EXPECT_THAT(text_of(overlapping), HasSubstr("argument 1 is written around the caches\n"));
+  EXPECT_THAT(text_of(overlapping), HasSubstr("argument 1 is written with non-temporal stores\n"));
 }
 
 TEST(ExplainCall, FailsAsTheCall) {
@@ -162,11 +162,11 @@ TEST(ExplainCall, InoutOperands) {
   EXPECT_THAT(text_of(in_place), Not(HasSubstr("copied first")));
   separate.in({GUF_I32, whole.data(), {2, 3}, {}, 0}).out({GUF_F64, z.data(), {2, 3}, {}, 0});
   EXPECT_THAT(text_of(separate),
-              testing::EndsWith("copied first: argument 0, int32, into an output of its own\n"));
+              testing::EndsWith("copied first: argument 0, int32, into a separate output\n"));
   missing.in({GUF_I32, whole.data(), {2, 3}, {}, 0}).out_missing();
   const std::string text = text_of(missing);
   EXPECT_THAT(text, HasSubstr("argument 0: inout, float64, shape (2,3), strides (24,8), to all"));
-  EXPECT_THAT(text, testing::EndsWith("int32, into an output of its own, to allocate\n"));
+  EXPECT_THAT(text, testing::EndsWith("int32, into a separate output, to allocate\n"));
   EXPECT_EQ(missing.outputs[0].kind, GUF_OPERAND_NONE);
   // An allocated output has the shape of the operand, regardless of axis=.
   const int64_t axis = 0;
@@ -180,14 +180,15 @@ TEST(ExplainCall, InoutOperands) {
   EXPECT_EQ(guf_ufunc_release(ufunc, nullptr), GUF_OK);
 }
 
-TEST(ExplainCall, SaysWhyEarlierLoopsWereNotTaken) {
+TEST(ExplainCall, ListsWhyEarlierLoopsWereRejected) {
   const std::vector<int8_t> bytes = {1, 2};
   const std::vector<float> reals = {1, 2};
   Call divide("divide"), weak("add"), requested("add");
   divide.in({GUF_I8, bytes.data(), {2}, {}, 0}).in({GUF_I8, bytes.data(), {2}, {}, 0});
   EXPECT_THAT(text_of(divide.out_missing()), HasSubstr("refused ee->e: the rule for its types"));
   weak.in(Call::weak_int(1)).in({GUF_F32, reals.data(), {2}, {}, 0});
-  EXPECT_THAT(text_of(weak.out_missing()), HasSubstr("refused ee->e: argument 1 is no safe cast"));
+  EXPECT_THAT(text_of(weak.out_missing()),
+              HasSubstr("refused ee->e: argument 1 cannot be cast safely"));
   requested.in({GUF_I8, bytes.data(), {2}, {}, 0}).in({GUF_I8, bytes.data(), {2}, {}, 0});
   requested.args.dtype = GUF_F64;
   EXPECT_THAT(text_of(requested.out_missing()),

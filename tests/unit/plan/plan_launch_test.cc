@@ -57,7 +57,7 @@ TEST_F(PlanLaunch, RefusesAnotherOverlap) {
   call.in({GUF_F64, x.data(), {3}, {}, 0}).out(view(GUF_F64, z));
   make(&call);
   EXPECT_EQ(launch({address_of(x), address_of(x) + 8}), GUF_E_PLAN_MISMATCH);
-  EXPECT_THAT(error_.message, HasSubstr("arguments 1 and 0 overlap in another way"));
+  EXPECT_THAT(error_.message, HasSubstr("arguments 1 and 0 overlap differently"));
   EXPECT_THAT(x, ElementsAre(1, 2, 3, 4));
 }
 
@@ -124,7 +124,7 @@ TEST_F(PlanLaunch, RefusesAMaskThatBeginsToOverlap) {
   call.in(view(GUF_BOOL, x)).out(view(GUF_BOOL, y)).where({GUF_BOOL, mask.data(), {3}, {}, 0});
   make(&call);
   EXPECT_EQ(launch({address_of(x), address_of(mask) + 1, address_of(mask)}), GUF_E_PLAN_MISMATCH);
-  EXPECT_THAT(error_.message, HasSubstr("arguments 1 and 2 overlap in another way"));
+  EXPECT_THAT(error_.message, HasSubstr("arguments 1 and 2 overlap differently"));
   EXPECT_THAT(mask, ElementsAre(1, 1, 0, 1));
 }
 
@@ -211,7 +211,7 @@ TEST_F(PlanLaunch, ExplainsItself) {
         "argument 1: in, int32 cast to float64, shape (3,), strides (4,)",
         "argument 2: out, float32 cast from float64, shape (2,3)", "broadcast shape (2,3), 6 items",
         "3 by (4,4,4) 2 by (12,0,12)", "elementwise launch",
-        "refused ff->f: argument 1 is no safe cast to float32", "workspace 0 bytes",
+        "refused ff->f: argument 1 cannot be cast safely to float32", "workspace 0 bytes",
         "arguments 2 and 0: disjoint"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }

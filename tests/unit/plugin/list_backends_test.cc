@@ -141,15 +141,15 @@ TEST_F(ListBackends, TheUsableCopyOfHighestPriorityWins) {
   EXPECT_EQ(list_[0]->priority, 3u);
 }
 
-TEST_F(ListBackends, TheNoteMustSayTheNameOfTheFile) {
+TEST_F(ListBackends, TheNoteMustContainTheNameOfTheFile) {
   plugin("a", "one", 1, "two");
   rules_.sources.path = folder("a");
   EXPECT_THAT(names(), ElementsAre("one!"));
   EXPECT_EQ(list_[0]->listed.status, GUF_E_BAD_FILE);
-  EXPECT_THAT(list_[0]->listed.reason, HasSubstr("says in its note that it is backend 'two'"));
+  EXPECT_THAT(list_[0]->listed.reason, HasSubstr("its note names backend 'two'"));
 }
 
-TEST_F(ListBackends, FilesThatEverybodyMayWriteAreUntrusted) {
+TEST_F(ListBackends, WorldWritableFilesAreUntrusted) {
   const fs::path file = plugin("a", "one");
   fs::permissions(file, fs::perms(0646));
   rules_.sources.path = folder("a");
@@ -240,7 +240,7 @@ TEST_F(ListBackends, FilesOfStrangersAreUntrusted) {
   EXPECT_THAT(names(), ElementsAre("one!"));
 }
 
-TEST_F(ListBackends, WhatIsNoRegularFileDoesNotHang) {
+TEST_F(ListBackends, SpecialFilesDoNotHang) {
   fs::create_directories(root_ / "a/libgufunc_backend_folder.so");
   ASSERT_EQ(mkfifo((root_ / "a/libgufunc_backend_fifo.so").c_str(), 0644), 0);
   fs::create_symlink("/dev/zero", root_ / "a/libgufunc_backend_device.so");
@@ -250,7 +250,7 @@ TEST_F(ListBackends, WhatIsNoRegularFileDoesNotHang) {
   for (const auto &record : list_) EXPECT_EQ(record->listed.status, GUF_E_IO) << record->name;
 }
 
-TEST_F(ListBackends, ConfigurationFilesNamePluginsElsewhere) {
+TEST_F(ListBackends, ConfigurationFilesNamePluginsOutsideTheFolder) {
   const fs::path file = plugin("opt/odd", "elsewhere");
   fs::rename(file, root_ / "opt/odd/plugin.so");
   fs::create_directories(root_ / "etc");
@@ -270,17 +270,17 @@ TEST_F(ListBackends, SelectionOrdersAndSwitchesOff) {
   rules_.selection = "roc,cpu,absent";
   EXPECT_THAT(names(), ElementsAre("roc", "cpu", "cuda!", "opencl!"));
   EXPECT_EQ(list_[2]->listed.status, GUF_E_NO_BACKEND);
-  EXPECT_EQ(list_[2]->listed.reason, "backend cuda is switched off by GUFUNC_BACKENDS");
+  EXPECT_EQ(list_[2]->listed.reason, "backend cuda is disabled by GUFUNC_BACKENDS");
   char line[base::kLogWidth];
   base::LogLevel level;
   ASSERT_TRUE(base::log_take(line, sizeof line, &level));
-  EXPECT_STREQ(line, "GUFUNC_BACKENDS names 'absent', and there is none");
+  EXPECT_STREQ(line, "GUFUNC_BACKENDS names 'absent', which is not installed");
   rules_.selection = "";
   rules_.disabled = "c*,rocm";
   EXPECT_THAT(names(), ElementsAre("cpu", "cuda!", "opencl", "roc")) << "host memory needs cpu";
 }
 
-TEST_F(ListBackends, KnowsWhereTheProcessLooks) {
+TEST_F(ListBackends, ListsTheSearchPathOfTheProcess) {
   SearchSources sources;
   ASSERT_EQ(process_sources(&sources, nullptr), GUF_OK);
   EXPECT_FALSE(sources.privileged);

@@ -49,16 +49,16 @@ std::string outcome(const std::string &ufunc, const std::string &inputs, char dt
   const guf_status status = call.choose();
   if (status == GUF_OK) return call.loop();
   const std::string text = call.error().message;
-  const auto says = [&](const char *part) { return text.find(part) != std::string::npos; };
+  const auto contains = [&](const char *part) { return text.find(part) != std::string::npos; };
   if (status == GUF_E_CASTING) {
-    if (says(" output")) return "2";
+    if (contains(" output")) return "2";
     return std::to_string(call.error().argument);
   }
   EXPECT_EQ(status, GUF_E_NO_LOOP) << text;
-  if (says("boolean")) return "-";
-  if (says("did not contain a loop")) return "!";
-  if (says("not supported for the input types")) return "~";
-  return says("No loop matching the specified signature") ? "#" : text;
+  if (contains("boolean")) return "-";
+  if (contains("did not contain a loop")) return "!";
+  if (contains("not supported for the input types")) return "~";
+  return contains("No loop matching the specified signature") ? "#" : text;
 }
 
 class Resolution : public testing::Test {
@@ -119,7 +119,7 @@ TEST_F(Resolution, EqualsNumPy) {
   EXPECT_GT(ncases, 400000U);
 }
 
-TEST_F(Resolution, BFloat16StandsWhereFloat16Stands) {
+TEST_F(Resolution, BFloat16ResolvesLikeFloat16) {
   const auto swap = [](std::string text) {
     for (char &letter : text) letter = letter == 'e' ? 'E' : letter;
     return text;

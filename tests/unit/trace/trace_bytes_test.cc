@@ -33,7 +33,7 @@ TEST(TraceBytes, OfALaunch) {
   EXPECT_EQ(bytes_of(block), 35U * (4 + 8 + 16));
 }
 
-TEST(TraceBytes, WhatIsStretchedCountsOnce) {
+TEST(TraceBytes, BroadcastOperandsCountOnce) {
   guf_launch_block block = make_block();
   block.step[0] = block.outer_step[0][0] = 0;
   block.outer_step[0][1] = 0;

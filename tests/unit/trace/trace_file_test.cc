@@ -65,7 +65,7 @@ TEST_F(TraceFiles, WritesABufferThatIsFull) {
   EXPECT_EQ(content().substr(content().size() - 3), "\n]\n");
 }
 
-TEST_F(TraceFiles, AFullDiskLeavesWhatWasWritten) {
+TEST_F(TraceFiles, AFullDiskKeepsTheWrittenEvents) {
   const auto file = std::make_unique<TraceFile>();
   ASSERT_EQ(file->open(path_.c_str(), &error_), GUF_OK);
   ASSERT_EQ(add(*file, "{\"a\":1}"), GUF_OK);

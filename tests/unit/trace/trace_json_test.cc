@@ -27,7 +27,7 @@ TEST(TraceJson, PlainBytesStay) {
             "\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\"");
 }
 
-TEST(TraceJson, EscapesWhatJsonMustNotHold) {
+TEST(TraceJson, EscapesCharactersThatJsonForbids) {
   EXPECT_EQ(quoted("a\"b\\c"), "\"a\\\"b\\\\c\"");
   EXPECT_EQ(quoted("\n\t\x01\x7F"), "\"\\u000a\\u0009\\u0001\\u007f\"");
 }
@@ -81,7 +81,7 @@ TEST(TraceJson, NamesOfStructuredDtypesAreEscaped) {
   EXPECT_NE(all.str().find("\"kernel\":\"" + slashes + "\"}"), std::string::npos);
 }
 
-TEST(TraceJson, WhatDoesNotFitIsReported) {
+TEST(TraceJson, TruncationIsReported) {
   JsonText text;
   text.string(std::string(5000, 'x').c_str());
   EXPECT_FALSE(text.whole());

@@ -29,7 +29,7 @@ func ReadBytes(path string) (descr string, shape []int, data []byte, err error) 
 		return "", nil, nil, err
 	}
 	if len(file) < 10 || string(file[:8]) != magic {
-		return "", nil, nil, fmt.Errorf("%s: no .npy file of version 1.0", path)
+		return "", nil, nil, fmt.Errorf("%s: not a .npy file of version 1.0", path)
 	}
 	begin := 10 + int(binary.LittleEndian.Uint16(file[8:]))
 	if begin > len(file) {
@@ -37,7 +37,7 @@ func ReadBytes(path string) (descr string, shape []int, data []byte, err error) 
 	}
 	found := header.FindStringSubmatch(string(file[10:begin]))
 	if found == nil {
-		return "", nil, nil, fmt.Errorf("%s: the header says something else", path)
+		return "", nil, nil, fmt.Errorf("%s: the header has another dtype, order or shape", path)
 	}
 	shape = []int{}
 	for _, word := range strings.Split(found[2], ",") {

@@ -47,8 +47,8 @@ impl Json {
     pub fn int(&self) -> Result<i64> {
         match self {
             Json::Int(value) => Ok(*value),
-            Json::Text(digits) => digits.parse().map_err(|_| format!("{digits} is no integer")),
-            other => Err(format!("{other:?} is no integer")),
+            Json::Text(digits) => digits.parse().map_err(|_| format!("{digits} is not an integer")),
+            other => Err(format!("{other:?} is not an integer")),
         }
     }
 
@@ -61,7 +61,7 @@ impl Json {
     pub fn text(&self) -> Result<&str> {
         match self {
             Json::Text(text) => Ok(text),
-            other => Err(format!("{other:?} is no text")),
+            other => Err(format!("{other:?} is not a text")),
         }
     }
 
@@ -69,7 +69,7 @@ impl Json {
     pub fn list(&self) -> Result<&[Json]> {
         match self {
             Json::List(items) => Ok(items),
-            other => Err(format!("{other:?} is no list")),
+            other => Err(format!("{other:?} is not a list")),
         }
     }
 

@@ -118,7 +118,7 @@ fn allocated_right(blob: &[u8], result: &Json, array: &DynArray) -> Result<()> {
     all_right(blob, result, &Form::of(info.dtype)?, &found)
 }
 
-/// Checks that no bytes changed except those of written elements.
+/// Checks that no bytes changed except the bytes of written elements.
 fn others_kept(case: &Case<'_>, written: &[Option<View>]) -> Result<()> {
     for (number, buffer) in case.buffers.iter().enumerate() {
         let mut touched = vec![false; buffer.before.len()];

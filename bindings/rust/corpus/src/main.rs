@@ -18,7 +18,7 @@ use std::process::ExitCode;
 fn read_bytes(path: &Path) -> Result<Vec<u8>> {
     let file = fs::read(path).map_err(|error| error.to_string())?;
     if file.len() < 10 || !file.starts_with(b"\x93NUMPY\x01\x00") {
-        return Err("no npy file of version 1.0".to_string());
+        return Err("not a .npy file of version 1.0".to_string());
     }
     let start = 10 + usize::from(u16::from_le_bytes([file[8], file[9]]));
     Ok(file.get(start..).ok_or("cut short")?.to_vec())

@@ -101,7 +101,7 @@ fn weak_int(digits: &str) -> Result<Operand<'static>> {
     }
     let magnitude = digits.trim_start_matches('-');
     if magnitude.is_empty() || !magnitude.bytes().all(|digit| digit.is_ascii_digit()) {
-        return Err(format!("{digits} is no integer"));
+        return Err(format!("{digits} is not an integer"));
     }
     let known = magnitude.parse::<u64>();
     let negative = digits.starts_with('-');

@@ -1186,8 +1186,8 @@ const _: () = {
 /// The generalized ufunc itself computes the accumulator, its outputs, from the elements of one base
 /// block. Its signature is (n)->(),... or (n),()->(),... or (n),(),(n)->(),... . The inputs are the
 /// elements; the number of the first of them in C order over the reduced axes (int64); and a mask of
-/// the elements that take part (bool).
-/// merge   a ufunc without a signature that combines two accumulators, the left one first, into one.
+/// the elements to include (bool). merge   a ufunc without a signature that combines two
+/// accumulators, the left one first, into one.
 ///         The library calls it in place: the output is the left accumulator. Its loop has exactly
 ///         the dtypes of the accumulator.
 /// finish  NULL: the accumulator is the result. Else a ufunc without a signature that computes the
@@ -2116,8 +2116,8 @@ unsafe extern "C" {
     /// ```
     pub fn guf_dtype_get_info(dtype: guf_dtype, out_info: *mut guf_dtype_info, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Sets *out_possible to 1 if NumPy's `can_cast(from, to, casting)` holds, else to 0. bf16 ranks
-    /// beside f16: a cast between bf16 and f16 needs same_kind; the cast of either to f32 is safe.
+    /// Sets *out_possible to 1 if NumPy's `can_cast(from, to, casting)` holds, else to 0. bf16 has the
+    /// same rank as f16: a cast between bf16 and f16 needs same_kind; the cast of either to f32 is safe.
     /// Errors  GUF_E_ARG   <= out_possible is NULL, or casting is not a guf_casting
     ///         GUF_E_DTYPE <= from or to is not a dtype
     /// [mt] [no-block] [no-alloc]
@@ -2163,8 +2163,8 @@ unsafe extern "C" {
     ///                            of another dtype; itemsize is 0, exceeds
     ///                            GUF_MAX_STRUCTURED_ITEMSIZE, or is not a multiple of alignment;
     ///                            alignment is not a power of two or exceeds 64
-    ///         GUF_E_EXISTS    <= the name is registered with another size or alignment; the message
-    ///                            gives them
+    ///         GUF_E_EXISTS    <= the name is registered with another size or alignment, which the
+    ///                            message contains
     ///         GUF_E_NO_MEMORY <= a host allocation failed, or GUF_MAX_STRUCTURED_DTYPES names are
     ///                            registered
     /// [mt] [no-block]

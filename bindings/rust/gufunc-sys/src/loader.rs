@@ -46,8 +46,8 @@ fn load(path: &OsStr) -> Result<Api, Absence> {
         return Err(Absence { status: GUF_E_ARG, reason });
     };
     let absent = |reason| Absence { status: GUF_E_IO, reason };
-    // SAFETY: the text is NUL-terminated. Whoever names the file, in the program or its
-    // environment, guarantees that it is a libgufunc.
+    // SAFETY: the text is NUL-terminated. The program or environment that names the file guarantees
+    // that it is a libgufunc.
     let library = unsafe { dlopen(name.as_ptr(), RTLD_NOW) };
     if library.is_null() {
         return Err(absent(format!(
@@ -89,7 +89,7 @@ pub unsafe fn open(path: &Path) -> Result<(), String> {
     library.as_ref().map(|_| ()).map_err(|absence| absence.reason.clone())
 }
 
-/// Returns the functions of the library, or `None` if it cannot be opened ([`reason`] says why).
+/// Returns the functions of the library, or `None` if it cannot be opened ([`reason`] returns why).
 #[inline]
 pub fn api() -> Option<&'static Api> {
     library().as_ref().ok()

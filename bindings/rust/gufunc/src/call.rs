@@ -256,7 +256,7 @@ impl<'a> Call<'a> {
     }
 
     /// Applies a binary ufunc to all pairs of elements. The result has the axes of the first input,
-    /// then those of the second. `axes`, `axis` and `dim` must not be set.
+    /// then the axes of the second. `axes`, `axis` and `dim` must not be set.
     ///
     /// # Errors
     /// As [`Ufunc::call`]; [`Status::VALUE`](crate::Status::VALUE) if the ufunc is not binary.

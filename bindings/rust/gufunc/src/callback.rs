@@ -24,12 +24,12 @@ pub(crate) unsafe fn guarded(
     let status = if failure.status().is_error() { failure.status() } else { Status::LOOP };
     // SAFETY: guaranteed by the caller.
     if let Some(record) = unsafe { record.as_mut() } {
-        tell(record, status, &failure);
+        report(record, status, &failure);
     }
     status.0
 }
 
-fn tell(record: &mut sys::guf_error, status: Status, failure: &Error) {
+fn report(record: &mut sys::guf_error, status: Status, failure: &Error) {
     let place = |number: Option<i64>| number.and_then(|n| i32::try_from(n).ok()).unwrap_or(-1);
     record.status = status.0;
     record.argument = place(failure.argument().map(|n| n as i64));

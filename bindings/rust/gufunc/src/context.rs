@@ -2,7 +2,7 @@
 //! Functions of the whole library, and contexts.
 
 use crate::handle::counted;
-use crate::status::{ask, check, static_text, text_of};
+use crate::status::{run, check, static_text, text_of};
 use crate::{Device, Error, Module, Result, Status, Ufunc};
 use gufunc_sys as sys;
 use std::ffi::CString;
@@ -216,7 +216,7 @@ pub fn log_read() -> Result<Option<(LogLevel, String)>> {
 /// Any error that the library reports.
 pub fn shutdown(timeout: Option<Duration>) -> Result<bool> {
     // SAFETY: the function accepts any number.
-    let status = ask(|error| unsafe { sys::guf_shutdown(nanoseconds(timeout), error) })?;
+    let status = run(|error| unsafe { sys::guf_shutdown(nanoseconds(timeout), error) })?;
     Ok(status == Status::OK)
 }
 

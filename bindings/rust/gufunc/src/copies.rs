@@ -4,7 +4,7 @@
 use crate::array::{made, raw_stream};
 use crate::context::nanoseconds;
 use crate::element::bytes_of;
-use crate::status::{ask, check};
+use crate::status::{run, check};
 use crate::{
     Casting, DType, Device, DynArray, Element, Error, Operand, Order, Result, Status, Stream,
 };
@@ -108,7 +108,7 @@ impl DynArray {
     pub fn synchronize(&self, timeout: Option<Duration>) -> Result<bool> {
         let (array, limit) = (self.as_raw(), nanoseconds(timeout));
         // SAFETY: the function accepts any handle.
-        let status = ask(|error| unsafe { sys::guf_array_synchronize(array, limit, error) })?;
+        let status = run(|error| unsafe { sys::guf_array_synchronize(array, limit, error) })?;
         Ok(status == Status::OK)
     }
 
@@ -188,7 +188,7 @@ impl DynArray {
             self.queue_copy_to_host(bytes.as_mut_ptr().cast(), nbytes, Order::C, None)?;
             let written = std::slice::from_raw_parts(bytes.as_ptr().cast::<u8>(), nbytes);
             if !T::valid(written) {
-                return Err(Error::new(Status::VALUE, "the array holds bytes that are no bool"));
+                return Err(Error::new(Status::VALUE, "the array contains invalid bools"));
             }
             bytes.set_len(size);
         }

@@ -2,7 +2,7 @@
 //! Backends, devices and their memory.
 
 use crate::context::{c_string, nanoseconds};
-use crate::status::{ask, check, text_of};
+use crate::status::{run, check, text_of};
 use crate::{Element, Error, Result, Status};
 use gufunc_sys as sys;
 use std::path::Path;
@@ -204,7 +204,7 @@ impl Device {
     pub fn synchronize(self, timeout: Option<Duration>) -> Result<bool> {
         let limit = nanoseconds(timeout);
         // SAFETY: the function accepts any handle.
-        let status = ask(|error| unsafe { sys::guf_device_synchronize(self.raw, limit, error) })?;
+        let status = run(|error| unsafe { sys::guf_device_synchronize(self.raw, limit, error) })?;
         Ok(status == Status::OK)
     }
 

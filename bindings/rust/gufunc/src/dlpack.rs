@@ -152,7 +152,7 @@ impl DlpackTensor {
         self.has(sys::GUF_DLPACK_READ_ONLY)
     }
 
-    /// Whether the memory is a copy for the consumer that nobody else uses.
+    /// Whether the memory is a copy for the exclusive use of the consumer.
     pub fn is_copied(&self) -> bool {
         self.has(sys::GUF_DLPACK_IS_COPIED)
     }
@@ -170,7 +170,7 @@ impl DlpackTensor {
 
 #[cold]
 fn no_tensor() -> Error {
-    Error::new(Status::ARG, "a tensor is NULL")
+    Error::new(Status::ARG, "the tensor is NULL")
 }
 
 impl Drop for DlpackTensor {
@@ -239,7 +239,8 @@ impl DynArray {
         self.export(consumer.into(), 0)
     }
 
-    /// Makes a tensor from a copy that nobody else uses, and sets the tensor's flag for it.
+    /// Makes a tensor from a copy for the exclusive use of the consumer, and sets the tensor's flag
+    /// for it.
     ///
     /// # Errors
     /// As [`DynArray::copy`] and [`DynArray::to_dlpack`].

@@ -18,7 +18,7 @@ pub(crate) struct Frame {
 
 #[cold]
 fn too_many() -> Error {
-    Error::new(Status::ARG, "more operands than any function has")
+    Error::new(Status::ARG, "too many operands")
 }
 
 impl Frame {

@@ -121,7 +121,7 @@ impl<'a> Builder<'a> {
         }
         let hook = self.hook.map_or(std::ptr::null_mut(), |hook| Box::into_raw(Box::new(hook)));
         if !hook.is_null() {
-            desc.core_dims = Some(ask_hook);
+            desc.core_dims = Some(size_hook);
             desc.destroy = Some(destroy::<Hook>);
             desc.user = hook.cast();
         }
@@ -142,7 +142,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-unsafe extern "C" fn ask_hook(
+unsafe extern "C" fn size_hook(
     ndims: i32,
     sizes: *mut i64,
     user: *mut c_void,
@@ -275,7 +275,7 @@ impl Ufunc {
     }
 
     /// Adds a closure from one to four numbers to a number as a loop of an elementwise ufunc. Its
-    /// dtypes are those of the numbers.
+    /// dtypes are the types of the numbers.
     ///
     /// # Errors
     /// As [`Ufunc::add_loop`].

@@ -135,7 +135,7 @@ pub(crate) struct Entries<A> {
 macro_rules! entries {
     ($call:ident, $operation:ident, $field:ident) => {
         crate::keywords::Entries {
-            // SAFETY: the caller of the entry gives the guarantees of the C function.
+            // SAFETY: the caller of the entry fulfils the requirements of the C function.
             call: |ufunc, args, error| unsafe { sys::$call(ufunc, args, error) },
             request: |args| {
                 let mut request = sys::guf_request::new();

@@ -129,7 +129,7 @@ impl<'a> Operand<'a> {
     /// [`Status::DTYPE`] if the dtype has another item size.
     pub fn scalar_of(dtype: DType, bytes: &[u8]) -> Result<Self> {
         if bytes.len() > 16 || dtype.itemsize()? != bytes.len() {
-            let message = format!("{} bytes are no element of {dtype}", bytes.len());
+            let message = format!("{} bytes are not an element of {dtype}", bytes.len());
             return Err(Error::new(Status::DTYPE, message));
         }
         let mut value = [0u8; 16];
@@ -182,7 +182,7 @@ impl<'a> Operand<'a> {
         match &mut self.0 {
             Kind::Tensor(tensor) => Ok((&mut tensor.dtype, &mut tensor.flags)),
             Kind::Slice { dtype, flags, .. } => Ok((dtype, flags)),
-            _ => Err(Error::new(Status::ARG, "no memory of the program's")),
+            _ => Err(Error::new(Status::ARG, "not memory of the program")),
         }
     }
 

@@ -246,15 +246,15 @@ impl Plan {
         let (layout, address) = (Layout::of(operand)?, operand.address()?);
         match (held, layout) {
             (Held::Scalar(value), None) if *value == operand.value() => Ok(0),
-            (Held::Scalar(_), None) => mismatch("is another scalar than the one the plan keeps"),
+            (Held::Scalar(_), None) => mismatch("differs from the scalar that the plan keeps"),
             (Held::Memory(own), Some(layout)) if *own == layout => Ok(address),
             (Held::Read { layout: own, .. }, Some(layout)) if *own == layout => {
                 match self.reads(&layout, address) {
                     true => Ok(address),
-                    false => mismatch("is in host memory that the plan was not made with"),
+                    false => mismatch("is in other host memory than when the plan was made"),
                 }
             }
-            _ => mismatch("lies otherwise than when the plan was made"),
+            _ => mismatch("has another layout than when the plan was made"),
         }
     }
 

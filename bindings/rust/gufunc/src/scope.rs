@@ -76,7 +76,7 @@ impl Stream {
         let (done, ()) = (done?, waited?);
         match whole {
             true => Ok(done),
-            false => Err(Error::new(Status::VALUE, "an array held bytes that are no bool")),
+            false => Err(Error::new(Status::VALUE, "an array contained invalid bools")),
         }
     }
 }

@@ -25,7 +25,7 @@ macro_rules! statuses {
 statuses! {
     /// Success.
     OK = GUF_OK;
-    /// Result of a query: the work is still running.
+    /// Result of query: the work is still running.
     NOT_READY = GUF_NOT_READY;
     /// Result of a wait: the time limit expired, and the work continues.
     TIMEOUT = GUF_TIMEOUT;
@@ -289,7 +289,7 @@ pub(crate) fn text_of(characters: &[c_char]) -> String {
 /// Makes a call with an error record on the stack. Any status except success is an error.
 #[inline(always)]
 pub(crate) fn check(call: impl FnOnce(*mut sys::guf_error) -> sys::guf_status) -> Result<()> {
-    match ask(call)? {
+    match run(call)? {
         Status::OK => Ok(()),
         other => Err(Error::new(other, other.text())),
     }
@@ -297,7 +297,7 @@ pub(crate) fn check(call: impl FnOnce(*mut sys::guf_error) -> sys::guf_status) -
 
 /// Makes a query or wait, whose results `NOT_READY` and `TIMEOUT` are not errors.
 #[inline(always)]
-pub(crate) fn ask(call: impl FnOnce(*mut sys::guf_error) -> sys::guf_status) -> Result<Status> {
+pub(crate) fn run(call: impl FnOnce(*mut sys::guf_error) -> sys::guf_status) -> Result<Status> {
     let mut record = MaybeUninit::<sys::guf_error>::uninit();
     let place = record.as_mut_ptr();
     // Sets only the field that the library reads and the field that shows whether it wrote the
@@ -320,7 +320,7 @@ fn failed(status: i32, record: &mut MaybeUninit<sys::guf_error>) -> Result<Statu
     if !Status(status).is_error() {
         return Ok(Status(status));
     }
-    // SAFETY: `ask` set this field before the call.
+    // SAFETY: `query` set this field before the call.
     if unsafe { (*record.as_ptr()).status } != status {
         return Err(Error::new(Status(status), Status(status).text()));
     }

@@ -3,7 +3,7 @@
 
 use crate::context::nanoseconds;
 use crate::handle::counted;
-use crate::status::{ask, check};
+use crate::status::{run, check};
 use crate::{Device, Graph, Result, Status};
 use gufunc_sys as sys;
 use std::ops::Deref;
@@ -79,7 +79,7 @@ impl Stream {
     /// [`Status::FORKED`], [`Status::CAPTURE`].
     pub fn query(&self) -> Result<bool> {
         // SAFETY: the function accepts any handle.
-        let status = ask(|error| unsafe { sys::guf_stream_query(self.raw, error) })?;
+        let status = run(|error| unsafe { sys::guf_stream_query(self.raw, error) })?;
         Ok(status == Status::OK)
     }
 
@@ -100,7 +100,7 @@ impl Stream {
     pub fn synchronize_for(&self, timeout: Option<Duration>) -> Result<bool> {
         let limit = nanoseconds(timeout);
         // SAFETY: the function accepts any handle.
-        let status = ask(|error| unsafe { sys::guf_stream_synchronize(self.raw, limit, error) })?;
+        let status = run(|error| unsafe { sys::guf_stream_synchronize(self.raw, limit, error) })?;
         Ok(status == Status::OK)
     }
 
@@ -252,7 +252,7 @@ impl Event {
     /// The failure of the stream, if it had failed before the event was recorded.
     pub fn query(&self) -> Result<bool> {
         // SAFETY: the function accepts any handle.
-        Ok(ask(|error| unsafe { sys::guf_event_query(self.raw, error) })? == Status::OK)
+        Ok(run(|error| unsafe { sys::guf_event_query(self.raw, error) })? == Status::OK)
     }
 
     /// Waits at most `timeout` until the stream reaches the event. Returns `false` if it has not.
@@ -262,7 +262,7 @@ impl Event {
     pub fn wait(&self, timeout: Option<Duration>) -> Result<bool> {
         let limit = nanoseconds(timeout);
         // SAFETY: the function accepts any handle.
-        Ok(ask(|error| unsafe { sys::guf_event_wait(self.raw, limit, error) })? == Status::OK)
+        Ok(run(|error| unsafe { sys::guf_event_wait(self.raw, limit, error) })? == Status::OK)
     }
 
     /// Returns the milliseconds between two recorded events of one device, or `None` if one of them
@@ -274,7 +274,7 @@ impl Event {
         let mut time = 0.0;
         // SAFETY: the pointer to the number is valid for the call.
         let status =
-            ask(|error| unsafe { sys::guf_event_elapsed(from.raw, to.raw, &mut time, error) })?;
+            run(|error| unsafe { sys::guf_event_elapsed(from.raw, to.raw, &mut time, error) })?;
         Ok((status == Status::OK).then_some(time))
     }
 }

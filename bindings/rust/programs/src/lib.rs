@@ -83,7 +83,7 @@ fn description<T: Element>() -> Result<String> {
 
 fn read_npy<T: Element>(bytes: &[u8]) -> Result<Npy<T>> {
     if bytes.len() < 10 || !bytes.starts_with(b"\x93NUMPY\x01\x00") {
-        return Err("no npy file of version 1.0".into());
+        return Err("not a .npy file of version 1.0".into());
     }
     let start = 10 + usize::from(u16::from_le_bytes([bytes[8], bytes[9]]));
     let header = std::str::from_utf8(bytes.get(10..start).ok_or("cut short")?)?;
@@ -96,7 +96,7 @@ fn read_npy<T: Element>(bytes: &[u8]) -> Result<Npy<T>> {
     let size = usize::try_from(shape.iter().product::<i64>())?;
     let data = bytes.get(start..start + size * size_of::<T>()).ok_or("cut short")?;
     if !T::valid(data) {
-        return Err("bytes that are no elements".into());
+        return Err("bytes that are not elements".into());
     }
     // SAFETY: the data has this many elements; the address may be unaligned.
     let element = |i: usize| unsafe { data.as_ptr().cast::<T>().add(i).read_unaligned() };

@@ -21,7 +21,8 @@ enum convert_way : u32 {
   kByCalendar
 };
 
-// Reads operand 0 and writes operand 1; `form` says how both are stored. No floating-point flags.
+// Reads operand 0 and writes operand 1; `form` describes how both are stored. No floating-point
+// flags.
 struct convert_block : nd_block<2> {
   u32 way, reserved;
   time::conversion units;
@@ -64,7 +65,8 @@ typedef row_block<2> copy_block;
 // ---- tile: a copy whose operands are contiguous in different dimensions
 
 enum { kTile = 32, kTileOuter = 6 };
-// Dimension x is the fast one of the written operand, y that of the read operand.
+// Dimension x is the fastest dimension of the written operand, y the fastest dimension of the read
+// operand.
 struct tile_block {
   u64 from, to;
   u32 size_x, size_y;  // < 2^31

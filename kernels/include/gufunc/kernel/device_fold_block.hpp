@@ -2,7 +2,7 @@
 // Argument blocks of the entries of methods: `leaves` and `join` (the tree), `fold` (from the
 // left), `scan` and `at`. A pass reduces one dimension. The remaining dimensions are its lanes,
 // numbered with dimension 0 fastest. Partial results are stored as [slot][lane]; if some may be
-// absent, one byte per partial result says whether it is present.
+// absent, one byte per partial result marks it as present.
 //
 // The accumulator type A of a tree is X, or f32 if X is f16 or bf16. Steps and addresses are in
 // bytes. A launch has less than 2^31 lanes, blocks and work-items.

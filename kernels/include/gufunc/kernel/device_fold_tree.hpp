@@ -118,8 +118,7 @@ struct tree_fold {
     }
   };
 
-  // Shared memory: one value per thread, then one byte per thread that says whether the value is
-  // present.
+  // Shared memory: one value per thread, then one byte per thread that marks the value as present.
   struct slots {
     value *x;
     u8 *there;

@@ -13,8 +13,8 @@
 namespace guf {
 namespace device {
 
-// How an element is stored: kind | log2 of the unit's bytes << 4 | flags. A unit is what is swapped
-// and aligned as a whole: a complex number consists of two.
+// How an element is stored: kind | log2 of the unit's bytes << 4 | flags. A unit is swapped and
+// aligned as a whole: a complex number consists of two units.
 enum : u32 {
   kFormKind = 0xf,
   kFormUnit = 4,  // shift

@@ -37,8 +37,8 @@ GUF_FN f64 fma_of_parts(f64 a, f64 b, f64 c) {
   const pair<f64> high = two_sum(product.hi, low.hi);
   const f64 rest = to_odd(two_sum(low.lo, high.lo));
   const f64 nearest = high.hi + rest;
-  // A subnormal result has fewer digits. A third number, whose last place is that of the
-  // subnormals, makes the sum round there.
+  // A subnormal result has fewer digits. A third number, whose last place equals the last place of
+  // subnormals, makes the sum round at this place.
   const i32 places = -1074 - scale;
   const i32 top = 52 + (places > 900 ? 900 : places);
   const f64 rounder = flip_sign(from_bits<f64>((u64)(top + 1023) << 52), sign_bit(nearest));

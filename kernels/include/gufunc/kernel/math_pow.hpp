@@ -45,7 +45,7 @@ GUF_FN f64 pow_positive(f64 x, f64 y) {
 }
 
 // x normal. In f64, with half octaves: x = 2^(k/2) (1 + f) with 1 + f between 0.848 and 1.203, and
-// around 1 for k = 0. The logarithm and the product are in units of 1/2. `offset` belongs to k.
+// around 1 for k = 0. The logarithm and the product are in units of 1/2. `offset` is added to k.
 GUF_FN f32 pow_normal(f32 x, f32 y, i32 offset) {
   constexpr u32 low = 0x3f599999u;  // 0.85
   constexpr f64 root_half = 0x1.6a09e667f3bcdp-1, rounder = 2.0 * bits_of<f64>::rounder;

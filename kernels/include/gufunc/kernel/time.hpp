@@ -39,8 +39,8 @@ GUF_FN constexpr i64 floor_quotient(i64 a, i64 b) {
 
 constexpr i64 days_of_400_years = 400 * 365 + 97;
 
-// Number of the finer unit in one of the coarser unit: 7 days in a week, 24 hours in a day. A year
-// counts as one month, and a month as one week. 0: more than 56 bits.
+// The number of finer units in one coarser unit: 7 days in a week, 24 hours in a day. A year counts
+// as one month, and a month as one week. 0: more than 56 bits.
 GUF_FN constexpr u64 factor(u32 coarse, u32 fine) {
   constexpr u32 next[] = {0, 1, 1, 7, 24, 60, 60, 1000, 1000, 1000, 1000, 1000, 1000, 1};
   u64 product = 1;

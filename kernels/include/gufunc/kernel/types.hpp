@@ -121,7 +121,8 @@ GUF_FN u16 f32_to_f16_by_integers(f32 x) {
   // Normal results: rounds the bits to nearest even. A carry increments the exponent, up to
   // infinity.
   const u32 normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1u) - 0x38000000u) >> 13;
-  // Subnormal results: the unit in the last place of 0.5f equals that of a binary16 subnormal.
+  // Subnormal results: the unit in the last place of 0.5f equals the unit in the last place of a
+  // binary16 subnormal.
   const u32 subnormal = bit_cast<u32>(bit_cast<f32>(magnitude) + 0.5f) - 0x3f000000u;
   const u32 nan = 0x7e00u | ((magnitude >> 13) & 0x1ffu);
   const u32 special = magnitude > 0x7f800000u ? nan : 0x7c00u;
@@ -130,7 +131,7 @@ GUF_FN u16 f32_to_f16_by_integers(f32 x) {
 }
 
 // Converts to f32 with round to odd: the last bit is set if `x` is not representable. Rounding the
-// result to a narrower type then gives the same as rounding `x` directly.
+// result to a narrower type is then equivalent to rounding `x` directly.
 GUF_FN f32 f64_to_odd_f32(f64 x) {
   const f32 near = (f32)x;
   const f64 back = (f64)near;

@@ -254,7 +254,7 @@ class OnDevice:
                 kernel.launch(sizes["grid"], sizes["block"], values, np.zeros(4, np.uint64),
                               shared_bytes=sizes["shared_bytes"])
 
-    def test_arguments_are_looked_at_before_the_run(self):
+    def test_arguments_are_checked_before_the_run(self):
         kernel = gufunc.load(MODULES / "raw_counting.so").kernel("histogram")
         values, counts = np.linspace(0, 0.99, 100, dtype=np.float32), np.zeros(4, np.uint64)
         fixed = counts.copy()
@@ -289,7 +289,7 @@ class OnDevice:
         for name in self.gpu.__all__:
             self.assertTrue(getattr(self.gpu, name).__doc__, name)
 
-    def test_names_that_are_elsewhere(self):
+    def test_names_of_other_modules(self):
         with self.assertRaisesRegex(AttributeError, "gufunc.build"):
             self.gpu.jit
         with self.assertRaisesRegex(AttributeError, "no attribute"):

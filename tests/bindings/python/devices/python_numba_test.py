@@ -75,7 +75,7 @@ class Streams(unittest.TestCase):
                     self.assertEqual(module.get_current_device(), module.gpus[0])
                 self.assertEqual(module.get_current_device(), before)
 
-    def test_copy_to_device_tells_what_is_given(self):
+    def test_copy_to_device_names_the_argument(self):
         for module in MODULES:
             there = module.device_array((2, 3))
             with self.assertRaisesRegex(gufunc.ShapeError, r"expected \(2, 3\), got \(4,\)"):

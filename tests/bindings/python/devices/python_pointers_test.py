@@ -104,7 +104,7 @@ class Pointers(unittest.TestCase):
             np.testing.assert_array_equal(ufunc(np.ones(4)), np.ones(4))
         self.assertEqual(found, [("-2.0 is too little: é", "GUF_E_VALUE", 0, 77)] * 3)
 
-    def test_loops_that_tell_their_error(self):
+    def test_loops_that_report_their_error(self):
         def refuse(args, dims, steps, user, error):
             for i in range(dims[0]):
                 value = ctypes.c_double.from_address(args[0] + i * steps[0]).value
@@ -125,7 +125,7 @@ class Pointers(unittest.TestCase):
         with self.assertRaises(ValueError):
             ufunc.add_loop("ff", 1, fallible="yes")
 
-    def test_loops_of_cffi_that_tell_their_error(self):
+    def test_loops_of_cffi_that_report_their_error(self):
         try:
             import cffi
         except ImportError:
@@ -238,7 +238,7 @@ class Pointers(unittest.TestCase):
         with self.assertRaisesRegex(gufunc.CallError, "other than numbers"):
             made(halves, "d->d", scalar=True)
 
-    def test_types_that_ctypes_tells(self):
+    def test_types_that_ctypes_declares(self):
         f = DOUBLES(lambda x, y: x - y)
         for types, scalar in ((None, None), ("dd->d", None), ("ddd", True),
                               ((float, "f8", "d"), None)):

@@ -49,7 +49,7 @@ class DlpackTensor {
   }
   // Always false for an unversioned tensor, which has no flags.
   bool is_read_only() const noexcept { return has(GUF_DLPACK_READ_ONLY); }
-  // Whether the memory is a copy for the consumer, which nobody else uses.
+  // Whether the memory is a copy for the exclusive use of the consumer.
   bool is_copied() const noexcept { return has(GUF_DLPACK_IS_COPIED); }
 
  private:

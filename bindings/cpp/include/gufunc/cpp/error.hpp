@@ -52,7 +52,8 @@ class Error : public std::runtime_error {
   int argument_ = -1, axis_ = -1, native_code_ = 0;
 };
 
-// A value, or the Error why there is none. Reading the one that is not present aborts the program.
+// A value, or the Error why there is none. Reading a value or Error that is not present aborts the
+// program.
 template <class T>
 class [[nodiscard]] Expected {
  public:

@@ -21,8 +21,8 @@ namespace detail {
 
 // Fills in an error structure; `text` is truncated at the boundary of a UTF-8 character. A status
 // that is not an error becomes GUF_E_LOOP, because the call would take it for success.
-inline guf_status tell(guf_error *error, guf_status status, const char *text, int argument = -1,
-                       int axis = -1, int native_code = 0) noexcept {
+inline guf_status report(guf_error *error, guf_status status, const char *text, int argument = -1,
+                         int axis = -1, int native_code = 0) noexcept {
   if (status < GUF_E_ARG) status = GUF_E_LOOP;
   if (error == nullptr) return status;
   size_t length = 0;
@@ -63,7 +63,7 @@ struct Loop {
   // "negative")`.
   guf_status fail(guf_status status, const char *text, int argument = -1,
                   int native_code = 0) const noexcept {
-    return detail::tell(error, status, text, argument, -1, native_code);
+    return detail::report(error, status, text, argument, -1, native_code);
   }
 };
 
@@ -87,14 +87,14 @@ guf_status guarded(Callback callback, guf_error *error) noexcept {
   try {
     return callback();
   } catch (const Error &failure) {
-    return tell(error, failure.status(), failure.what(), failure.argument(), failure.axis(),
-                failure.native_code());
+    return report(error, failure.status(), failure.what(), failure.argument(), failure.axis(),
+                  failure.native_code());
   } catch (const std::bad_alloc &failure) {
-    return tell(error, GUF_E_NO_MEMORY, failure.what());
+    return report(error, GUF_E_NO_MEMORY, failure.what());
   } catch (const std::exception &failure) {
-    return tell(error, GUF_E_LOOP, failure.what());
+    return report(error, GUF_E_LOOP, failure.what());
   } catch (...) {
-    return tell(error, GUF_E_LOOP, "the callback threw what is no std::exception");
+    return report(error, GUF_E_LOOP, "the callback threw an object that is not a std::exception");
   }
 #endif
 }

@@ -171,7 +171,8 @@ class Operand {
     return *this;
   }
 
-  // The C operand. It and copies of it are valid while this Operand lives and is not moved.
+  // The C operand. The returned struct and its copies are valid while this Operand lives and is not
+  // moved.
   const guf_operand &c_operand() const noexcept { return made_; }
   // Copies field by field: if the whole structure were copied, its wide loads would have to wait
   // for the preceding narrow stores (no store forwarding).
@@ -237,7 +238,7 @@ using Operands = std::initializer_list<Operand>;
 namespace detail {
 
 // Message for outputs that the caller has to pass because nothing would own an allocated one.
-constexpr char kNoOutput[] = "an output is not given, and the call gives no array";
+constexpr char kNoOutput[] = "an output is missing, and the call allocates no array";
 
 // The C operands of a call, on the stack.
 class COperands {

@@ -2,7 +2,7 @@
 """Runs the gufunc command with input that new users type: reductions with several results, calls
 without inputs, queries about large results, literals, and misspelt words.
 
-command_words_test.py GUFUNC GRID_FOLDER EXAMPLE_FOLDER"""
+command_input_test.py GUFUNC GRID_FOLDER EXAMPLE_FOLDER"""
 
 import json
 import os
@@ -15,7 +15,7 @@ import numpy as np
 COMMANDS = 'devices list describe run explain reduce accumulate reduceat outer at'.split()
 
 
-class CommandWords(command_fixture.CommandTest):
+class CommandInput(command_fixture.CommandTest):
     def module(self, name):
         folder = self.folders[0] if name == 'grid' else self.folders[1]
         return '--module', folder / f'{name}.so'
@@ -40,7 +40,7 @@ class CommandWords(command_fixture.CommandTest):
         self.fails(2, '--into was given 3 times', *reduce, *['--into', into[0]] * 3)
         self.fails(4, '--initial 1: reductions:minmax has a state', *reduce, '--initial', '1')
         self.assertEqual(self.ok(*reduce, '--initial', 'none'), self.ok(*reduce))
-        self.assertIn('copied first: argument 1, as what is folded has no one stride\n',
+        self.assertIn('copied first: argument 1, as the reduced axes have no common stride\n',
                       self.ok(*reduce, '--explain'))
         rows = self.ok('reduce', 'minmax', a, *modules, '--axis=1', '--explain')
         self.assertNotIn('copied', rows)
@@ -106,7 +106,7 @@ class CommandWords(command_fixture.CommandTest):
     def test_explain_of_inout_operands(self):
         a = self.save('a.npy', np.ones((2, 3), np.float32))
         explain = ('explain', 'cumulative_power', a, *self.module('cumulative_power'))
-        self.assertIn('into an output of its own, to allocate', self.ok(*explain))
+        self.assertIn('into a separate output, to allocate', self.ok(*explain))
         self.assertNotIn('of its own', self.ok(*explain, '--inplace'))
         self.assertEqual(self.ok('run', *explain[1:]), '[[1. 2. 3.]\n [1. 2. 3.]]\n')
         self.ok('run', *explain[1:], '-o', self.out)
@@ -192,7 +192,7 @@ class CommandWords(command_fixture.CommandTest):
         self.fails(2, 'no command; expected devices, list')
         self.fails(2, "reduce has no option '--casting'", 'reduce', 'add', '1', '--casting', 'no')
         self.fails(2, "gufunc has no option '--frob'", '--frob', 'list')
-        self.fails(2, "gufunc has no option '--json'; it goes behind 'list'", '--json', 'list')
+        self.fails(2, "gufunc has no option '--json'; it belongs after 'list'", '--json', 'list')
 
     def test_options_are_named(self):
         a = self.save('a.npy', np.arange(4.0))
@@ -215,12 +215,12 @@ class CommandWords(command_fixture.CommandTest):
         for value in ('', 'n', 'n=', '=4', 'n=x', 'n=-4', 'n=1e3', 'n=4x', 'n= 4'):
             self.fails(2, f"--dim: expected NAME=SIZE with a size of at least 0, got '{value}'\n",
                        'run', 'vecdot', a, a, '--dim', value)
-        self.fails(2, 'reduceat takes one list', 'reduceat', 'add', a, *['--indices', '0'] * 2)
+        self.fails(2, 'reduceat expects one list', 'reduceat', 'add', a, *['--indices', '0'] * 2)
         self.fails(3, f'--module {a}: not an ELF file', 'list', '--module', a)
         self.fails(3, "'': cannot", 'run', 'add', a, '1', '-o', '')
         self.fails(2, '--axis: 1 required TEXT missing', 'run', 'vecdot', a, a, '--axis')
         self.fails(2, '--axis: 1 required TEXT missing', 'run', 'vecdot', a, a, '--axis=')
-        self.fails(2, "'gufunc outer --help' tells more", 'outer', 'add', a)
+        self.fails(2, "see 'gufunc outer --help'", 'outer', 'add', a)
         self.fails(3, "'': no such file", 'run', 'add', a, '')
 
     def test_empty_values(self):

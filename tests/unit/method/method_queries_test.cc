@@ -35,7 +35,7 @@ const void *unreadable() {
   return reinterpret_cast<const void *>(uint64_t{4096});
 }
 
-TEST(MethodAnswers, ReduceGivesTypesAndShape) {
+TEST(MethodQueries, ReduceReturnsTypesAndShape) {
   Reduce reduce("add", {GUF_I8, unreadable(), {3, 4, 5}, {}, 0});
   reduce.axes({0, 2});
   reduce.args.flags = GUF_CALL_KEEPDIMS;
@@ -51,7 +51,7 @@ TEST(MethodAnswers, ReduceGivesTypesAndShape) {
   EXPECT_EQ(reduce.output.kind, GUF_OPERAND_NONE);
 }
 
-TEST(MethodAnswers, AccumulateAndReduceatGiveTheirLengths) {
+TEST(MethodQueries, AccumulateAndReduceatReturnTheirLengths) {
   const Ground ground;
   Accumulate scan("multiply", {GUF_F32, unreadable(), {3, 4}, {}, 0});
   scan.args.axis = 1;
@@ -64,7 +64,7 @@ TEST(MethodAnswers, AccumulateAndReduceatGiveTheirLengths) {
   EXPECT_EQ(found.dtypes[2], static_cast<guf_dtype>(GUF_F32));
 }
 
-TEST(MethodAnswers, AtGivesTheArray) {
+TEST(MethodQueries, AtDescribesTheArray) {
   At at("add", {GUF_F32, unreadable(), {6, 2}, {}, 0});
   at.index({GUF_I64, unreadable(), {5}, {}, 0});
   at.with({GUF_I8, unreadable(), {2}, {}, 0});
@@ -78,10 +78,10 @@ TEST(MethodAnswers, AtGivesTheArray) {
   const std::string text = text_of(at.handle, at.args, requests::explain_at);
   EXPECT_NE(text.find("add.at on cpu: loop "), std::string::npos) << text;
   EXPECT_NE(text.find("indices of shape (5,) for the first 1 axes\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("order: index after index, unbuffered\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("order: index by index, unbuffered\n"), std::string::npos) << text;
 }
 
-TEST(MethodAnswers, OuterGivesBothShapes) {
+TEST(MethodQueries, OuterReturnsBothShapes) {
   Operands operands;
   const guf_operand inputs[] = {*operands.tensor({GUF_F32, unreadable(), {2}, {}, 0}),
                                 *operands.tensor({GUF_F64, unreadable(), {3, 4}, {}, 0})};
@@ -101,7 +101,7 @@ TEST(MethodAnswers, OuterGivesBothShapes) {
       << text;
 }
 
-TEST(MethodAnswers, FailLikeTheMethodButForValuesInMemory) {
+TEST(MethodQueries, FailLikeTheMethodButForValuesInMemory) {
   const Ground ground;
   Reduce reduce("maximum", ground.input({0}));
   guf_resolution found = fresh();
@@ -126,16 +126,17 @@ TEST(MethodAnswers, FailLikeTheMethodButForValuesInMemory) {
   EXPECT_EQ(guf_reduceat(scan.handle, &scan.args, &scan.error), GUF_E_INDEX);
 }
 
-TEST(MethodAnswers, ExplainNamesLoopCastsOrderAndRefusals) {
+TEST(MethodQueries, ExplainNamesLoopCastsOrderAndRefusals) {
   Reduce reduce("add", {GUF_I8, unreadable(), {300, 4}, {}, 0});
   std::string text = text_of(reduce.handle, reduce.args, requests::explain_reduce);
   for (const char *const part :
        {"add.reduce on cpu: loop ", "kernel of the backend",
-        "  refused \?\?->?: argument 1 is no safe cast to bool\n",
+        "  refused \?\?->?: argument 1 cannot be cast safely to bool\n",
         "  refused bb->b: dtype=, or the rule for this method, requests other types\n",
         "argument 1: in, int8 cast to int64, shape (300,4), strides (4,1)\n",
         "argument 2: out, int64, shape (4,), to allocate\n", "folds axis 0 of 300\n",
-        "order: in any order: integers, which show none", "initial: the identity 0\n"}) {
+        "order: in any order, as the order does not change an integer result",
+        "initial: the identity 0\n"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   Reduce real("maximum", {GUF_F64, unreadable(), {300, 4}, {}, 0});
@@ -143,8 +144,8 @@ TEST(MethodAnswers, ExplainNamesLoopCastsOrderAndRefusals) {
   text = text_of(real.handle, real.args, requests::explain_reduce);
   for (const char *const part :
        {"folds axis 1 of 4, then axis 0 of 300\n",
-        "order: by the tree: leaves of 128, joined in pairs, by the loop's fold entry\n",
-        "initial: none, the first element begins\n"}) {
+        "order: as a tree: base blocks of 128, combined in pairs, with the loop's fold entry\n",
+        "initial: none, starts with the first element\n"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
   Accumulate scan("subtract", {GUF_F64, unreadable(), {300}, {}, 0});

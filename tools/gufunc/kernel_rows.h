@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Descriptions of the raw kernels of modules, for list and describe.
-#ifndef GUFUNC_TOOLS_GUFUNC_KERNEL_WORDS_H
-#define GUFUNC_TOOLS_GUFUNC_KERNEL_WORDS_H
+#ifndef GUFUNC_TOOLS_GUFUNC_KERNEL_ROWS_H
+#define GUFUNC_TOOLS_GUFUNC_KERNEL_ROWS_H
 
 #include <gufunc/gufunc.h>
 
@@ -31,4 +31,4 @@ UfuncHandle find_function(const std::vector<ModuleHandle> &modules, const std::s
 
 }  // namespace gufunc::cli
 
-#endif  // GUFUNC_TOOLS_GUFUNC_KERNEL_WORDS_H
+#endif  // GUFUNC_TOOLS_GUFUNC_KERNEL_ROWS_H

@@ -3,8 +3,8 @@
 // (for example an array with an index that is known only at run time), all iterations share it.
 // Host loops declare their iterations independent. The declaration is false for these functions, so
 // the vectorizer would produce wrong results.
-#ifndef GUFUNC_TOOLS_GUFCC_STACK_PLACES_H
-#define GUFUNC_TOOLS_GUFCC_STACK_PLACES_H
+#ifndef GUFUNC_TOOLS_GUFCC_STACK_LOOPS_H
+#define GUFUNC_TOOLS_GUFCC_STACK_LOOPS_H
 
 #include <set>
 #include <string>
@@ -22,7 +22,7 @@ bool lacks_code_flags(const std::string &output);
 
 // Returns the numbers of the callees (generate_host_entries) whose promised loops use the stack,
 // from one of these files.
-std::set<int> find_stack_places(std::string_view code);
+std::set<int> find_stack_loops(std::string_view code);
 
 // Returns the functions that still call themselves, directly or indirectly, from one of these
 // files. The optimizer has already turned the other recursive functions into loops.
@@ -30,4 +30,4 @@ std::set<std::string> find_recursion(std::string_view code);
 
 }  // namespace gufunc::gufcc
 
-#endif  // GUFUNC_TOOLS_GUFCC_STACK_PLACES_H
+#endif  // GUFUNC_TOOLS_GUFCC_STACK_LOOPS_H

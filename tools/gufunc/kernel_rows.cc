@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernel_words.h"
+#include "kernel_rows.h"
 
 #include <fmt/format.h>
 
@@ -121,8 +121,8 @@ UfuncHandle find_function(const std::vector<ModuleHandle> &modules, const std::s
   }
   if (status == GUF_E_NOT_FOUND && !kernel_row(modules, name).is_null()) {
     usage(
-        fmt::format("'{}' is a raw kernel, and no ufunc: programs launch it, by "
-                    "guf_kernel_launch; 'gufunc describe' tells what it takes",
+        fmt::format("'{}' is a raw kernel, not a ufunc: programs launch it with guf_kernel_launch; "
+                    "'gufunc describe' lists its parameters",
                     name));
   }
   call.check(status);

@@ -59,7 +59,7 @@ guf_status explain_states(FoldView &view, StateResults &results, std::string *ou
       (!find_fold_stride(input, input, plan.folded, &stride) ||
        (call.has_where && !find_fold_stride(call.where.layout, input, plan.folded, &stride)))) {
     *out += call.has_where ? "copied first: argument 1 and the mask" : "copied first: argument 1";
-    *out += ", as what is folded has no one stride\n";
+    *out += ", as the reduced axes have no common stride\n";
   }
   for (int32_t k = 0; k < results.count; ++k) {
     *out += "result " + std::to_string(k) + ": " + dtype::name(resolution.dtypes[1 + k]) +
@@ -67,7 +67,7 @@ guf_status explain_states(FoldView &view, StateResults &results, std::string *ou
             plan::describe_list(resolution.output_shapes[k], resolution.output_ndims[k]) + "\n";
   }
   *out += "state " + describe_state(plan) + " of leaves of " + std::to_string(GUF_LEAF_SIZE) +
-          " elements in C order over the folded axes, merged in pairs by " + fold.merge->full_name;
+          " elements in C order over the reduced axes, merged in pairs by " + fold.merge->full_name;
   *out += fold.finish ? ", finished by " + fold.finish->full_name + "\n" : "\n";
   return GUF_OK;
 }

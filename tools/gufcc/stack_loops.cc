@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stack_places.h"
+#include "stack_loops.h"
 
 #include <algorithm>
 #include <charconv>
@@ -22,7 +22,7 @@ bool lacks_code_flags(const std::string &output) {
 // Functions run from "define ... {" to "}". A function is reported if it contains both a remaining
 // alloca and an access marked as independent; each generated loop is a separate
 // function.
-std::set<int> find_stack_places(std::string_view code) {
+std::set<int> find_stack_loops(std::string_view code) {
   std::set<int> callees;
   std::string_view definition;
   bool on_stack = false, promised = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the same call directly, as a plan, and on a stream.
-#ifndef GUFUNC_TESTS_UNIT_CALL_EVERY_WAY_H
-#define GUFUNC_TESTS_UNIT_CALL_EVERY_WAY_H
+#ifndef GUFUNC_TESTS_UNIT_CALL_EVERY_STRATEGY_H
+#define GUFUNC_TESTS_UNIT_CALL_EVERY_STRATEGY_H
 
 #include "tests/unit/call/call_fixture.h"
 
@@ -27,26 +27,26 @@ inline void run_plan(Call &call, const std::vector<const void *> &places) {
   guf_plan_release(plan, nullptr);
 }
 
-class EveryWay {
+class EveryStrategy {
  public:
-  EveryWay() {
+  EveryStrategy() {
     guf_device cpu = nullptr;
     EXPECT_EQ(guf_device_get(nullptr, "cpu", &cpu, nullptr), GUF_OK);
     EXPECT_EQ(guf_stream_create(cpu, 0, &stream_, nullptr), GUF_OK);
   }
-  ~EveryWay() {
+  ~EveryStrategy() {
     guf_poll(0, nullptr, nullptr);
     EXPECT_EQ(guf_stream_release(stream_, nullptr), GUF_OK);
   }
-  EveryWay(const EveryWay &) = delete;
-  EveryWay &operator=(const EveryWay &) = delete;
+  EveryStrategy(const EveryStrategy &) = delete;
+  EveryStrategy &operator=(const EveryStrategy &) = delete;
 
   // Runs the call directly, as a plan and on a stream. Each run starts with the current content of
   // the buffer, and must leave `expected` in it. Must be the last use of the call, because the call
   // keeps the stream.
   template <class T>
-  void expect_each_way(Call &call, const std::vector<const void *> &places, std::vector<T> &buffer,
-                       const std::vector<T> &expected) const {
+  void expect_each(Call &call, const std::vector<const void *> &places, std::vector<T> &buffer,
+                   const std::vector<T> &expected) const {
     const std::vector<T> was = buffer;
     ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
     ASSERT_EQ(buffer, expected);
@@ -66,4 +66,4 @@ class EveryWay {
 
 }  // namespace gufunc
 
-#endif  // GUFUNC_TESTS_UNIT_CALL_EVERY_WAY_H
+#endif  // GUFUNC_TESTS_UNIT_CALL_EVERY_STRATEGY_H

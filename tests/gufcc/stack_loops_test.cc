@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests how gufcc detects loops that use the stack in clang's intermediate code, and compiles such
 // loops.
-#include "stack_places.h"
+#include "stack_loops.h"
 
 #include <gmock/gmock.h>
 
@@ -21,7 +21,7 @@ std::string definition(const std::string &name, const std::string &body) {
 const std::string kAlloca = "  %3 = alloca [4 x float], align 16\n";
 const std::string kPromised = "  %18 = load float, ptr %17, align 1, !llvm.access.group !14\n";
 
-TEST(StackPlaces, AreThoseOfPromisedLoops) {
+TEST(StackLoops, AreThoseOfPromisedLoops) {
   const std::string code =
       "; ModuleID = 'unit0_v3.cpp'\n" +
       definition("_ZN3guf4host11elementwiseIN12_GLOBAL__N_112guf_callee_3ENS_5typesE",
@@ -32,9 +32,9 @@ TEST(StackPlaces, AreThoseOfPromisedLoops) {
       definition("_ZN3guf4host4foldIN12_GLOBAL__N_112guf_callee_6EfE", kAlloca) +
       definition("_ZN4user4ownsEv", kAlloca + kPromised) +
       "declare void @_ZN12_GLOBAL__N_112guf_callee_7E()\n";
-  EXPECT_THAT(find_stack_places(code), ElementsAre(3, 14));
-  EXPECT_THAT(find_stack_places(""), IsEmpty());
-  for (size_t size = 0; size < code.size(); ++size) find_stack_places(code.substr(0, size));
+  EXPECT_THAT(find_stack_loops(code), ElementsAre(3, 14));
+  EXPECT_THAT(find_stack_loops(""), IsEmpty());
+  for (size_t size = 0; size < code.size(); ++size) find_stack_loops(code.substr(0, size));
 }
 
 const char kKernels[] =
@@ -61,7 +61,7 @@ TEST_F(Gufcc, LoopsWithPlacesOnTheStackAreCompiledAgain) {
                            "-v"};
   const ProcessResult built = run(command);
   EXPECT_EQ(built.status, 0) << built.output;
-  EXPECT_THAT(built.output, HasSubstr("gufcc: unit0_v3: 1 loops with places on the stack"));
+  EXPECT_THAT(built.output, HasSubstr("gufcc: unit0_v3: 1 loops with variables on the stack"));
   const ProcessResult again = run(command);
   EXPECT_THAT(again.output, HasSubstr("gufcc: unit0_v3 from the cache"));
   EXPECT_THAT(again.output, Not(HasSubstr("on the stack")));

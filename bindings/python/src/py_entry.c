@@ -17,19 +17,19 @@ int gufpy_is_ending(void) {
 #endif
 }
 
-int gufpy_visit_begin(gufpy_visit *visit) {
+int gufpy_entry_begin(gufpy_entry *visit) {
   if (gufpy_is_ending() && (!Py_IsInitialized() || !PyGILState_Check())) return 0;
   visit->inside = 1;
   visit->state = PyGILState_Ensure();
   return 1;
 }
 
-void gufpy_visit_end(gufpy_visit *visit) {
+void gufpy_entry_end(gufpy_entry *visit) {
   PyGILState_Release(visit->state);
   visit->inside = 0;
 }
 
-void gufpy_visit_stay(gufpy_visit *visit) {
+void gufpy_entry_block(gufpy_entry *visit) {
   if (!visit->inside || !gufpy_is_ending()) return;
   for (;;) pause();
 }
@@ -56,6 +56,7 @@ int gufpy_has_stack(void) {
   /* Outside these bounds, the thread runs on a stack that the program allocated (a coroutine),
    * whose size is unknown. */
   if (here < start || here >= least) return 1;
-  PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded: the stack ends");
+  PyErr_SetString(PyExc_RecursionError,
+                  "maximum recursion depth exceeded: the end of the stack is near");
   return 0;
 }
