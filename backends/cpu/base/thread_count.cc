@@ -153,7 +153,7 @@ Granted granted_threads() {
   if (read_text("/proc/self/cgroup", membership, sizeof(membership))) {
     quota = cgroup_threads("/sys/fs/cgroup", membership);
   } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
-    return {static_cast<uint16_t>(processors), GrantedBy::kNobody};
+    return {static_cast<uint16_t>(processors), GrantedBy::kUndetermined};
   }
   if (quota == 0 || quota >= processors) {
     return {static_cast<uint16_t>(processors), GrantedBy::kAffinity};

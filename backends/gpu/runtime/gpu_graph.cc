@@ -151,7 +151,7 @@ Graph *make_graph(Device &device, Block *memory, StatusSlot *words) {
   auto *const graph = create<Graph>(device);
   if (graph == nullptr) return nullptr;
   if (memory != nullptr) graph->memory = create<WorkMemory>(memory);
-  if (words != nullptr) graph->words = create<Words>(words);
+  if (words != nullptr) graph->words = create<StatusWords>(words);
   const bool complete = (memory == nullptr || graph->memory != nullptr) &&
                         (words == nullptr || graph->words != nullptr);
   if (complete) return graph;

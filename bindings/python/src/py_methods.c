@@ -345,9 +345,10 @@ GUFPY_METHOD(ufunc_accumulate, GUFPY_ACCUMULATE)
 GUFPY_METHOD(ufunc_reduceat, GUFPY_REDUCEAT)
 GUFPY_METHOD(ufunc_at, GUFPY_AT)
 
-#define GUFPY_ENTRY(function) (PyCFunction)(void (*)(void)) function, METH_FASTCALL | METH_KEYWORDS
+#define GUFPY_FASTCALL(function) \
+  (PyCFunction)(void (*)(void)) function, METH_FASTCALL | METH_KEYWORDS
 PyMethodDef gufpy_ufunc_methods[] = {
-    {"reduce", GUFPY_ENTRY(ufunc_reduce),
+    {"reduce", GUFPY_FASTCALL(ufunc_reduce),
      "reduce($self, /, array, axis=0, dtype=None, out=None, keepdims=False, initial=...,\n"
      "       where=True, *, stream=None, device=None, order='K', threads=0)\n--\n\n"
      "Reduces elements along axes, as NumPy's reduce does. The reduced axes are removed, or have\n"
@@ -355,21 +356,21 @@ PyMethodDef gufpy_ufunc_methods[] = {
      "the identity, if there is one. AxisError for an axis that the array does not have,\n"
      "ShapeError for a ufunc without a reduction, or if there is no identity and there are no\n"
      "elements."},
-    {"accumulate", GUFPY_ENTRY(ufunc_accumulate),
+    {"accumulate", GUFPY_FASTCALL(ufunc_accumulate),
      "accumulate($self, /, array, axis=0, dtype=None, out=None, *, stream=None, device=None,\n"
      "           order='K', threads=0)\n--\n\n"
      "Returns all partial results along an axis. The result has the shape of the array. Raises the "
      "errors of reduce."},
-    {"reduceat", GUFPY_ENTRY(ufunc_reduceat),
+    {"reduceat", GUFPY_FASTCALL(ufunc_reduceat),
      "reduceat($self, /, array, indices, axis=0, dtype=None, out=None, *, stream=None,\n"
      "         device=None, order='K', threads=0)\n--\n\n"
      "Reduces slices of an axis. Each index starts a slice, so the axis of the result has one\n"
      "element per index. IndexOutOfRange for an index outside the axis; other errors are those\n"
      "of reduce."},
-    {"at", GUFPY_ENTRY(ufunc_at),
+    {"at", GUFPY_FASTCALL(ufunc_at),
      "at($self, /, a, indices, b=None, *, stream=None, device=None, threads=0)\n--\n\n"
      "a[indices] = op(a[indices], b), applied once per occurrence of an index."},
-    {"outer", GUFPY_ENTRY(gufpy_ufunc_outer),
+    {"outer", GUFPY_FASTCALL(gufpy_ufunc_outer),
      "outer($self, A, B, /, **keywords)\n--\n\n"
      "Applies a binary ufunc to all pairs of elements. The result has the axes of A, then the\n"
      "axes of B. DTypeError for a generalized ufunc."},

@@ -204,9 +204,9 @@ TEST_F(Pool, DoesNotKeepANumberOfThreadsThatItCouldNotRead) {
   setrlimit(RLIMIT_NOFILE, &none);  // no more files can be opened
   const Granted without = claim_pool().granted();
   setrlimit(RLIMIT_NOFILE, &before);
-  EXPECT_EQ(without.by, GrantedBy::kNobody);
+  EXPECT_EQ(without.by, GrantedBy::kUndetermined);
   EXPECT_GE(without.threads, 1u);
-  EXPECT_NE(claim_pool().granted().by, GrantedBy::kNobody);
+  EXPECT_NE(claim_pool().granted().by, GrantedBy::kUndetermined);
 }
 
 TEST(Deadline, LeavesTheTimeThatAWaitStillHas) {

@@ -278,7 +278,7 @@ TEST(ValidateCall, SeparateOutputsAreWritten) {
   EXPECT_EQ(error.argument, 0);
 
   call.view().nseparate = 1;
-  call.view().operand[0].flags |= op::kWrittenElsewhere;
+  call.view().operand[0].flags |= op::kHasSeparateOutput;
   EXPECT_EQ(check_operands(call.view(), &error), GUF_OK);
   call.view().operand[1].flags = op::kReadOnly;
   EXPECT_EQ(check_operands(call.view(), &error), GUF_E_READ_ONLY);

@@ -1844,6 +1844,7 @@ unsafe extern "C" {
     /// is called and no plugin code runs.
     /// Errors  GUF_E_ARG       <= out_count is NULL
     ///         GUF_E_NO_MEMORY <= a host allocation failed
+    ///         GUF_E_IO        <= the process has too many open files; a later call tries again
     /// [mt], reads the disk at the first call
     /// Roles   blocking
     /// ```
@@ -1855,6 +1856,9 @@ unsafe extern "C" {
     /// Errors  GUF_E_ARG    <= out_info is NULL
     ///         GUF_E_INDEX  <= index is not below the number of backends (guf_backend_count)
     ///         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
+    ///         GUF_E_NO_MEMORY, GUF_E_IO <= the backend was not probed, because a host allocation failed
+    ///                                      or the process has too many open files; a later call tries
+    ///                                      again
     /// [mt]
     /// Roles   blocking
     /// ```
@@ -1891,6 +1895,8 @@ unsafe extern "C" {
     ///         GUF_E_NO_DEVICE  <= the index is not below the backend's device count
     ///         GUF_E_NO_IMAGE   <= the backend's kernels include none for this kind of device
     ///         any 9xx          <= the backend is not usable; the message says why
+    ///         GUF_E_NO_MEMORY, GUF_E_IO <= a host allocation failed, or the process has too many open
+    ///                                      files; a later call tries again
     /// [mt]
     /// Roles   blocking
     /// ```
