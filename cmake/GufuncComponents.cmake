@@ -166,7 +166,7 @@ function(gufunc_add_gtest name library)
   cmake_parse_arguments(PARSE_ARGV 2 arg "SLOW;THREADS;OPTIMIZED" "" "LINK;SOURCES")
   add_executable(${name}_test ${arg_UNPARSED_ARGUMENTS} ${arg_SOURCES})
   target_link_libraries(${name}_test PRIVATE ${library} ${arg_LINK} GTest::gmock GTest::gtest_main)
-  target_include_directories(${name}_test PRIVATE "${PROJECT_SOURCE_DIR}/tests")  # support/
+  target_include_directories(${name}_test PRIVATE "${PROJECT_SOURCE_DIR}")  # tests/support
   gufunc_apply_warnings(${name}_test)
   # The tested libraries are optimized as the preset specifies. Test programs are not optimized,
   # which halves their build time, except OPTIMIZED programs, which compute much themselves.

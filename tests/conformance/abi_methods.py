@@ -99,7 +99,9 @@ class Library(abi.Library):
         if self.device:
             unasked += [GUF_E_UNSUPPORTED, GUF_E_NO_IMAGE]
         if requested != status and status != GUF_E_INDEX and (requested or status not in unasked):
-            raise AssertionError(f'guf_resolve of {method} returns {requested}, guf_{method} {status}')
+            raise AssertionError(
+                f'guf_resolve of {method} returns {requested}, guf_{method} {status}'
+            )
         self.check(status)
         if method != 'at':
             self.compare(method, answer, args.outputs if method == 'outer' else args.output)
@@ -113,7 +115,9 @@ class Library(abi.Library):
         resolved = answer.dtypes[2], list(answer.output_shapes[0][: answer.output_ndims[0]])
         found = info.dtype, list(info.shape[: info.ndim])
         if resolved != found:
-            raise AssertionError(f'guf_resolve of {method} reports {resolved}, the result is {found}')
+            raise AssertionError(
+                f'guf_resolve of {method} reports {resolved}, the result is {found}'
+            )
 
     def answer(self, operand, out):
         return self.result(operand) if out is None else out

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "drawn_operand.h"
-#include "support/requests.h"
 #include "target.h"
+#include "tests/support/requests.h"
 
 namespace gufunc::fuzz {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "drawn_operand.h"
-#include "support/requests.h"
 #include "target.h"
+#include "tests/support/requests.h"
 
 namespace gufunc::fuzz {
 namespace {

@@ -243,7 +243,7 @@ TEST_P(ChunkedStops, RefusedOperands) {
   ASSERT_EQ(guf_stream_create(device_, 0, &stream, &error_), GUF_OK) << error_.message;
   stream_ = stream;
   EXPECT_EQ(call_chunked(case_), GUF_E_ARG);
-  EXPECT_THAT(error_.message, HasSubstr("stream: a chunked call"));
+  EXPECT_THAT(error_.message, HasSubstr("stream: expected NULL; a chunked call"));
   stream_ = nullptr;
   guf_stream_release(stream, nullptr);
   Case given = case_;

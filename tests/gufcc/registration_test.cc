@@ -35,7 +35,7 @@ void PrintTo(const Refused &row, std::ostream *os) {
 }
 
 const Refused kRefused[] = {
-    {"InNamespace", raw("ufunc", "f", {"f->f"}, 5, 1), "outside of any namespace"},
+    {"InNamespace", raw("ufunc", "f", {"f->f"}, 5, 1), "must be outside of namespaces and braces"},
     {"NoTypes", raw("ufunc", "f", {}), "GUF_UFUNC(f) lacks its types"},
     {"EmptyTypes", raw("ufunc", "f", {" "}), "has no types"},
     {"NoSignature", raw("gufunc", "f", {}), "GUF_GUFUNC(f) lacks its signature"},
@@ -96,8 +96,8 @@ const Refused kRefused[] = {
      "'zz' is not a dimension of the signature, which has n, m"},
     {"RuleWithoutValue", rule("m"), "expect '=' at position 1 in \"m\""},
     {"RuleOfOneSlash", rule("m=n/0"), "expect '//' at position 4"},
-    {"RuleOfNoOperand", rule("m=value(5)"), "value() takes the number of an input"},
-    {"RuleForInput", rule("n=3"), "the dimension is in an input"},
+    {"RuleOfNoOperand", rule("m=value(5)"), "value() expects the number of an input"},
+    {"RuleForInput", rule("n=3"), "a dimension of an input cannot have a rule"},
     {"TwoRules", raw("gufunc", "f", {"(n)->(m)", "f->f", "rule=m=n", "rule=m=3"}),
      "the dimension has a rule already at position 5 in \"m=n; m=3\""},
 };

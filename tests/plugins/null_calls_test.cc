@@ -9,8 +9,8 @@
 #include <cstring>
 #include <string>
 
-#include "support/requests.h"
 #include "tests/plugins/null_fixture.h"
+#include "tests/support/requests.h"
 
 namespace {
 

@@ -209,7 +209,7 @@ TEST_F(NullHostCalls, PlansCopyNothing) {
   args.options.device = far_;
   guf_plan plan = nullptr;
   EXPECT_EQ(guf_plan_create(add_, &args, &plan, &error_), GUF_E_UNSUPPORTED);
-  EXPECT_THAT(error_.message, HasSubstr("operands are in host memory, which null:2 cannot read"));
+  EXPECT_THAT(error_.message, HasSubstr("operands are in host memory, which null:2 cannot access"));
 }
 
 TEST_F(NullHostCalls, Methods) {

@@ -10,8 +10,8 @@
 #include <functional>
 #include <string>
 
-#include "support/requests.h"
 #include "tests/plugins/null_fixture.h"
+#include "tests/support/requests.h"
 
 namespace {
 

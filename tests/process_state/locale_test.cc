@@ -5,7 +5,7 @@
 
 #include "call_samples.h"
 #include "comma_locale.h"
-#include "support/requests.h"
+#include "tests/support/requests.h"
 
 namespace {
 

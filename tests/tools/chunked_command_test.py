@@ -155,7 +155,8 @@ class Chunked(command_fixture.CommandTest):
             self.fails(2, '--chunk: expected a number of bytes below 2^64, such as 65536, 64K, 8M '
                        f"or 1G, got '{text}'\n", 'run', 'negative', path, '-o', self.out,
                        '--chunk', text)
-        self.fails(2, '--chunk: expected -o, --into or --inplace', 'run', 'negative', path, '--chunk', '1M')
+        self.fails(2, '--chunk: expected -o, --into or --inplace',
+                   'run', 'negative', path, '--chunk', '1M')
 
 
 if __name__ == '__main__':

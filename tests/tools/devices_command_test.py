@@ -103,7 +103,7 @@ class Devices(command_fixture.CommandTest):
     def test_no_device(self):
         with machine(GUFUNC_SIM_DEVICES='0'):
             for backend, cause in (
-                ('cuda', 'no device: cuInit answers CUDA_ERROR_NO_DEVICE (100)'),
+                ('cuda', 'no device: cuInit failed with CUDA_ERROR_NO_DEVICE (100)'),
                 ('roc', 'no device: hipInit failed with hipErrorNoDevice (100)'),
             ):
                 reason = f'backend {backend} found no device'
@@ -132,7 +132,7 @@ class Devices(command_fixture.CommandTest):
         with machine(GUFUNC_SIM_ARCH='sm_70', GUFUNC_BACKENDS='cuda,cpu'):
             (device,) = self.rows()['cuda']['devices']
             self.assertEqual((device['spec'], device['state']), ('cuda:0', 'GUF_E_NO_IMAGE'))
-            self.assertRegex(device['reason'], 'is sm_70, and no kernel .* has code for .*_75')
+            self.assertRegex(device['reason'], 'has the target sm_70, but the plugin has code for .*_75')
             self.assertIn(device['reason'], self.lines()['cuda'][1])
             output = self.ok('run', 'matmul', *self.square(), '-o', self.out, '--device', 'auto')
             self.assertNotIn('NO_IMAGE', output)

@@ -226,7 +226,8 @@ class Chunks(command_fixture.CommandTest):
             self.fails(2, '--chunk: expected a number of bytes below 2^64, such as 65536, 64K, 8M '
                        f"or 1G, got '{text}'\n", 'run', 'add', file, file, '-o', self.out,
                        f'--chunk={text}')
-        self.fails(2, '--chunk: expected -o, --into or --inplace', 'run', 'add', file, file, '--chunk=1K')
+        self.fails(2, '--chunk: expected -o, --into or --inplace',
+                   'run', 'add', file, file, '--chunk=1K')
 
 
 class MethodThreads(command_fixture.CommandTest):
@@ -248,7 +249,7 @@ class MethodThreads(command_fixture.CommandTest):
             self.assertIn('threads: 1, as the indices are applied in order',
                           self.ok('at', 'add', a, '1', '--indices', '0', '--explain'))
             for method in ('reduce', 'accumulate'):
-                self.assertIn('threads: 1, as work of 100 is too little to share',
+                self.assertIn('threads: 1, as the work, 100, is too small to share',
                               self.ok(method, 'add', small, '--explain'))
             self.assertIn('nothing is launched',
                           self.ok('reduce', 'add', self.save('e.npy', np.ones((3, 0))),

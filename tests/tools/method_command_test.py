@@ -31,7 +31,7 @@ class MethodCommand(command_fixture.CommandTest):
         for method, more, parts in (
             ('reduce', ['--axis=0,2', '--where', mask], ['folds axis 2 of 4, then axis 0 of 2']),
             ('accumulate', ['--axis', '1'], ['folds axis 1 of 3', 'shape (2,3,4), to allocate']),
-            ('reduceat', ['--indices', '0,1'], ['2 stretches', 'shape (2,3,4), to allocate']),
+            ('reduceat', ['--indices', '0,1'], ['2 slices', 'shape (2,3,4), to allocate']),
             ('at', ['1', '--indices', '0,1'], ['indices of shape (2,) for the first 1 axes']),
             ('outer', ['f4:1.5'],
              ['shape (2,3,4), strides (96,32,8), to allocate', 'elementwise launch']),
@@ -108,7 +108,7 @@ class MethodCommand(command_fixture.CommandTest):
             self.gives(expected, 'reduceat', 'add', self.a, '--indices', given, '--axis', '-1')
         self.fails(4, 'index 9 out-of-bounds in add.reduceat [0, 2)', 'reduceat', 'add', self.a,
                    '--indices', '0,9')
-        self.fails(2, "--indices is required; 'gufunc reduceat --help' tells more", 'reduceat',
+        self.fails(2, "--indices is required; see 'gufunc reduceat --help'", 'reduceat',
                    'add', self.a)
         self.fails(3, '0,x: no such file, and not a list of integers (0,3,5)', 'reduceat', 'add',
                    self.a, '--indices', '0,x')
@@ -150,7 +150,7 @@ class MethodCommand(command_fixture.CommandTest):
         np.testing.assert_array_equal(np.load(into), self.values.sum(0))
         self.fails(4, '(3,4)->(3,newaxis,4) (2,3,4) ; argument 2, axis 0: expected 2, got 3',
                    'reduce', 'add', self.a, '--axis', '1', '--into', into)
-        self.fails(2, '-o, --into and --inplace say where the result goes: expected one of them',
+        self.fails(2, '-o, --into and --inplace: expected only one of them',
                    'reduce', 'add', self.a, '--into', into, '-o', self.out)
 
     def test_json(self):

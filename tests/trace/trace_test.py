@@ -379,7 +379,7 @@ class Traces(unittest.TestCase):
             taken.write('mine')
             taken.flush()
             fcntl.flock(taken, fcntl.LOCK_EX)
-            self.refused(self.path, "is another process's trace; %p in the name")
+            self.refused(self.path, "is in use as the trace of another process; %p in the name")
             self.assertEqual(self.path.read_text(), 'mine')
         self.traced('cpu', 'calls', 1)
 

@@ -379,9 +379,9 @@ GUF_API guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t hos
 
 /** Defines the identity note of a plugin: section .note.gufunc, owner "gufunc", type 0x6201. The
  * descriptor is a text of `key=value` pairs separated by ';': name, abi (lowest-highest minor
- * version), priority, isa (baseline that the code requires), and optionally dlpack=D-P-M: the DLPack
- * device types of device memory, of pinned host memory and of managed memory; 0 where DLPack has
- * none.
+ * version), priority, isa (baseline that the code requires), and optionally dlpack=D-P-M: the
+ * DLPack device types of device memory, of pinned host memory and of managed memory; 0 where DLPack
+ * has none.
  * Example, at file scope: GUF_BACKEND_NOTE("name=null;abi=0-0;priority=10;isa=x86-64"). */
 #define GUF_BACKEND_NOTE(text)                                                     \
   __attribute__((section(".note.gufunc"), used, aligned(4))) static const struct { \

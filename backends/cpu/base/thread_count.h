@@ -11,8 +11,8 @@ inline constexpr uint32_t kMaxThreads = 1024;
 
 enum class GrantedBy : uint16_t { kUndetermined, kUser, kAffinity, kQuota };
 
-// The number of threads, and the limit that determines it. kUndetermined means that the number is not
-// determined, or not finally.
+// The number of threads, and the limit that determines it. kUndetermined means that the number is
+// not determined, or not finally.
 // It fits in one word, so that it can be atomic.
 struct Granted {
   uint16_t threads = 0;
@@ -22,7 +22,8 @@ struct Granted {
 // Returns GUFUNC_NUM_THREADS (1..1024) if it is set.
 // Otherwise returns the smaller of the affinity mask and the cgroup quota, but at least 1.
 // It reads files, so the result is kept and not determined for each launch. If the quota cannot be
-// read for lack of file descriptors or memory, `by` is kUndetermined, and the result must not be kept.
+// read for lack of file descriptors or memory, `by` is kUndetermined, and the result must not be
+// kept.
 Granted granted_threads();
 
 // Returns the number of processors that the cgroup files under `root` grant to a process,

@@ -44,6 +44,8 @@ request_of(operation, args::Ptr{guf_accumulate_args}) =
 request_of(operation, args::Ptr{guf_at_args}) =
     guf_request(sizeof(guf_request), operation, C_NULL, C_NULL, C_NULL, args)
 
+request_of(operation, args::Natural) = request_of(operation, args.array)
+
 # Resolves a request. `read` receives the pointer to the guf_resolution.
 function resolve_by(read, operation, f::UFunc, args)
     asked = Ref(request_of(operation, args))

@@ -201,8 +201,8 @@ class Event(_gufunc.Handle):
 
     def record(self, stream=None):
         """Records the event at the present end of `stream`. If `stream` is None or 0, records it
-        after the work without a stream on the event's device.""" if stream is None or
-        (isinstance(stream, int) and stream == 0):
+        after the work without a stream on the event's device."""
+        if stream is None or (isinstance(stream, int) and stream == 0):
             stream = self._default_stream()
         lowlevel.guf_event_record(self, stream)
 

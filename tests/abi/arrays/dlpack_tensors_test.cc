@@ -293,13 +293,14 @@ TEST_F(DlpackTensors, UnsupportedArraysAreRefused) {
   guf_dtype record = 0, time = 0;
   expect(guf_dtype_register("dlpack_record", 12, 4, &record, &error_));
   expect(guf_dtype_make_time(GUF_DATETIME64, GUF_UNIT_SECOND, 25, &time, &error_));
-  refuse_to_give(alloc(record, {2}), GUF_E_DTYPE, "no structured dtypes: got dlpack_record");
-  refuse_to_give(alloc(time, {2}), GUF_E_DTYPE, "no datetimes: got datetime64[25s]");
+  refuse_to_give(alloc(record, {2}), GUF_E_DTYPE,
+                 "does not support structured dtypes: got dlpack_record");
+  refuse_to_give(alloc(time, {2}), GUF_E_DTYPE, "does not support datetimes: got datetime64[25s]");
   double buffer[8] = {};
   refuse_to_give(wrap(buffer, GUF_F64, {3}, {}, GUF_TENSOR_SWAPPED), GUF_E_DTYPE,
                  "other byte order: got swapped float64");
   refuse_to_give(wrap(buffer, GUF_F64, {3}, {12}), GUF_E_UNSUPPORTED,
-                 "12 bytes, no multiple of the item size 8");
+                 "12 bytes, not a multiple of the item size 8");
   // The stride of an axis of extent 1 has no effect.
   guf_dlpack *single = give(wrap(buffer, GUF_F64, {1, 2}, {12, 8}));
   EXPECT_EQ(single->tensor.strides[0], 2);

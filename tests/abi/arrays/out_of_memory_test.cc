@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "array_fixture.h"
-#include "support/requests.h"
+#include "tests/support/requests.h"
 
 namespace {
 

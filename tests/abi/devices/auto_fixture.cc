@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-#include "support/requests.h"
+#include "tests/support/requests.h"
 
 namespace device_test {
 

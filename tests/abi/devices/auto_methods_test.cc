@@ -2,7 +2,7 @@
 // Tests methods on device auto. They run on the host if their memory is host memory, and otherwise
 // on the device.
 #include "auto_fixture.h"
-#include "support/requests.h"
+#include "tests/support/requests.h"
 
 namespace device_test {
 namespace {

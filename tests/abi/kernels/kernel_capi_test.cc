@@ -155,11 +155,20 @@ TEST_F(KernelTest, ArgumentsAreHeldAgainstParameters) {
        "argument 0: expected float32, got float64"},
       {scale, {weak(2), array(d)}, GUF_E_DTYPE, "argument 1: expected float32, got float64"},
       {scale, {weak(2), array(pairs)}, GUF_E_SHAPE, "argument 1: expected 1 dimensions, got 2"},
-      {turn, {array(stretched), array(stretched)}, GUF_E_READ_ONLY, "argument 1: got a read-only"},
-      {raise, {array(odd), array(x), weak(3)}, GUF_E_ARG, "argument 0: got an array that is not"},
+      {turn,
+       {array(stretched), array(stretched)},
+       GUF_E_READ_ONLY,
+       "argument 1: expected a writable array, got a read-only one"},
+      {raise,
+       {array(odd), array(x), weak(3)},
+       GUF_E_ARG,
+       "argument 0: expected a C-contiguous array"},
       {raise, {array(x), array(x), real}, GUF_E_DTYPE, "argument 2: expected int64, got a float"},
       {scale, {weak(2), loose}, GUF_E_ARG, "argument 1: expected aligned elements"},
-      {scale, {weak(2), transposed}, GUF_E_ARG, "argument 1: got elements in the other byte order"},
+      {scale,
+       {weak(2), transposed},
+       GUF_E_ARG,
+       "argument 1: expected native byte order, got swapped elements"},
   };
   if (!on_cpu()) {
     rows.push_back({scale, {weak(2), host}, GUF_E_DEVICE_MISMATCH, "got memory of the host"});

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "misuse_fixture.h"
-#include "support/requests.h"
+#include "tests/support/requests.h"
 
 namespace misuse {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "support/requests.h"
+#include "tests/support/requests.h"
 
 namespace {
 

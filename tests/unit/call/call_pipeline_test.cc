@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "support/requests.h"
+#include "tests/support/requests.h"
 #include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {

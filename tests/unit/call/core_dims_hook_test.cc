@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "support/requests.h"
+#include "tests/support/requests.h"
 #include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
@@ -184,12 +184,10 @@ TEST(CoreDimsHook, MayNotChangeKnownSizes) {
   const guf_ufunc ufunc = make("test_conv_misbehaves", misbehaves, &kind, nullptr);
   const guf_status expected[] = {GUF_E_LOOP,  GUF_E_SHAPE, GUF_E_SHAPE,
                                  GUF_E_SHAPE, GUF_E_LOOP,  GUF_E_SHAPE};
-  const char *const texts[] = {"returned 7, which is not an error",
-                               "gave m the size 4; expected 3, got 4",
-                               "gave p the size -5",
-                               "refused the sizes",
-                               "returned 123456, which is not an error",
-                               "has core dimension 0 unspecified"};
+  const char *const texts[] = {
+      "returned 7, which is not an error",        "set m to 4; expected 3, got 4",
+      "set p to -5; expected at least 0, got -5", "refused the sizes",
+      "returned 123456, which is not an error",   "has core dimension 0 unspecified"};
   for (kind = 0; kind < 6; ++kind) {
     Convolution call;
     EXPECT_EQ(guf_call(ufunc, &call.args, &call.error), expected[kind]);

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <thread>
 
-#include "support/requests.h"
+#include "tests/support/requests.h"
 #include "tests/unit/method/stream_keep_fixture.h"
 
 namespace gufunc {

@@ -144,8 +144,8 @@ TEST_F(DescribeLaunch, OneCall) {
   Seen seen;
   make_known(&seen);
   const std::string text = text_of_known(launch, &seen);
-  EXPECT_THAT(text, HasSubstr("threads: 1, as work of "));
-  EXPECT_THAT(text, HasSubstr(" is too little to share, which begins at 32768\n"));
+  EXPECT_THAT(text, HasSubstr("threads: 1, as the work, "));
+  EXPECT_THAT(text, HasSubstr(", is too small to share: the minimum is 32768\n"));
   run(launch, &seen);
   EXPECT_EQ(seen.calls, 1);
   expect_one_thread(seen);
@@ -180,7 +180,9 @@ TEST_F(DescribeLaunch, Blocks) {
   guf_launch_block launch = block({1000}, {1}, {1}, 1000);
   launch.flags |= GUF_LAUNCH_SWAPPED;
   launch.operand_flags[1] |= GUF_LAUNCH_OPERAND_SWAPPED;
-  EXPECT_THAT(text_of(launch), HasSubstr("walk: row by row through blocks of operands"));
+  EXPECT_THAT(text_of(launch),
+              HasSubstr("walk: row by row, with operands converted to the loop's dtypes and byte "
+                        "order in blocks\n"));
   Seen seen;
   run(launch, &seen);
   EXPECT_GT(seen.calls, 1u);

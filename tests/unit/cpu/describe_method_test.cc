@@ -175,7 +175,9 @@ TEST_F(DescribeMethod, ReduceatWithAndWithoutIndices) {
   EXPECT_THAT(text_of(stretches), HasSubstr("walk: slice by slice\nthreads: up to 3, "));
   // Each segment has one element, except the last one, which has 10.
   std::fill(indices.begin(), indices.end(), 99990);
-  EXPECT_THAT(text_of(stretches), HasSubstr("threads: 1, as work of 1009 is too little"));
+  EXPECT_THAT(
+      text_of(stretches),
+      HasSubstr("threads: 1, as the work, 1009, is too small to share: the minimum is 32768"));
   EXPECT_EQ(threads_of(stretches, 0, 1), 1u);
 }
 

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "support/requests.h"
+#include "tests/support/requests.h"
 #include "tests/unit/method/guarded_arrays.h"
 
 namespace gufunc {
@@ -89,7 +89,8 @@ inline guf_call_args make_args(std::vector<guf_operand> *inputs, std::vector<guf
   return args;
 }
 
-// Checks guf_resolve and guf_explain, and then makes the call. `shape` is the expected shape of the first output.
+// Checks guf_resolve and guf_explain, and then makes the call. `shape` is the expected shape of the
+// first output.
 inline guf_status run(CallFunction function, guf_ufunc ufunc, std::vector<guf_operand> inputs,
                       std::vector<guf_operand> outputs, const guf_operand *where,
                       const Shape &shape, guf_error *error) {

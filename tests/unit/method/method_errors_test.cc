@@ -23,7 +23,7 @@ TEST(MethodErrors, OfAccumulate) {
   expect(unary.run(), unary.error, GUF_E_VALUE, "accumulate only supported for binary functions");
   Accumulate indices("add", ground.input({3}));
   indices.args.indices = indices.weak_int(0);
-  expect(indices.run(), indices.error, GUF_E_ARG, "args->indices is not NULL");
+  expect(indices.run(), indices.error, GUF_E_ARG, "args->indices must be NULL for accumulate");
   Accumulate size("add", ground.input({4}));
   size.into(ground.output({3}));
   expect(size.run(), size.error, GUF_E_SHAPE,

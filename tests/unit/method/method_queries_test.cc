@@ -3,7 +3,7 @@
 // no element.
 #include <string>
 
-#include "support/requests.h"
+#include "tests/support/requests.h"
 #include "tests/unit/method/method_ground.h"
 
 namespace gufunc {

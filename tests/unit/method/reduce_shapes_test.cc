@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "support/requests.h"
+#include "tests/support/requests.h"
 #include "tests/unit/method/call_variants.h"
 #include "tests/unit/method/state_fixture.h"
 

@@ -9,7 +9,7 @@
 #include <complex>
 #include <functional>
 
-#include "support/requests.h"
+#include "tests/support/requests.h"
 #include "tests/unit/method/state_fixture.h"
 
 namespace gufunc {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <random>
 
-#include "support/requests.h"
+#include "tests/support/requests.h"
 #include "tests/unit/method/state_fixture.h"
 
 namespace gufunc {

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <thread>
 
-#include "support/requests.h"
+#include "tests/support/requests.h"
 #include "tests/unit/method/method_fixture.h"
 
 namespace gufunc {

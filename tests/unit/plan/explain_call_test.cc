@@ -2,7 +2,7 @@
 // Tests guf_explain, which describes a call without allocating its outputs.
 #include <gmock/gmock.h>
 
-#include "support/requests.h"
+#include "tests/support/requests.h"
 #include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
@@ -93,7 +93,7 @@ TEST(ExplainCall, IncludesTheBackendsDescription) {
   small.in(Call::weak_int(1)).in({GUF_F32, x.data(), {300}, {}, 0});
   EXPECT_THAT(text_of(small), HasSubstr("\nkernel image x86-64-v"));
   EXPECT_THAT(text_of(small),
-              HasSubstr("\nwalk: one call of the loop\nthreads: 1, as work of 300 "));
+              HasSubstr("\nwalk: one call of the loop\nthreads: 1, as the work, 300, "));
   EXPECT_THAT(text_of(small), HasSubstr("\ninstructions: up to x86-64-v"));
   across.in({GUF_F32, x.data(), {200, 300}, {}, 0})
       .in({GUF_F32, y.data(), {200, 300}, {4, 800}, 0});
@@ -104,7 +104,9 @@ TEST(ExplainCall, IncludesTheBackendsDescription) {
   EXPECT_THAT(text_of(requested), HasSubstr("\nthreads: 1, as the call requests one\n"));
   const auto *const odd = reinterpret_cast<const char *>(x.data()) + 1;
   shifted.in({GUF_F32, odd, {300}, {}, 0}).in({GUF_F32, y.data(), {300}, {}, 0});
-  EXPECT_THAT(text_of(shifted), HasSubstr("\nwalk: row by row through blocks of operands"));
+  EXPECT_THAT(text_of(shifted),
+              HasSubstr("\nwalk: row by row, with operands converted to the loop's dtypes and byte "
+                        "order in blocks\n"));
   none.in({GUF_F32, x.data(), {0, 3}, {}, 0}).in({GUF_F32, y.data(), {3}, {}, 0});
   EXPECT_THAT(text_of(none), testing::EndsWith("\nno items: nothing is launched\n"));
 }

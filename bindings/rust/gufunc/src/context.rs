@@ -2,7 +2,7 @@
 //! Functions of the whole library, and contexts.
 
 use crate::handle::counted;
-use crate::status::{run, check, static_text, text_of};
+use crate::status::{check, run, static_text, text_of};
 use crate::{Device, Error, Module, Result, Status, Ufunc};
 use gufunc_sys as sys;
 use std::ffi::CString;

@@ -2,7 +2,7 @@
 //! Backends, devices and their memory.
 
 use crate::context::{c_string, nanoseconds};
-use crate::status::{run, check, text_of};
+use crate::status::{check, run, text_of};
 use crate::{Element, Error, Result, Status};
 use gufunc_sys as sys;
 use std::path::Path;

@@ -5,7 +5,6 @@ use crate::frame::Frame;
 use crate::status::check;
 use crate::{DynArray, FpFlags, Output, Resolution, Result, Stream};
 use gufunc_sys as sys;
-use std::ffi::c_char;
 
 /// Declares setters of keywords for a type with the fields `args` and `borrowed`. Documentation
 /// that differs between the types is passed to the macro.

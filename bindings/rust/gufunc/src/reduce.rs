@@ -7,8 +7,7 @@ use crate::keywords::{entries, keywords, Borrowed, Entries};
 use crate::{DynArray, Error, Operand, Output, Outputs, Resolution, Result, Status, Ufunc};
 use gufunc_sys as sys;
 
-static REDUCE: Entries<sys::guf_reduce_args> =
-    entries!(guf_reduce, GUF_OPERATION_REDUCE, reduce);
+static REDUCE: Entries<sys::guf_reduce_args> = entries!(guf_reduce, GUF_OPERATION_REDUCE, reduce);
 
 /// The axes to reduce.
 enum Axes<'a> {

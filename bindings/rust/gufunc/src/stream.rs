@@ -3,7 +3,7 @@
 
 use crate::context::nanoseconds;
 use crate::handle::counted;
-use crate::status::{run, check};
+use crate::status::{check, run};
 use crate::{Device, Graph, Result, Status};
 use gufunc_sys as sys;
 use std::ops::Deref;

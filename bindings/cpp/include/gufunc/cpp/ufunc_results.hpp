@@ -3,7 +3,7 @@
 #ifndef GUFUNC_CPP_UFUNC_RESULTS_HPP
 #define GUFUNC_CPP_UFUNC_RESULTS_HPP
 
-#include <gufunc/call.h>
+#include <gufunc/resolve.h>
 #include <gufunc/cpp/array.hpp>
 
 #include <cstring>
