@@ -74,7 +74,7 @@ inline guf_status need_stream(guf_stream stream, backend::Stream **out, guf_erro
   return check_epoch(**out, "stream", error);
 }
 
-// The same; NULL finds NULL.  Errors  GUF_E_HANDLE, GUF_E_FORKED
+// Like the function above, but NULL finds NULL.  Errors  GUF_E_HANDLE, GUF_E_FORKED
 inline guf_status find_stream(guf_stream stream, backend::Stream **out, guf_error *error) {
   *out = nullptr;
   return stream == nullptr ? guf_status{GUF_OK} : need_stream(stream, out, error);

@@ -71,7 +71,7 @@ func TestReadingWaitsForStreams(t *testing.T) {
 	}
 }
 
-// The same for devices with separate memory, and for host memory that they use in place.
+// Tests the same on devices with separate memory, and for host memory that they use in place.
 func TestReadingWaitsForDevices(t *testing.T) {
 	const size = 1 << 20
 	for _, d := range devices(t) {

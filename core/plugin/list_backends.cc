@@ -79,7 +79,8 @@ void add_unless_worse(std::unique_ptr<Record> record, std::vector<std::unique_pt
     return;
   }
   for (std::unique_ptr<Record> &other : *list) {
-    // The same file under another name. Files that could not be opened have no identity.
+    // The file may be known under another name already. Files that could not be opened have no
+    // identity.
     if (record->identity.inode != 0 && other->identity == record->identity) return;
     if (other->name != record->name) continue;
     if (is_better(*record, *other)) std::swap(other, record);

@@ -107,10 +107,10 @@ class Compiler {
   const std::filesystem::path &headers() const { return headers_; }
   // -I and -D flags of the dialect and of the user.
   const Command &include_flags() const { return include_flags_; }
-  // The same flags without the folder that shadows the system headers, for a compiler that includes
-  // system headers itself.
+  // Like the flags above, without the folder that shadows the system headers, for a compiler that
+  // includes system headers itself.
   Command open_include_flags() const { return {include_flags_.begin() + 1, include_flags_.end()}; }
-  // The same flags with the dialect's headers as system headers, which cause no warnings.
+  // Like the flags above, with the dialect's headers as system headers, which cause no warnings.
   Command system_include_flags() const;
   // Every file that was read, except intermediate files.
   const std::set<std::string> &dependencies() const { return dependencies_; }

@@ -22,7 +22,7 @@ class TypedPaths {
   // Replaces every known absolute path by its typed spelling.
   std::string as_typed(std::string text) const;
 
-  // The same for the line markers of preprocessed text, `# 1 "file"`.
+  // Replaces the paths in the line markers of preprocessed text, `# 1 "file"`.
   std::string with_typed_markers(const std::string &preprocessed) const;
 
  private:

@@ -110,8 +110,8 @@ function fill_frame(slots, operands)
     end
 end
 
-# The same for groups of operands. `act` also receives the address of each group, NULL for an empty
-# group.
+# Like `framed`, for groups of operands. `act` also receives the address of each group, NULL for an
+# empty group.
 function framed_groups(act, groups::Vector{Any}...)
     operands = reduce(vcat, groups; init=Any[])
     framed(operands) do slots

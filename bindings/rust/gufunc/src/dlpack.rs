@@ -107,11 +107,10 @@ impl DlpackTensor {
         }
     }
 
-    /// Returns the pointer; the caller must then call its deleter. An unversioned tensor is
-    /// returned unchanged as the error.
+    /// Returns the pointer; the caller must then call its deleter.
     ///
     /// # Errors
-    /// The tensor.
+    /// Returns the tensor unchanged if it is unversioned.
     pub fn into_versioned(self) -> std::result::Result<*mut sys::guf_dlpack, Self> {
         match self.0 {
             Managed::Versioned(tensor) => {
@@ -125,7 +124,7 @@ impl DlpackTensor {
     /// Like [`DlpackTensor::into_versioned`], for an unversioned tensor.
     ///
     /// # Errors
-    /// The tensor.
+    /// Returns the tensor unchanged if it is versioned.
     pub fn into_unversioned(self) -> std::result::Result<*mut sys::guf_dlpack_unversioned, Self> {
         match self.0 {
             Managed::Unversioned(tensor) => {
