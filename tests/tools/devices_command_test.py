@@ -139,7 +139,7 @@ class Devices(command_fixture.CommandTest):
         with machine(GUFUNC_SIM_ARCH='gfx803', GUFUNC_BACKENDS='roc'):
             (device,) = self.rows()['roc']['devices']
             self.assertEqual(device['state'], 'GUF_E_NO_IMAGE')
-            self.assertIn('is gfx803, and no kernel', device['reason'])
+            self.assertIn('has the target gfx803, but', device['reason'])
 
     def square(self):
         return [self.save('square.npy', np.ones((8, 8)))] * 2
