@@ -38,7 +38,8 @@ class CommandInput(command_fixture.CommandTest):
         self.assertIn('result 1: float64, shape (3,)', self.ok(*reduce, '--explain'))
         self.fails(2, 'minmax: 2 results, but -o was given 1 time', *reduce, '-o', self.out)
         self.fails(2, '--into was given 3 times', *reduce, *['--into', into[0]] * 3)
-        self.fails(4, '--initial 1: reductions:minmax has a user-defined accumulator', *reduce, '--initial', '1')
+        self.fails(4, '--initial 1: reductions:minmax has a user-defined accumulator', *reduce,
+                   '--initial', '1')
         self.assertEqual(self.ok(*reduce, '--initial', 'none'), self.ok(*reduce))
         self.assertIn('copied first: argument 1, as the reduced axes have no common stride\n',
                       self.ok(*reduce, '--explain'))

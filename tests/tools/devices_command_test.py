@@ -132,7 +132,8 @@ class Devices(command_fixture.CommandTest):
         with machine(GUFUNC_SIM_ARCH='sm_70', GUFUNC_BACKENDS='cuda,cpu'):
             (device,) = self.rows()['cuda']['devices']
             self.assertEqual((device['spec'], device['state']), ('cuda:0', 'GUF_E_NO_IMAGE'))
-            self.assertRegex(device['reason'], 'has the target sm_70, but the plugin has code for .*_75')
+            self.assertRegex(device['reason'],
+                             'has the target sm_70, but the plugin has code for .*_75')
             self.assertIn(device['reason'], self.lines()['cuda'][1])
             output = self.ok('run', 'matmul', *self.square(), '-o', self.out, '--device', 'auto')
             self.assertNotIn('NO_IMAGE', output)

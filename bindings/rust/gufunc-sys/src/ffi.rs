@@ -3108,12 +3108,13 @@ unsafe extern "C" {
     /// ```text
     /// Returns the loop that a call or a method would use, the dtypes of its operands and the shapes of
     /// its outputs.
-    /// The operands of a reduce, accumulate or reduceat are the three operands of the loop X, Y -> X: the
-    /// result, the input, the result. The operands of an at are the array, the operand of a binary ufunc,
-    /// and the array. A call reads only the elements that value rules use, and a method reads none.
+    /// The operands of a reduce, accumulate or reduceat are the three operands of the loop X, Y -> X:
+    /// the result, the input, the result. The operands of an at are the array, the operand of a binary
+    /// ufunc, and the array. A call reads only the elements that value rules use, and a method reads
+    /// none.
     /// Errors  as the call or the method before its launch, except those of values in memory that a
-    ///         method reads: GUF_E_INDEX for an index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for an
-    ///         initial value
+    ///         method reads: GUF_E_INDEX for an index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for
+    ///         an initial value
     ///         GUF_E_STRUCT <= request->struct_size or out_resolution->struct_size is not valid
     ///         GUF_E_ARG    <= request or out_resolution is NULL; request->operation is not a
     ///                         guf_operation; the selected pointer is NULL
@@ -3121,10 +3122,10 @@ unsafe extern "C" {
     /// ```
     pub fn guf_resolve(ufunc: guf_ufunc, request: *const guf_request, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Describes as text what a call or a method would do and why: the loop, its kernel, the reasons why
-    /// other loops were rejected, casts, shapes, copies, and for methods the order in which elements are
-    /// combined. The format is the format of guf_plan_explain. Outputs may be missing as in guf_call: the
-    /// text marks them "to allocate". What a plan would stage in its workspace, a call copies.
+    /// Describes as text what a call or a method would do and why: the loop, its kernel, the reasons
+    /// why other loops were rejected, casts, shapes, copies, and for methods the order in which elements
+    /// are combined. The format equals that of guf_plan_explain. Outputs may be missing as in guf_call:
+    /// the text marks them "to allocate". What a plan would stage in its workspace, a call copies.
     /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
     ///         including the NUL.
     /// Errors  as guf_resolve, and
