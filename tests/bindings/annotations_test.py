@@ -73,7 +73,7 @@ class Annotations(unittest.TestCase):
                 self.assertTrue([line for line in found if message in line], found)
 
     def test_each_is_written(self):
-        """If all annotations of one kind are removed, the roles of at least 12 functions change, so
+        """If all annotations of one kind are removed, the roles of at least 7 functions change, so
         the generated code would change."""
         found, declared = read(TEXT)
         self.assertEqual(found, [])
@@ -84,7 +84,7 @@ class Annotations(unittest.TestCase):
                               re.sub(r'^GUF_BLOCKING.*\n', '', TEXT, flags=re.MULTILINE))
             same = {one.name: roles.of(one, without) for one in without.functions}
             changed = [name for name in report if report[name] != same[name]]
-            self.assertGreater(len(changed), 11, kind)
+            self.assertGreaterEqual(len(changed), 7, kind)
         for path in ('rust/gufunc-sys/src/ffi.rs', 'julia/src/ffi.jl', 'go/zcalls.go'):
             text = (ROOT / 'bindings' / path).read_text()
             self.assertEqual([name for name in report if report[name] not in text], [], path)

@@ -25,7 +25,7 @@ LOOP = ct.CFUNCTYPE(
     None, ct.POINTER(ct.c_void_p), ct.POINTER(ct.c_int64), ct.POINTER(ct.c_int64), ct.c_void_p
 )
 
-HOST_LOOP = {abi_methods.GUF_E_NO_IMAGE: ['is a host function; device']}
+HOST_LOOP = {abi_methods.GUF_E_NO_IMAGE: ['is a host function, which device']}
 
 
 class UfuncDesc(ct.Structure):

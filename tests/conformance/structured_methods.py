@@ -29,7 +29,7 @@ REFUSALS = {
     'methods of structured dtypes': {
         abi_methods.GUF_E_UNSUPPORTED: ['do not accept elements of structured dtype']
     },
-    'host loops': {abi_methods.GUF_E_NO_IMAGE: ['is a host function; device']},
+    'host loops': {abi_methods.GUF_E_NO_IMAGE: ['is a host function, which device']},
 }
 faults = []
 

@@ -21,7 +21,7 @@ FEWEST = {
     'in tiles': 10_000,  # a tiled call, on one or more threads
     'shared methods': 1500,  # a method with enough elements for several threads
     # guf_explain reports that the result is written with non-temporal stores.
-    'around the caches': 50_000,
+    'non-temporal stores': 50_000,
     'several operands': 40,  # a call with two outputs or three inputs
     'one of two outputs': 200,  # a call with two outputs, of which one is given
     'overlap of two outputs': 600,  # a call whose two outputs share memory
@@ -74,7 +74,7 @@ def count_big(case, library):
     else:
         TALLY['shared'] += '\nthreads: up to ' in library.explanation
         TALLY['in tiles'] += 'tile by tile' in library.explanation
-        TALLY['around the caches'] += 'around the caches' in library.explanation
+        TALLY['non-temporal stores'] += 'non-temporal stores' in library.explanation
         TALLY['without wide stores'] += 'up to x86-64-v2' in library.explanation
 
 
@@ -98,7 +98,7 @@ def report(count, only, several=True, device=False, caller=True):
     print(
         f'shared between threads: {TALLY["shared"]} calls, {TALLY["in tiles"]} of them or of one '
         f'thread in tiles, {TALLY["shared methods"]} methods; '
-        f'written with non-temporal stores: {TALLY["around the caches"]}; '
+        f'written with non-temporal stores: {TALLY["non-temporal stores"]}; '
         f'of several operands: {TALLY["several operands"]}, {TALLY["one of two outputs"]} of them '
         f'with one output of two, {TALLY["overlap of two outputs"]} with two that share memory'
     )
@@ -118,7 +118,7 @@ def report(count, only, several=True, device=False, caller=True):
     if not caller:
         few = [k for k in few if k != 'under a control word']
     if TALLY['without wide stores']:
-        few = [k for k in few if k != 'around the caches']
+        few = [k for k in few if k != 'non-temporal stores']
     for kind in few:
         print(f'too few cases: {TALLY[kind]} {kind}, expected one of {FEWEST[kind]}')
     return few

@@ -133,7 +133,7 @@ const Mistake kMistakes[] = {
      4, "f has the loop f->f already, from "},
     {"InANamespace",
      "namespace a {\nGUF_DEVICE float f(float x) { return x; }\nGUF_UFUNC(f, \"f->f\");\n}\n", 4,
-     "outside of any namespace or braces; name the function with its namespace: GUF_UFUNC(ns::f, "
+     "outside of namespaces and braces; name the function with its namespace: GUF_UFUNC(ns::f, "
      "...)"},
     {"OptionsWithoutQuotes",
      "GUF_DEVICE float f(float x) { return x; }\nGUF_UFUNC(f, \"f->f\", inplace_safe);\n", 3,

@@ -134,7 +134,8 @@ class CommandLine(unittest.TestCase):
             done = subprocess.run([GUFUNC, *arguments], capture_output=True, text=True, env=found)
             self.assertEqual(done.returncode, code, done.stderr)
             if code == 0:
-                self.assertRegex(done.stderr, "(?m)^gufunc: warning: .*'nosuch', which is not installed")
+                self.assertRegex(done.stderr,
+                                 "(?m)^gufunc: warning: .*'nosuch', which is not installed")
         self.assertEqual(gufunc('run', 'add', '1', '2')[2], '')
 
     def test_layouts_and_dtypes(self):
@@ -361,8 +362,10 @@ class CommandLine(unittest.TestCase):
         places = [('-o', self.here / 'o.npy'), ('--into', into), ('--inplace',)]
         for left, right in itertools.combinations(places, 2):
             self.fails(2, 'expected only one of them', 'run', 'negative', a, *left, *right)
-        self.fails(2, 'expected only one of them', 'explain', 'negative', a, '--into', into, '--inplace')
-        self.fails(2, 'expected only one of them', 'run', 'negative', 'x', '--into', into, '--inplace')
+        self.fails(2, 'expected only one of them',
+                   'explain', 'negative', a, '--into', into, '--inplace')
+        self.fails(2, 'expected only one of them',
+                   'run', 'negative', 'x', '--into', into, '--inplace')
         self.assertEqual(self.files(), ['a.npy', 'into.npy'])
         np.testing.assert_array_equal(np.load(into), np.zeros(3))
         np.testing.assert_array_equal(np.load(a), np.ones(3))

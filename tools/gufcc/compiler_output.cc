@@ -138,7 +138,7 @@ void explain_host_function(CompilerMessage *message) {
   const std::string base = plain.substr(plain.rfind(':') + 1);
   message->text =
       is_library_function(base)
-          ? fmt::format("a kernel cannot use '{}', which the host alone has; {}", name,
+          ? fmt::format("a kernel cannot use '{}', which only the host has; {}", name,
                         advice_for_function(base))
       : base.starts_with("operator new") || base.starts_with("operator delete")
           ? "a kernel cannot use new: a kernel has no private heap; g.shared<T>(n) is memory of "

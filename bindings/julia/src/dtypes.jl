@@ -27,7 +27,7 @@ function dtype(T::DataType)
     code = lock(() -> get(STRUCTURED, T, UInt32(0)), STRUCTURED_LOCK)
     code != 0 && return code
     throw(GufuncError(GUF_E_DTYPE, "no dtype of libgufunc has the type $T: a structure of plain " *
-                                   "data takes register_dtype"))
+                                   "data requires register_dtype"))
 end
 function dtype(spelling::AbstractString)
     out = Ref(UInt32(0))

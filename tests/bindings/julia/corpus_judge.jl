@@ -73,6 +73,6 @@ function judge_buffers(memory, before, written)
     end
     for (i, m) in enumerate(memory)
         demand(all(contents(m)[free[i]] .== before[i][free[i]]),
-               "buffer $(i - 1) changed where no output is")
+               "buffer $(i - 1) changed outside of the outputs")
     end
 end

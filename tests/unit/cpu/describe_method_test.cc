@@ -190,7 +190,8 @@ TEST_F(DescribeMethod, AtKeepsTheOrder) {
           "walk: runs of indices that are all different, gathered "
           "and scattered\nthreads: 1, as the indices are applied in order\ninstructions: up to "));
   places.input_dtype = GUF_I32;
-  EXPECT_THAT(text_of(places), HasSubstr("through blocks of operands in the loop's dtype"));
+  EXPECT_THAT(text_of(places),
+              HasSubstr("with operands converted to the loop's dtype and byte order in blocks"));
 }
 
 TEST_F(DescribeMethod, FpFlags) {

@@ -3124,7 +3124,7 @@ unsafe extern "C" {
     /// ```text
     /// Describes as text what a call or a method would do and why: the loop, its kernel, the reasons
     /// why other loops were rejected, casts, shapes, copies, and for methods the order in which elements
-    /// are combined. The format is the format of guf_plan_explain. Outputs may be missing as in guf_call:
+    /// are combined. The format equals that of guf_plan_explain. Outputs may be missing as in guf_call:
     /// the text marks them "to allocate". What a plan would stage in its workspace, a call copies.
     /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
     ///         including the NUL.

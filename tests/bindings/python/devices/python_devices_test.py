@@ -259,7 +259,7 @@ class OnDevice:
         values, counts = np.linspace(0, 0.99, 100, dtype=np.float32), np.zeros(4, np.uint64)
         fixed = counts.copy()
         fixed.setflags(write=False)
-        for arguments, text in (((values, fixed), "got a read-only array, and the kernel may"),
+        for arguments, text in (((values, fixed), "expected a writable array, got a read-only"),
                                 ((3, counts), "expected an array, got a scalar"),
                                 ((values, 3), "expected an array, got a scalar")):
             report = set()
