@@ -37,13 +37,12 @@ TEST_P(HostOnlyCode, IsRefusedAtItsLine) {
 const Refusal kRefusals[] = {
     {"Printf", "extern \"C\" int printf(const char *, ...);",
      "printf(\"%g\", double(x)); return x;",
-     ":4:3: error: a kernel cannot use 'printf', which only the host has; a kernel prints "
-     "nothing"},
+     ":4:3: error: a kernel cannot use 'printf', which only the host has; a kernel cannot print"},
     {"Puts", "extern \"C\" int puts(const char *);", "puts(\"here\"); return x;",
      ":4:3: error: a kernel cannot use 'puts', which only the host has; a kernel cannot print"},
     {"Malloc", "extern \"C\" void *malloc(unsigned long);", "return malloc(8) != nullptr ? x : 0;",
      ":4:10: error: a kernel cannot use 'malloc', which only the host has; a kernel has no private "
-     "heap, g.shared<T>(n)"},
+     "heap; g.shared<T>(n)"},
     {"New", "", "float *const a = new float[4]; a[0] = x; x = a[0]; delete[] a; return x;",
      ":4: error: a kernel cannot use new: a kernel has no private heap"},
     {"OperatorNew", "void *volatile kept;", "kept = ::operator new[](8); return x;",

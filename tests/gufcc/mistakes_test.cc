@@ -474,8 +474,8 @@ const UnknownName kUnknownNames[] = {
     {"INT_MAX", "'INT_MAX' is not known here; write guf::limits<T>"},
     {"(x == NULL)", "'NULL' is not known here; write nullptr"},
     {"printf(\"%g\", x)",
-     "'printf' is not known here; a kernel prints nothing, give the value as "
-     "an output; to debug on the cpu, gufcc -g --targets host"},
+     "'printf' is not known here; a kernel cannot print: write the value to an output; to debug on "
+     "the cpu, use gufcc -g --targets host"},
     {"time(0)", "'time' is not known here; a kernel has no clock; pass the time as an input"},
     {"clock()", "'clock' is not known here; a kernel has no clock"},
     {"rand()",
@@ -497,7 +497,7 @@ const UnknownName kUnknownNames[] = {
     {"threadIdx.x", "'threadIdx' is not known here; a ufunc is called once per element"},
     {"__syncthreads()", "'__syncthreads' is not known here; write g.sync()"},
     {"atomicAdd(&x, x)", "'atomicAdd' is not known here; raw kernels have guf::atomic_add"},
-    {"std::cout", "a kernel cannot use std::cout; a kernel prints nothing"},
+    {"std::cout", "a kernel cannot use std::cout; a kernel cannot print"},
     {"std::numeric_limits<float>::max()",
      "a kernel cannot use std::numeric_limits; write "
      "guf::limits<T>"},

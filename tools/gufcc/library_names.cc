@@ -20,8 +20,8 @@ const std::set<std::string> kShared = {"abs",   "arg", "conj", "gcd", "imag", "i
                                        "isnan", "lcm", "max",  "min", "real", "signbit"};
 
 constexpr char kPrinting[] =
-    "a kernel prints nothing, give the value as an output; to debug on the cpu, gufcc -g --targets "
-    "host";
+    "a kernel cannot print: write the value to an output; to debug on the cpu, use gufcc -g "
+    "--targets host";
 constexpr char kMemory[] = "a kernel has no private heap; g.shared<T>(n) is memory of its group";
 constexpr char kSmallMemory[] =
     "a kernel has no private heap; declare an array of constant size, or use g.shared<T>(n) "
