@@ -199,7 +199,7 @@ class Method {
     if (info_.nresults > 0 && initial_) {
       throw Failure(Exit::kRefused, fmt::format("--initial {}: {} has a user-defined accumulator "
                                                 "and does not accept an initial value",
-                                                *options_.initial, info_.name));
+                                                options_.initial.value_or(""), info_.name));
     }
     const guf_operand no_value = {};
     if (options_.initial) args.initial = initial_ ? &*initial_ : &no_value;
