@@ -397,7 +397,7 @@ const Mistake kMistakes[] = {
      "GUF_DEVICE float f(float x) {\n  std::vector<float> v(3, x);\n  return x;\n}\nGUF_UFUNC(f, "
      "\"f->f\");\n",
      3,
-     "a kernel cannot use std::vector; a kernel has no memory of its own; declare an array of "
+     "a kernel cannot use std::vector; a kernel has no private heap; declare an array of "
      "constant size, or use g.shared<T>(n) of a cooperative function"},
     {"StdException",
      "GUF_DEVICE float f(float x) {\n  if (x < 0) throw std::runtime_error(\"x\");\n  return "
@@ -481,9 +481,9 @@ const UnknownName kUnknownNames[] = {
     {"rand()",
      "'rand' is not known here; a kernel has no state; guf::random of "
      "<gufunc/raw_kernel.hpp>"},
-    {"malloc(4)", "'malloc' is not known here; a kernel has no memory of its own, g.shared<T>(n)"},
+    {"malloc(4)", "'malloc' is not known here; a kernel has no private heap; g.shared<T>(n)"},
     {"alloca(4)",
-     "'alloca' is not known here; a kernel has no memory of its own; declare an "
+     "'alloca' is not known here; a kernel has no private heap; declare an "
      "array of constant size"},
     {"assert(x > 0)",
      "'assert' is not known here; to refuse a value, set the flag of the option "
