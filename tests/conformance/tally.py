@@ -112,7 +112,7 @@ def report(count, only, several=True, device=False, caller=True):
     if not several:
         few = [kind for kind in few if 'of two' not in kind and 'several' not in kind]
     if device:
-        few = [k for k in few if k.split()[0] not in ('shared', 'in', 'around')]
+        few = [k for k in few if k.split()[0] not in ('shared', 'in', 'non-temporal')]
     if device or not caller:
         few = [k for k in few if k != 'with a loop that failed']
     if not caller:
