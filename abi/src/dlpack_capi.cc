@@ -9,8 +9,8 @@ using namespace gufunc;
 
 namespace {
 
-using memory::ConsumedTensor;
 using memory::DlpackStream;
+using memory::ExportedTensor;
 using memory::ImportedTensor;
 
 constexpr uint32_t kStreams = GUF_DLPACK_LEGACY_STREAM | GUF_DLPACK_PER_THREAD_STREAM;
@@ -66,7 +66,7 @@ guf_status take(Managed &managed, guf_stream ready_on, uint32_t flags, guf_array
   base::collect();
   capi::run_deferred_callbacks();
   const auto taken =
-      base::Ref<ConsumedTensor>::adopt(new ConsumedTensor(&managed, delete_managed<Managed>));
+      base::Ref<ImportedTensor>::adopt(new ImportedTensor(&managed, delete_managed<Managed>));
   base::Ref<array::Array> made;
   const bool read_only = (flags_of(managed) & GUF_DLPACK_READ_ONLY) != 0;
   GUF_TRY(memory::from_dlpack(managed.tensor, read_only, taken, partner, &made, error));
@@ -100,8 +100,8 @@ guf_status export_array(guf_array array, guf_stream consumer, uint32_t flags, co
     GUF_TRY(capi::check_running(error));
     base::collect();
     capi::run_deferred_callbacks();
-    auto given = base::Ref<ImportedTensor>::adopt(
-        new ImportedTensor(*found, (flags & GUF_DLPACK_COPIED) != 0));
+    auto given = base::Ref<ExportedTensor>::adopt(
+        new ExportedTensor(*found, (flags & GUF_DLPACK_COPIED) != 0));
     GUF_TRY(given->describe(error));
     GUF_TRY(publish(*given, *found, [&] { return given->order(partner, error); }));
     given.release();
@@ -125,7 +125,7 @@ guf_status guf_array_from_dlpack_unversioned(guf_dlpack_unversioned *managed, gu
 guf_status guf_array_to_dlpack(guf_array array, guf_stream consumer, uint32_t flags,
                                guf_dlpack **out_managed, guf_error *error) {
   return export_array(array, consumer, flags, out_managed, error,
-                      [&](ImportedTensor &given, const array::Array &, auto order) -> guf_status {
+                      [&](ExportedTensor &given, const array::Array &, auto order) -> guf_status {
                         GUF_TRY(order());
                         *out_managed = given.versioned();
                         return GUF_OK;
@@ -136,7 +136,7 @@ guf_status guf_array_to_dlpack_unversioned(guf_array array, guf_stream consumer,
                                            guf_dlpack_unversioned **out_managed, guf_error *error) {
   return export_array(
       array, consumer, flags, out_managed, error,
-      [&](ImportedTensor &given, const array::Array &found, auto order) -> guf_status {
+      [&](ExportedTensor &given, const array::Array &found, auto order) -> guf_status {
         if ((found.flags() & GUF_ARRAY_READ_ONLY) != 0) {
           return base::fail(
               error, GUF_E_READ_ONLY, base::kNone, base::kNone,

@@ -25,7 +25,7 @@ struct DlpackPlace {
 // Storage in memory of another library.
 class ImportedStorage final : public BorrowedStorage {
  public:
-  ImportedStorage(const base::Ref<ConsumedTensor> &taken, const DlpackPlace &where,
+  ImportedStorage(const base::Ref<ImportedTensor> &taken, const DlpackPlace &where,
                   base::Ref<Stream> order)
       : BorrowedStorage(base::Ref<BorrowedMemory>::share(taken.get()), std::move(order)),
         where_(where) {}
@@ -97,8 +97,12 @@ guf_status find_named(const std::string &backend, int32_t id, Device **out, guf_
   return plugin::find_device((backend + ":" + std::to_string(id)).c_str(), out, error);
 }
 
+bool has_type(int32_t type, const backend::DlpackTypes &types) {
+  return type != 0 && (type == types.device || type == types.pinned || type == types.managed);
+}
+
 // Finds the device of the array, and another device that accesses the memory in place (or nullptr).
-// The notes of the backends define the device types, except those of host memory.
+// DLPack defines the device types of host memory. The notes of the backends define all other types.
 guf_status find_place(const DlpackPlace &where, Device **out, Device **out_reader,
                       guf_error *error) {
   *out_reader = nullptr;
@@ -107,14 +111,12 @@ guf_status find_place(const DlpackPlace &where, Device **out, Device **out_reade
   GUF_TRY(plugin::backends(&backends, error));
   for (const plugin::Record *record : backends) {
     const backend::DlpackTypes &types = record->dlpack;
-    if (where.type <= 0) break;
+    if (!has_type(where.type, types)) continue;
     if (where.type == types.device) return find_named(record->name, where.id, out, error);
     if (where.type == types.managed) {
       GUF_TRY(find_named(record->name, where.id, out_reader, error));
     }
-    if (where.type == types.managed || where.type == types.pinned) {
-      return plugin::cpu_device(out, error);
-    }
+    return plugin::cpu_device(out, error);
   }
   return base::fail(error, GUF_E_NO_BACKEND, base::kNone, base::kNone,
                     "managed->tensor.device_type: expected host memory or the memory of a backend, "
@@ -140,7 +142,7 @@ guf_status check_owner(Device &device, const Array &made, guf_error *error) {
 }  // namespace
 
 guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
-                       const base::Ref<ConsumedTensor> &taken, const DlpackPartner &ready_on,
+                       const base::Ref<ImportedTensor> &taken, const DlpackPartner &ready_on,
                        base::Ref<Array> *out, guf_error *error) {
   GUF_TRY(check_tensor(tensor, error));
   int64_t strides[GUF_MAX_NDIM];
@@ -179,15 +181,15 @@ guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
   return GUF_OK;
 }
 
-ImportedTensor::ImportedTensor(Array &array, bool copied)
+ExportedTensor::ExportedTensor(Array &array, bool copied)
     : Object(base::Kind::kArray), array_(base::Ref<Array>::share(&array)) {
   versioned_.major = 1;
   versioned_.manager_context = unversioned_.manager_context = this;
   versioned_.deleter = [](guf_dlpack *managed) {
-    static_cast<ImportedTensor *>(managed->manager_context)->drop();
+    static_cast<ExportedTensor *>(managed->manager_context)->drop();
   };
   unversioned_.deleter = [](guf_dlpack_unversioned *managed) {
-    static_cast<ImportedTensor *>(managed->manager_context)->drop();
+    static_cast<ExportedTensor *>(managed->manager_context)->drop();
   };
   if ((array.flags() & GUF_ARRAY_READ_ONLY) != 0) versioned_.flags |= GUF_DLPACK_READ_ONLY;
   if (copied) versioned_.flags |= GUF_DLPACK_IS_COPIED;
@@ -196,7 +198,7 @@ ImportedTensor::ImportedTensor(Array &array, bool copied)
 // Makes the default stream wait for the consumer's stream. Queued work of the consumer
 // may still use the memory, and the memory pool reuses memory when the work on the
 // default stream is done (MemoryPool::release).
-ImportedTensor::~ImportedTensor() {
+ExportedTensor::~ExportedTensor() {
   if (!consumer_ || consumer_->fork_epoch != base::fork_epoch()) return;
   if (backend::is_captured(*consumer_)) return;
   base::Ref<Stream> order;
@@ -206,7 +208,7 @@ ImportedTensor::~ImportedTensor() {
   }
 }
 
-guf_status ImportedTensor::place(guf_error *error) {
+guf_status ExportedTensor::place(guf_error *error) {
   guf_dlpack_tensor &tensor = versioned_.tensor;
   const Device *const device = array_->device();
   const auto set = [&](int32_t type, int32_t id) {
@@ -234,7 +236,7 @@ guf_status ImportedTensor::place(guf_error *error) {
   return set(types.managed, owned->device().index);
 }
 
-guf_status ImportedTensor::measure(guf_error *error) {
+guf_status ExportedTensor::measure(guf_error *error) {
   const array::Layout &layout = array_->layout();
   const auto itemsize = static_cast<int64_t>(dtype::itemsize(layout.dtype));
   std::copy_n(layout.shape, layout.ndim, shape_);
@@ -253,7 +255,7 @@ guf_status ImportedTensor::measure(guf_error *error) {
   return GUF_OK;
 }
 
-guf_status ImportedTensor::describe(guf_error *error) {
+guf_status ExportedTensor::describe(guf_error *error) {
   const array::Layout &layout = array_->layout();
   if (dtype::is_extended(layout.dtype)) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
@@ -278,7 +280,7 @@ guf_status ImportedTensor::describe(guf_error *error) {
   return GUF_OK;
 }
 
-guf_status ImportedTensor::order(const DlpackPartner &consumer, guf_error *error) {
+guf_status ExportedTensor::order(const DlpackPartner &consumer, guf_error *error) {
   Device *device = array_->device();
   if (device == nullptr) GUF_TRY(plugin::cpu_device(&device, error));
   base::Ref<Stream> reading, before;

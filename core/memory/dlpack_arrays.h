@@ -11,11 +11,11 @@
 namespace gufunc::memory {
 
 // An imported tensor. If `arm` was called, the deleter runs when the last reference is dropped.
-class ConsumedTensor final : public BorrowedMemory {
+class ImportedTensor final : public BorrowedMemory {
  public:
   using Delete = void (*)(void *managed);
-  ConsumedTensor(void *managed, Delete call) : managed_(managed), delete_(call) {}
-  ~ConsumedTensor() override {
+  ImportedTensor(void *managed, Delete call) : managed_(managed), delete_(call) {}
+  ~ImportedTensor() override {
     if (armed()) delete_(managed_);
   }
 
@@ -36,15 +36,15 @@ struct DlpackPartner {
 
 // Imports a tensor whose version is checked. Parameters and errors are as guf_array_from_dlpack.
 guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
-                       const base::Ref<ConsumedTensor> &taken, const DlpackPartner &ready_on,
+                       const base::Ref<ImportedTensor> &taken, const DlpackPartner &ready_on,
                        base::Ref<array::Array> *out, guf_error *error);
 
 // An array that is exported as a tensor, in both forms of DLPack. The object has a reference to
 // itself, which the consumer's call of a deleter drops.
-class ImportedTensor final : public base::Object {
+class ExportedTensor final : public base::Object {
  public:
-  ImportedTensor(array::Array &array, bool copied);
-  ~ImportedTensor() override;
+  ExportedTensor(array::Array &array, bool copied);
+  ~ExportedTensor() override;
 
   // Errors  as guf_array_to_dlpack
   guf_status describe(guf_error *error);

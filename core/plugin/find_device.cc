@@ -54,7 +54,9 @@ guf_status find_record(std::string_view name, Record **out, guf_error *error) {
   std::span<Record *const> all;
   GUF_TRY(backends(&all, error));
   for (Record *record : all) {
-    if (record->name == name) return *out = record, GUF_OK;
+    if (record->name != name) continue;
+    *out = record;
+    return GUF_OK;
   }
   return no_such_backend(name, error);
 }

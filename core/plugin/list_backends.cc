@@ -144,7 +144,7 @@ guf_status process_rules(ListingRules *out, guf_error *error) {
 guf_status list_backends(const ListingRules &rules, std::vector<std::unique_ptr<Record>> *out,
                          guf_error *error) {
   std::vector<Candidate> candidates;
-  GUF_TRY(find_candidates(rules.sources, &candidates, error));
+  GUF_TRY(find_candidates(rules.sources, rules.trust, &candidates, error));
   std::vector<std::unique_ptr<Record>> list;
   for (const Candidate &candidate : candidates) {
     std::unique_ptr<Record> record;

@@ -56,8 +56,8 @@ enum Key : uint32_t {
   kAbi = 2,
   kPriority = 4,
   kIsa = 8,
-  kRequiredKeys = 15,
-  kDlpack = 16
+  kDlpack = 16,
+  kRequiredKeys = kName | kAbi | kPriority | kIsa
 };
 
 // Parses one "key=value" pair. `*inout_seen` is the set of keys that have occurred so far.

@@ -109,11 +109,9 @@ guf_status add_conf_file(const std::string &path, const base::TrustRule &trust,
 }
 
 // Adds the paths in the .conf files of a folder.
-guf_status add_conf_folder(const std::string &folder, std::vector<Candidate> *out,
-                           guf_error *error) {
+guf_status add_conf_folder(const std::string &folder, const base::TrustRule &trust,
+                           std::vector<Candidate> *out, guf_error *error) {
   if (folder.empty() || folder[0] != '/') return GUF_OK;
-  base::TrustRule trust;
-  GUF_TRY(base::process_trust(&trust, error));
   std::vector<std::string> names;
   GUF_TRY(sorted_names(folder, "", ".conf", &names, error));
   for (const std::string &name : names) {
@@ -149,8 +147,8 @@ guf_status process_sources(SearchSources *out, guf_error *error) {
   return GUF_OK;
 }
 
-guf_status find_candidates(const SearchSources &sources, std::vector<Candidate> *out,
-                           guf_error *error) {
+guf_status find_candidates(const SearchSources &sources, const base::TrustRule &trust,
+                           std::vector<Candidate> *out, guf_error *error) {
   if (!sources.privileged) {
     if (!sources.path.empty()) return add_folder_list(sources.path, out, error);
     GUF_TRY(add_folder_list(sources.path_add, out, error));
@@ -159,7 +157,7 @@ guf_status find_candidates(const SearchSources &sources, std::vector<Candidate> 
     GUF_TRY(add_folder(sources.library_folder + "/" GUFUNC_PLUGIN_SUBDIR, out, error));
   }
   GUF_TRY(add_folder(sources.plugin_folder, out, error));
-  return add_conf_folder(sources.conf_folder, out, error);
+  return add_conf_folder(sources.conf_folder, trust, out, error);
 }
 
 bool is_backend_name(std::string_view name) {

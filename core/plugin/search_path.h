@@ -33,13 +33,14 @@ struct Candidate {
   std::string name;  // backend name from the file name; empty if a .conf file named it
 };
 
-// Finds the candidates in order of preference, and sorted by name within a folder. Relative and
+// Finds the candidates in order of preference, and sorted by name within a folder. `trust` applies
+// to .conf files. Relative and
 // empty folder names are skipped, and folders and .conf files that cannot be read. A lack of memory
 // or descriptors is an error, because an incomplete list would otherwise be stored forever. Reads
 // directories and .conf files only. Throws std::bad_alloc.
 // Errors  GUF_E_IO <= no file descriptor is available;  GUF_E_NO_MEMORY
-guf_status find_candidates(const SearchSources &sources, std::vector<Candidate> *out,
-                           guf_error *error);
+guf_status find_candidates(const SearchSources &sources, const base::TrustRule &trust,
+                           std::vector<Candidate> *out, guf_error *error);
 
 // Returns whether the name matches [a-z][a-z0-9_]* and has at most 31 characters.
 bool is_backend_name(std::string_view name);

@@ -77,7 +77,7 @@ TEST_F(Storage, ATemporaryFolderThatDoesNotExistIsNamed) {
                                            "-o", path("k.so").string(), "--no-cache"});
   EXPECT_EQ(built.status, 1);
   EXPECT_EQ(built.output, "gufcc: error: cannot make a temporary folder in " + missing.string() +
-                              ": No such file or directory; TMPDIR names another\n");
+                              ": No such file or directory; set TMPDIR to another folder\n");
   EXPECT_FALSE(fs::exists(missing));
   expect_nothing_left();
 }
@@ -87,7 +87,7 @@ TEST_F(Storage, ATemporaryFolderThatIsAFileIsNamed) {
   const ProcessResult built = build("");
   EXPECT_EQ(built.status, 1);
   EXPECT_EQ(built.output, "gufcc: error: cannot make a temporary folder in " + source_ +
-                              ": Not a directory; TMPDIR names another\n");
+                              ": Not a directory; set TMPDIR to another folder\n");
 }
 
 // The limits end different steps: gufcc's own files, preprocessing, compilation, linking.

@@ -146,6 +146,22 @@ TEST_F(NullHostCalls, AMixIsForThePolicyToAllow) {
   EXPECT_STREQ(text, "add: argument 2 is in host memory and is copied to null:2");
 }
 
+// The note of the plugin contains the DLPack device type 77 for device memory. The plugin cannot
+// determine the device of an address, so that tensors in its memory are not imported.
+TEST_F(NullHostCalls, DlpackTypesAreInTheNote) {
+  const guf_array a = floats(far_, {1, 2, 3});
+  guf_dlpack *managed = nullptr;
+  ASSERT_EQ(guf_array_to_dlpack(a, nullptr, 0, &managed, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(managed->tensor.device_type, 77);
+  EXPECT_EQ(managed->tensor.device_id, 2);
+  guf_array back = nullptr;
+  EXPECT_EQ(guf_array_from_dlpack(managed, nullptr, 0, &back, &error_), GUF_E_UNSUPPORTED);
+  EXPECT_THAT(error_.message, HasSubstr("null:2"));
+  ASSERT_EQ(guf_array_to_dlpack(a, nullptr, 0, &managed, &error_), GUF_OK) << error_.message;
+  managed->tensor.device_type = 78;
+  EXPECT_EQ(guf_array_from_dlpack(managed, nullptr, 0, &back, &error_), GUF_E_NO_BACKEND);
+}
+
 TEST_F(NullHostCalls, OnAStreamTooTheCallIsComplete) {
   const guf_array a = floats(far_, {1, 2, 3}), b = floats(far_, {0, 0, 0});
   guf_stream stream = nullptr;

@@ -15,7 +15,7 @@
 #include "tests/plugins/null_queue.h"
 #include "tests/plugins/null_script.h"
 
-GUF_BACKEND_NOTE("name=null;abi=0-1;priority=1;isa=x86-64");
+GUF_BACKEND_NOTE("name=null;abi=0-1;priority=1;isa=x86-64;dlpack=77-0-0");
 
 namespace null_plugin {
 namespace {

@@ -318,7 +318,8 @@ bool Compiler::is_storage_failure(const ProcessResult &result) {
   if (why.empty()) return false;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (std::exchange(storage_failed_, true)) return true;
-  diagnostics_->error({}, "cannot write to the temporary folder {}: {}; TMPDIR names another",
+  diagnostics_->error({},
+                      "cannot write to the temporary folder {}: {}; set TMPDIR to another folder",
                       work_.parent_path().string(), why);
   return true;
 }

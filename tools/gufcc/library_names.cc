@@ -15,9 +15,10 @@ const std::set<std::string> kMathematics = {
     "log",      "log10", "log1p", "log2",  "modf", "nextafter", "pow",   "remainder", "rint",
     "sin",      "sinh",  "sqrt",  "tan",   "tanh", "tgamma",    "trunc"};
 
-// Further functions of namespace std that guf:: also has.
-const std::set<std::string> kShared = {"abs",   "arg", "conj", "gcd", "imag", "isfinite", "isinf",
-                                       "isnan", "lcm", "max",  "min", "real", "signbit"};
+// Functions of namespace std, besides kMathematics, that exist in guf:: with the same name.
+const std::set<std::string> kSameNames = {"abs",      "arg",   "conj",   "gcd", "imag",
+                                          "isfinite", "isinf", "isnan",  "lcm", "max",
+                                          "min",      "real",  "signbit"};
 
 constexpr char kPrinting[] =
     "a kernel cannot print: write the value to an output; to debug on the cpu, use gufcc -g "
@@ -184,7 +185,7 @@ std::string advice_for_function(const std::string &name) {
 }
 
 std::string advice_for_name(const std::string &name) {
-  if (kShared.contains(name)) return "use guf::" + name;
+  if (kSameNames.contains(name)) return "use guf::" + name;
   std::string advice = known_advice(name);
   if (advice.empty()) advice = find_in(kFurtherFunctions, name);
   return advice.empty() ? find_in(kNames, name) : advice;

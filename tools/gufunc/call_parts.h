@@ -16,6 +16,20 @@
 
 namespace gufunc::cli {
 
+// A request for `operation` (guf_operation), which borrows the arguments.
+inline guf_request request_of(int32_t operation, const guf_call_args &args) {
+  return {sizeof(guf_request), operation, &args, nullptr, nullptr, nullptr};
+}
+inline guf_request request_of(int32_t operation, const guf_reduce_args &args) {
+  return {sizeof(guf_request), operation, nullptr, &args, nullptr, nullptr};
+}
+inline guf_request request_of(int32_t operation, const guf_accumulate_args &args) {
+  return {sizeof(guf_request), operation, nullptr, nullptr, &args, nullptr};
+}
+inline guf_request request_of(int32_t operation, const guf_at_args &args) {
+  return {sizeof(guf_request), operation, nullptr, nullptr, nullptr, &args};
+}
+
 // Throws Failure(kUsage).
 [[noreturn]] void usage(const std::string &message);
 // Throws Failure(kUsage) for a value of an option: "--axis: expected an integer, got 'x'".

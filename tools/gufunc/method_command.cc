@@ -162,19 +162,6 @@ class Method {
     args->options.threads = threads_;
   }
 
-  static guf_request request_of(int32_t operation, const guf_call_args &args) {
-    return {sizeof(guf_request), operation, &args, nullptr, nullptr, nullptr};
-  }
-  static guf_request request_of(int32_t operation, const guf_reduce_args &args) {
-    return {sizeof(guf_request), operation, nullptr, &args, nullptr, nullptr};
-  }
-  static guf_request request_of(int32_t operation, const guf_accumulate_args &args) {
-    return {sizeof(guf_request), operation, nullptr, nullptr, &args, nullptr};
-  }
-  static guf_request request_of(int32_t operation, const guf_at_args &args) {
-    return {sizeof(guf_request), operation, nullptr, nullptr, nullptr, &args};
-  }
-
   // Runs the method or, with --explain, describes it.
   template <class Args, class Run>
   void answer(int32_t operation, Args &args, Run run) {

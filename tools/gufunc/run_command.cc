@@ -95,16 +95,8 @@ class Run {
   }
 
  private:
-  guf_request request() const {
-    guf_request made = {};
-    made.struct_size = sizeof made;
-    made.operation = GUF_OPERATION_CALL;
-    made.call = &args_;
-    return made;
-  }
-
   std::string explanation() {
-    const guf_request request = this->request();
+    const guf_request request = request_of(GUF_OPERATION_CALL, args_);
     return text_of([&](char *to, uint64_t *length, guf_error *error) {
       return guf_explain(ufunc_.get(), &request, to, length, error);
     });
@@ -214,7 +206,7 @@ class Run {
     if (!in_place()) outputs_.resize(nresults());
     set_outputs();
     Call call;
-    const guf_request request = this->request();
+    const guf_request request = request_of(GUF_OPERATION_CALL, args_);
     const guf_status status = guf_resolve(ufunc_.get(), &request, &resolution_, call.error());
     call.check(status, "", status == GUF_E_SHAPE ? dim_hint() : "");
     if (options_.inplace) files_.check_successor(inputs_[0]);

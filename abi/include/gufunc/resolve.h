@@ -48,9 +48,9 @@ typedef struct guf_resolution {
  * the result, the input, the result. The operands of an at are the array, the operand of a binary
  * ufunc, and the array. A call reads only the elements that value rules use, and a method reads
  * none.
- * Errors  as the call or the method before its launch, except those of values in memory that a
- *         method reads: GUF_E_INDEX for an index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for
- *         an initial value
+ * Errors  as the call or the method before its launch. A method's indices and initial value are not
+ *         read, so the errors GUF_E_INDEX, GUF_E_OVERFLOW and GUF_E_VALUE that depend on them are
+ *         not detected
  *         GUF_E_STRUCT <= request->struct_size or out_resolution->struct_size is not valid
  *         GUF_E_ARG    <= request or out_resolution is NULL; request->operation is not a
  *                         guf_operation; the selected pointer is NULL

@@ -194,8 +194,8 @@ GUF_API guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module,
  * The generalized ufunc itself computes the accumulator, its outputs, from the elements of one base
  * block. Its signature is (n)->(),... or (n),()->(),... or (n),(),(n)->(),... . The inputs are the
  * elements; the number of the first of them in C order over the reduced axes (int64); and a mask of
- * the elements to include (bool). merge   a ufunc without a signature that combines two
- * accumulators, the left one first, into one.
+ * the elements to include (bool).
+ * merge   a ufunc without a signature that combines two accumulators, the left one first, into one.
  *         The library calls it in place: the output is the left accumulator. Its loop has exactly
  *         the dtypes of the accumulator.
  * finish  NULL: the accumulator is the result. Else a ufunc without a signature that computes the

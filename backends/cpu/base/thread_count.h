@@ -11,8 +11,8 @@ inline constexpr uint32_t kMaxThreads = 1024;
 
 enum class GrantedBy : uint16_t { kUndetermined, kUser, kAffinity, kQuota };
 
-// The number of threads, and the limit that determines it. kUndetermined means that the number is
-// not determined, or not finally.
+// The number of threads, and the limit that determines it. With kUndetermined the number is unknown
+// or provisional, and must be determined again.
 // It fits in one word, so that it can be atomic.
 struct Granted {
   uint16_t threads = 0;

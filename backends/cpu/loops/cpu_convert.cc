@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <gufunc/backend/steps.hpp>
 
 #include "backends/cpu/base/claim_pool.h"
 #include "backends/cpu/base/cpu_host.h"
@@ -44,7 +45,7 @@ ElementForm operand_form(const guf_launch_block &block, int operand) {
 // dimension 0, or 0 if there is none.
 int choose_tile_dim(const Conversion &c) {
   const auto crosses = [&](const int64_t *step, int d) {
-    return step_size(step[d]) < step_size(step[0]);
+    return sdk::step_size(step[d]) < sdk::step_size(step[0]);
   };
   for (int d = 1; d < c.ndim; ++d) {
     if (c.size[d] > 1 && crosses(c.from_step, d) != crosses(c.to_step, d)) return d;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of elements, decoded from the bits of the dtype's code, and of steps between them.
+// Sizes of elements, decoded from the bits of the dtype's code.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_DTYPE_LAYOUT_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_DTYPE_LAYOUT_H
 
@@ -31,11 +31,6 @@ inline uint32_t dtype_bytes(guf_dtype dtype) {
   if (__builtin_expect((dtype & 0x80) != 0, 0))
     return is_structured(dtype) ? dtype >> 8 & 0xFFF : 8;
   return (dtype >> 8 & 0xFF) / 8;
-}
-
-// Returns |step|. Defined for INT64_MIN, too: a dimension of one element may have any step.
-constexpr uint64_t step_size(int64_t step) {
-  return step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
 }
 
 // The number of bytes that are swapped as one unit: a complex element consists of two reals.

@@ -3,6 +3,7 @@
 #include "backends/cpu/loops/tiled_loop.h"
 
 #include <algorithm>
+#include <gufunc/backend/steps.hpp>
 
 #include "backends/cpu/base/cpu_host.h"
 #include "backends/cpu/loops/dtype_layout.h"
@@ -27,7 +28,7 @@ Tiling tiling_of(const guf_launch_block &block, bool by_columns) {
   Tiling tiling = {by_columns, 0, {}};
   for (int i = 0; i < block.noperands; ++i) {
     const uint32_t size = dtype_bytes(block.dtype[i]);
-    if (across[i] != size || step_size(along[i]) < kTileLine) continue;
+    if (across[i] != size || sdk::step_size(along[i]) < kTileLine) continue;
     if (tiling.count == Tiling::kMostTransposed) {
       tiling.count = -1;
       return tiling;

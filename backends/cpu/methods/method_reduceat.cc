@@ -10,7 +10,7 @@
 namespace gufunc::cpu {
 namespace {
 
-// PERF One call for each slice of 10 elements costs ten times as much as its additions. Several
+// PERF  One call for each slice of 10 elements costs ten times as much as its additions. Several
 //       slices of equal length are therefore computed together.
 constexpr int64_t kTogether = 128;
 

@@ -5,6 +5,7 @@
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_SHAPE_H
 
 #include <gufunc/backend.h>
+#include <gufunc/backend/steps.hpp>
 #include <gufunc/kernel/device_block.hpp>
 
 namespace gufunc::gpu {
@@ -54,12 +55,10 @@ guf_status in_parts(const LaunchShape &shape, uint64_t limit, Queue queue) {
       &queue);
 }
 
-// Returns |step|. Defined for INT64_MIN, too: a dimension of one element may have any step.
-constexpr uint64_t step_size(int64_t step) {
-  return step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
-}
+using sdk::step_size;
 
-// Returns whether `outer` is inner * size, so that two dimensions with these steps can be merged.
+// Returns whether outer == inner * size without overflow. Two dimensions with these steps can then
+// be merged.
 constexpr bool continues_step(int64_t outer, int64_t inner, int64_t size) {
   int64_t product = 0;
   return !__builtin_mul_overflow(inner, size, &product) && product == outer;

@@ -46,9 +46,9 @@ struct StagedOperand {
 // them to `inner` and returns the size of the scratch memory.
 // Dimensions with step 0 need no memory, unless they are empty; nothing is copied then.
 uint64_t lay_out(const guf_launch_block &block, int operand, guf_launch_block *inner,
-                 StagedOperand *way) {
-  way->operand = operand;
-  LaunchShape &shape = way->shape;
+                 StagedOperand *out) {
+  out->operand = operand;
+  LaunchShape &shape = out->shape;
   shape.count = 2;
   shape.ndim = 0;
   shape.items = 1;
@@ -80,26 +80,26 @@ uint64_t lay_out(const guf_launch_block &block, int operand, guf_launch_block *i
   return static_cast<uint64_t>(next == 0 ? 1 : next);
 }
 
-guf_status stage_in(const guf_launch_block &block, guf_launch_block *inner, StagedOperand *way,
+guf_status stage_in(const guf_launch_block &block, guf_launch_block *inner, StagedOperand *out,
                     CommandSink &commands, guf_error *error) {
-  const int i = way->operand;
+  const int i = out->operand;
   const bool read = i < block.nin || (block.operand_flags[i] & GUF_LAUNCH_OPERAND_READ) != 0;
-  way->shape.address[0] = block.address[i];
-  way->shape.address[1] = inner->address[i];
+  out->shape.address[0] = block.address[i];
+  out->shape.address[1] = inner->address[i];
   inner->dtype[i] = block.loop_dtype[i];
   inner->operand_flags[i] &= ~kStoredFlags;
   if (!read) return GUF_OK;
-  LaunchShape whole = way->shape;
+  LaunchShape whole = out->shape;
   whole.mask = 0;
   return queue_copy(&whole, {block.dtype[i], block.operand_flags[i]}, {block.loop_dtype[i], 0},
                     commands, error);
 }
 
-guf_status stage_out(const guf_launch_block &block, const StagedOperand &way, CommandSink &commands,
-                     guf_error *error) {
-  const int i = way.operand;
+guf_status stage_out(const guf_launch_block &block, const StagedOperand &staged,
+                     CommandSink &commands, guf_error *error) {
+  const int i = staged.operand;
   if ((block.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) == 0) return GUF_OK;
-  LaunchShape back = way.shape;
+  LaunchShape back = staged.shape;
   std::swap(back.address[0], back.address[1]);
   for (int d = 0; d < back.ndim; ++d) std::swap(back.step[d][0], back.step[d][1]);
   return queue_copy(&back, {block.loop_dtype[i], 0},
@@ -139,23 +139,23 @@ guf_status find_staged(const guf_launch_block &block, const CommandSink &command
 guf_status queue_staged(const guf_launch_block &block, const StagedOperands &staged,
                         const LaunchStatus &status, CommandSink &commands, guf_error *error) {
   guf_launch_block inner = block;
-  StagedOperand ways[kMaxOperands];
-  int nways = 0;
+  StagedOperand operands[kMaxOperands];
+  int nstaged = 0;
   for (int i = 0; i < block.noperands; ++i) {
     const bool needed = (staged.needed >> i & 1U) != 0;
     if (!needed && (staged.optional >> i & 1U) == 0) continue;
     guf_launch_block tried = inner;
-    const uint64_t bytes = lay_out(block, i, &tried, &ways[nways]);
+    const uint64_t bytes = lay_out(block, i, &tried, &operands[nstaged]);
     const guf_status allocated = commands.scratch(bytes, &tried.address[i], error);
     if (allocated != GUF_OK && needed) return allocated;
     if (allocated != GUF_OK) continue;
     inner = tried;
-    GUF_BACKEND_TRY(stage_in(block, &inner, &ways[nways++], commands, error));
+    GUF_BACKEND_TRY(stage_in(block, &inner, &operands[nstaged++], commands, error));
   }
   GUF_BACKEND_TRY((block.flags & GUF_LAUNCH_GENERALIZED) != 0
                       ? queue_generalized(inner, status, commands, error)
                       : queue_elementwise(inner, status, commands, error));
-  for (int k = 0; k < nways; ++k) GUF_BACKEND_TRY(stage_out(block, ways[k], commands, error));
+  for (int k = 0; k < nstaged; ++k) GUF_BACKEND_TRY(stage_out(block, operands[k], commands, error));
   return GUF_OK;
 }
 

@@ -38,7 +38,7 @@ class SliceReduction {
   guf_status flush(int kind, uint64_t count);
   guf_status run_long();
   guf_status fold_long(int64_t first, int64_t last, uint64_t pieces);
-  guf_status join_long(uint64_t stretches, uint64_t pieces, PassTarget made);
+  guf_status join_long(uint64_t slices, uint64_t pieces, PassTarget made);
 
   MethodJob &job_;
   const guf_method_block &block_;
@@ -124,12 +124,12 @@ guf_status SliceReduction::fold_long(int64_t first, int64_t last, uint64_t piece
   const uint64_t span = span_of_leaves(teams_[kLong]);
   HostArray<Piece> table;
   if (!table.open(pieces)) return fail_memory(job_.error(), "the pieces of reduceat");
-  uint64_t count = 0, stretches = 0;
+  uint64_t count = 0, slices = 0;
   for (int64_t k = first; k < last; ++k) {
     const Piece all = stretch(k);
     if (class_of(all.count) != kLong) continue;
     // The partial results of this slice start at number `count`.
-    slices_[stretches++] = {count, (all.count + span - 1) / span, all.slot};
+    slices_[slices++] = {count, (all.count + span - 1) / span, all.slot};
     for (uint64_t i = 0; i < all.count; i += span, ++count) {
       table[count] = {all.first + i, std::min(span, all.count - i), count};
     }
@@ -142,27 +142,27 @@ guf_status SliceReduction::fold_long(int64_t first, int64_t last, uint64_t piece
                                &partial.sink.present));
   GUF_BACKEND_TRY(
       launch_tree(job_, Entry::kLeaves, lanes_, from_, axis_, teams_[kLong], device, partial));
-  return join_long(stretches, count, partial);
+  return join_long(slices, count, partial);
 }
 
 // Combines one level at a time. A slice with a single partial result is passed to the next level
 // unchanged.
-guf_status SliceReduction::join_long(uint64_t stretches, uint64_t pieces, PassTarget made) {
+guf_status SliceReduction::join_long(uint64_t slices, uint64_t pieces, PassTarget made) {
   for (;;) {
     uint64_t longest = 1;
-    for (uint64_t s = 0; s < stretches; ++s) longest = std::max(longest, slices_[s].count);
+    for (uint64_t s = 0; s < slices; ++s) longest = std::max(longest, slices_[s].count);
     const TreeTeam team = team_of_joins(lanes_, longest);
     const uint64_t span = span_of_joins(team);
     const FoldSource from = {made.sink.output, 0, job_.partial_form()};
     PieceTable device;
     if (longest <= span) {
-      GUF_BACKEND_TRY(upload(slices_.data(), stretches, &device));
+      GUF_BACKEND_TRY(upload(slices_.data(), slices, &device));
       return launch_tree(job_, Entry::kJoin, lanes_, from, axis_, team, device, target());
     }
     HostArray<Piece> table;
     if (!table.open(pieces)) return fail_memory(job_.error(), "the pieces of reduceat");
     uint64_t count = 0;
-    for (uint64_t s = 0; s < stretches; ++s) {
+    for (uint64_t s = 0; s < slices; ++s) {
       const Piece old = slices_[s];
       slices_[s] = {count, (old.count + span - 1) / span, old.slot};
       for (uint64_t i = 0; i < old.count; i += span, ++count) {

@@ -48,7 +48,7 @@ void module_unload(void *module) {
 guf_status kernel_get(void *module, uint32_t, const char *name, void **out_kernel,
                       guf_error *error) {
   auto &owner = *static_cast<Module *>(module);
-  if (name == nullptr) return fail(error, GUF_E_ARG, "kernel name: got NULL");
+  if (name == nullptr) return fail(error, GUF_E_ARG, "kernel name: expected a text, got NULL");
   ScopedContext scope(owner.device());
   GUF_BACKEND_TRY(scope.begin(error));
   Kernel *kernel = nullptr;

@@ -15,7 +15,7 @@ _PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array_wrap__")
 # (attribute of a class, expression that returns the plain elements). The first match counts.
 _REMEDIES = (("magnitude", "x.magnitude"), ("__dask_graph__", "x.compute()"),
              ("to_value", "x.to_value(unit)"), ("to_numpy", "x.to_numpy()"))
-_OF_UNITS = ("x.magnitude", "x.to_value(unit)")
+_UNIT_ATTRIBUTES = ("magnitude", "to_value")  # of quantities, which have a unit
 _BUILT_IN = frozenset((bool, int, float, complex, list, tuple, range, bytearray, memoryview))
 
 
@@ -87,8 +87,11 @@ def refuse_conversion(value):
     cls = type(value)
     if cls in _BUILT_IN or _loss(cls) is None:
         return
-    remedy = "x.filled(value) or x.data" if _is_masked(cls) else _remedy(cls)
-    if _is_masked(cls) or remedy in _OF_UNITS:
-        lost = "mask" if _is_masked(cls) else "unit"
-        raise make_refusal(f"cannot make an array of a {cls.__module__}.{cls.__qualname__}: its "
-                           f"{lost} would be dropped; pass {remedy}")
+    if _is_masked(cls):
+        lost, remedy = "mask", "x.filled(value) or x.data"
+    elif any(hasattr(cls, name) for name in _UNIT_ATTRIBUTES):
+        lost, remedy = "unit", _remedy(cls)
+    else:
+        return
+    raise make_refusal(f"cannot make an array of a {cls.__module__}.{cls.__qualname__}: its {lost} "
+                       f"would be dropped; pass {remedy}")

@@ -22,8 +22,8 @@ const char *gufpy_name(const gufpy_ufunc *ufunc) {
   return colon == NULL ? info.name : colon + 1;
 }
 
-/* Finds the outputs: positional arguments, or the arguments in out=. */ static int find_outputs(
-    gufpy_call *call, PyObject *const *args, Py_ssize_t nargs) {
+/* Finds the outputs: positional arguments, or the arguments in out=. */
+static int find_outputs(gufpy_call *call, PyObject *const *args, Py_ssize_t nargs) {
   const int nin = call->ufunc->nin;
   PyObject *out = call->keywords.out;
   if (call->ufunc->in_place && (nargs > nin || (out != NULL && out != Py_None))) {

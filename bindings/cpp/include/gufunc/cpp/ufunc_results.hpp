@@ -60,33 +60,26 @@ inline Resolution resolution_of(const guf_resolution &found, int32_t noutputs) {
   return made;
 }
 
-// The request for `operation` (guf_operation) with its arguments, which the request borrows.
-inline guf_request request_of(int32_t operation, const guf_call_args &args) {
-  guf_request made = {};
-  made.struct_size = sizeof made;
-  made.operation = operation;
-  made.call = &args;
-  return made;
+inline void set_args(guf_request &request, const guf_call_args &args) {
+  request.call = &args;
 }
-inline guf_request request_of(int32_t operation, const guf_reduce_args &args) {
-  guf_request made = {};
-  made.struct_size = sizeof made;
-  made.operation = operation;
-  made.reduce = &args;
-  return made;
+inline void set_args(guf_request &request, const guf_reduce_args &args) {
+  request.reduce = &args;
 }
-inline guf_request request_of(int32_t operation, const guf_accumulate_args &args) {
-  guf_request made = {};
-  made.struct_size = sizeof made;
-  made.operation = operation;
-  made.accumulate = &args;
-  return made;
+inline void set_args(guf_request &request, const guf_accumulate_args &args) {
+  request.accumulate = &args;
 }
-inline guf_request request_of(int32_t operation, const guf_at_args &args) {
+inline void set_args(guf_request &request, const guf_at_args &args) {
+  request.at = &args;
+}
+
+// Makes a request for `operation` (guf_operation), which borrows the arguments.
+template <class Args>
+guf_request request_of(int32_t operation, const Args &args) {
   guf_request made = {};
   made.struct_size = sizeof made;
   made.operation = operation;
-  made.at = &args;
+  set_args(made, args);
   return made;
 }
 
