@@ -155,19 +155,19 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 bool TemporaryFolder::create(Diagnostics *diagnostics) {
-  const auto refuse = [&](const fs::path &folder, const std::string &why) {
-    return diagnostics->error(
-        {}, "cannot make a temporary folder in {}: {}; set TMPDIR to another folder",
-        folder.string(), why);
-  };
-  std::string pattern;
-  try {
-    pattern = (fs::absolute(fs::temp_directory_path()) / "gufcc-XXXXXX").string();
-  } catch (const fs::filesystem_error &failure) {
-    return refuse(failure.path1(), failure.code().message());
+  // As std::filesystem::temp_directory_path, whose errors do not contain the folder.
+  const char *folder = "/tmp";
+  for (const char *name : {"TEMPDIR", "TEMP", "TMP", "TMPDIR"}) {
+    const char *const value = secure_getenv(name);
+    if (value != nullptr && *value != '\0') folder = value;
   }
-  if (mkdtemp(pattern.data()) == nullptr)
-    return refuse(fs::path(pattern).parent_path(), std::strerror(errno));
+  std::error_code failure;
+  std::string pattern = (fs::absolute(folder, failure) / "gufcc-XXXXXX").string();
+  if (failure || mkdtemp(pattern.data()) == nullptr) {
+    return diagnostics->error(
+        {}, "cannot make a temporary folder in {}: {}; set TMPDIR to another folder", folder,
+        failure ? failure.message() : std::strerror(errno));
+  }
   try {
     path_ = pattern;
   } catch (...) {

@@ -1186,8 +1186,8 @@ const _: () = {
 /// The generalized ufunc itself computes the accumulator, its outputs, from the elements of one base
 /// block. Its signature is (n)->(),... or (n),()->(),... or (n),(),(n)->(),... . The inputs are the
 /// elements; the number of the first of them in C order over the reduced axes (int64); and a mask of
-/// the elements to include (bool). merge   a ufunc without a signature that combines two
-/// accumulators, the left one first, into one.
+/// the elements to include (bool).
+/// merge   a ufunc without a signature that combines two accumulators, the left one first, into one.
 ///         The library calls it in place: the output is the left accumulator. Its loop has exactly
 ///         the dtypes of the accumulator.
 /// finish  NULL: the accumulator is the result. Else a ufunc without a signature that computes the
@@ -3112,9 +3112,9 @@ unsafe extern "C" {
     /// the result, the input, the result. The operands of an at are the array, the operand of a binary
     /// ufunc, and the array. A call reads only the elements that value rules use, and a method reads
     /// none.
-    /// Errors  as the call or the method before its launch, except those of values in memory that a
-    ///         method reads: GUF_E_INDEX for an index out of range; GUF_E_OVERFLOW and GUF_E_VALUE for
-    ///         an initial value
+    /// Errors  as the call or the method before its launch. A method's indices and initial value are not
+    ///         read, so the errors GUF_E_INDEX, GUF_E_OVERFLOW and GUF_E_VALUE that depend on them are
+    ///         not detected
     ///         GUF_E_STRUCT <= request->struct_size or out_resolution->struct_size is not valid
     ///         GUF_E_ARG    <= request or out_resolution is NULL; request->operation is not a
     ///                         guf_operation; the selected pointer is NULL
