@@ -189,13 +189,17 @@ class RecordTask final : public EventTask {
  public:
   using EventTask::EventTask;
   guf_status run(Stream &stream, guf_error *) override {
-    event().complete(record(), stream.failure());
+    failure_ = stream.failure();
     return GUF_OK;
   }
+  void complete() override { event().complete(record(), failure_); }
   void dispose() override { destroy(this); }
   static Task *copy_of(const Task &task) {
     return create<RecordTask>(static_cast<const RecordTask &>(task));
   }
+
+ private:
+  Failure failure_;
 };
 
 class WaitTask final : public EventTask {

@@ -68,13 +68,14 @@ guf_status Stream::check_fork(guf_error *error) const {
 // Ends an inline run in its destructor, because a loop may end its thread.
 class Stream::InlineRun {
  public:
-  explicit InlineRun(Stream &stream) : stream_(stream) {}
-  ~InlineRun() { stream_.end_inline(); }
+  InlineRun(Stream &stream, Task &task) : stream_(stream), task_(task) {}
+  ~InlineRun() { stream_.end_inline(task_); }
   InlineRun(const InlineRun &) = delete;
   InlineRun &operator=(const InlineRun &) = delete;
 
  private:
   Stream &stream_;
+  Task &task_;
 };
 
 guf_status Stream::submit(Task &task, MakeCopy copy, Place place, guf_error *error) {
@@ -89,7 +90,7 @@ guf_status Stream::submit(Task &task, MakeCopy copy, Place place, guf_error *err
     ours = true;
   }
   if (ours) {
-    const InlineRun run(*this);
+    const InlineRun run(*this, task);
     run_task(task);
     return GUF_OK;
   }
@@ -107,10 +108,15 @@ bool Stream::begin_inline() {
   return state_.compare_exchange_strong(idle, kRunning, std::memory_order_acq_rel);
 }
 
-void Stream::end_inline() {
+// A thread that waited for the task's event must then find the stream idle,
+// so the stream becomes idle before the task is complete.
+void Stream::end_inline(Task &task) {
   uint32_t running = kRunning;
-  if (state_.compare_exchange_strong(running, 0, std::memory_order_acq_rel)) return;
+  if (state_.compare_exchange_strong(running, 0, std::memory_order_acq_rel)) {
+    return task.complete();
+  }
   std::unique_lock lock(mutex_);
+  task.complete();
   ++inline_ended_;
   if (head_ != nullptr) {
     queue_runs_ = true;
@@ -198,8 +204,9 @@ void Stream::drain(std::unique_lock<std::mutex> &lock) {
     lock.unlock();
     ensure_default_float_control();  // the loop of the previous task may have changed the control
     run_task(*task);
-    task->dispose();
     lock.lock();
+    task->complete();
+    task->dispose();
     ++completed_;
     work_ended_.notify_all();
   }
@@ -231,7 +238,11 @@ void Stream::serve() {
 
 guf_status Stream::query(guf_error *error) {
   GUF_BACKEND_TRY(check_fork(error));
-  return (state_.load(std::memory_order_acquire) & kRunning) != 0 ? GUF_NOT_READY : GUF_OK;
+  const auto running = [&] { return (state_.load(std::memory_order_acquire) & kRunning) != 0; };
+  if (!running()) return GUF_OK;
+  // The thread that completed the last task owns the lock until the stream is idle.
+  const std::lock_guard lock(mutex_);
+  return running() ? GUF_NOT_READY : GUF_OK;
 }
 
 guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {

@@ -25,6 +25,9 @@ class Task {
   virtual ~Task() = default;
   // Runs on the stream's thread. A result other than GUF_OK becomes the stream's failure.
   virtual guf_status run(Stream &stream, guf_error *error) = 0;
+  // Called after run. Lets other threads know that the task is complete.
+  // The caller may own the stream's lock.
+  virtual void complete() {}
   // Destroys a task that create<> allocated.
   virtual void dispose() = 0;
 
@@ -78,7 +81,7 @@ class Stream {
 
   guf_status check_fork(guf_error *error) const;
   bool begin_inline();
-  void end_inline();
+  void end_inline(Task &task);
   bool notice_runner();
   guf_status begin_on_caller(guf_error *error);
   void run_task(Task &task);

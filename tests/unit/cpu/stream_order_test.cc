@@ -182,6 +182,33 @@ TEST(Event, OrdersTwoStreams) {
   EXPECT_EQ(cpu().event_query(event.event, &error), GUF_OK);
 }
 
+// A thread that waited for the last work of a stream must find the stream idle, and a thread that
+// waited for the stream must find its events complete.
+TEST(Event, IsCompleteWhenItsStreamIsIdle) {
+  StreamHandle s;
+  EventHandle event;
+  guf_error error = fresh_error();
+  uint64_t space[4] = {};
+  const auto place = static_cast<uint64_t>(reinterpret_cast<uintptr_t>(space));
+  Trace trace;
+  Step step{&trace, 1};
+  for (int round = 0; round < 20000; ++round) {
+    // The stream's thread or the caller completes the event.
+    if (round % 4 != 0) {
+      ASSERT_EQ(put(s.stream, as_entry(Step::loop), &step), GUF_OK);
+    }
+    ASSERT_EQ(cpu().fill(cpu_device(), s.stream, place, space, 8, 4, &error), GUF_OK);
+    ASSERT_EQ(cpu().event_record(event.event, s.stream, &error), GUF_OK);
+    if (round % 2 == 0) {
+      ASSERT_EQ(cpu().stream_synchronize(s.stream, kForever, &error), GUF_OK);
+    } else {
+      ASSERT_EQ(cpu().event_synchronize(event.event, kForever, &error), GUF_OK);
+    }
+    ASSERT_EQ(cpu().stream_query(s.stream, &error), GUF_OK) << round;
+    ASSERT_EQ(cpu().event_query(event.event, &error), GUF_OK) << round;
+  }
+}
+
 TEST(Event, MayBeClosedWhileQueued) {
   StreamHandle s;
   Gate gate;
