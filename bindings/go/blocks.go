@@ -70,6 +70,15 @@ func (b *block) numbers(values []int) *C.int64_t {
 	return &made[0]
 }
 
+// coreAxes converts the axes of each operand.
+func (b *block) coreAxes(lists [][]int) *C.guf_core_axes {
+	made := taken[C.guf_core_axes](b, max(len(lists), 1)) // not NULL for an empty list
+	for i, axes := range lists {
+		made[i] = C.guf_core_axes{axis: b.numbers(axes), naxis: C.int32_t(len(axes))}
+	}
+	return &made[0]
+}
+
 // otherCount returns the error for a list of the wrong length.
 func otherCount(argument string, found, expected int) error {
 	message := fmt.Sprintf("%s: expected %d numbers, got %d", argument, expected, found)

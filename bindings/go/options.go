@@ -91,9 +91,9 @@ type CallOptions struct {
 	Order     Order   // layout of allocated outputs
 	DType     DType   // required output dtype of the loop
 	Signature []DType // one per operand, 0 for any
-	// Axes has one list per operand, with as many axes as the operand has core dimensions. With
-	// KeepDims, outputs have the axes of the first input. Empty lists at the end may be omitted.
-	// Other lengths fail with ErrArg.
+	// Axes has one list per operand, inputs first, with as many axes as the operand has core
+	// dimensions. The lists of outputs may be omitted if the signature has no core dimensions in
+	// outputs. Errors: ErrArg for another number of lists, ErrAxis for a list of another length.
 	Axes     [][]int
 	Axis     *int  // one axis, for a signature with a single, shared core dimension
 	KeepDims bool  // keep reduced core dimensions, with extent 1
@@ -150,9 +150,7 @@ func (o *CallOptions) prepare(b *block, u *Ufunc, inputs []Operand) ([]C.guf_ope
 		casting: C.int32_t(o.Casting), order: C.int32_t(o.Order), dtype: C.guf_dtype(o.DType),
 		host_policy: C.int32_t(o.HostPolicy)}
 	if o.Axes != nil {
-		if err := o.prepareAxes(b, u, inputs); err != nil {
-			return nil, err
-		}
+		b.c.call.naxes, b.c.call.axes = C.int32_t(len(o.Axes)), b.coreAxes(o.Axes)
 	}
 	return outputs, o.prepareRest(b)
 }

@@ -440,6 +440,7 @@ var _ [64]byte = [C.sizeof_guf_loop_desc]byte{}
 var _ [24]byte = [C.sizeof_guf_reduction_desc]byte{}
 var _ [600]byte = [C.sizeof_guf_module_info]byte{}
 var _ [16]byte = [C.sizeof_guf_dim]byte{}
+var _ [16]byte = [C.sizeof_guf_core_axes]byte{}
 var _ [40]byte = [C.sizeof_guf_call_options]byte{}
 var _ [144]byte = [C.sizeof_guf_call_args]byte{}
 var _ [112]byte = [C.sizeof_guf_reduce_args]byte{}

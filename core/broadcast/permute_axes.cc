@@ -99,45 +99,30 @@ void permute(op::CallView &call, int32_t operand, LoopShape *loop) {
   layout.strides = call.stride_buffer[operand];
 }
 
-// In NumPy, axes= has one entry per operand. In this library it is one flat list, which is
-// distributed over the operands in order. The error names the operand that receives too few axes,
-// or the last operand if axes are left over. If the list ends between two operands, entries are
-// missing, which is permitted only for outputs without core dimensions.
-guf_status refuse_count(const op::CallView &call, const LoopShape &loop, int32_t expected,
-                        guf_error *error) {
+// Checks that axes= has an entry for each operand, or for each input if the signature has no core
+// dimensions in outputs.
+guf_status check_entries(const op::CallView &call, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
-  int32_t left = call.args->naxes;
-  int32_t i = 0;
-  while (i < call.noperands - 1 && left >= loop.core_ndim[i]) left -= loop.core_ndim[i++];
+  const int32_t found = call.args->naxes;
+  if (found == call.noperands) return GUF_OK;
   const auto outputs = signature.core_ndim.begin() + signature.nin;
-  const bool none_open =
-      std::any_of(outputs, outputs + signature.nout, [](int32_t n) { return n; });
-  if (left == 0 && (i == 0 || none_open)) {
-    return base::fail(
-        error, GUF_E_ARG, kNone, kNone,
-        "axes should be a list with an entry for all %d inputs and outputs; entries for outputs "
-        "can only be omitted if none of them has core axes.; naxes: expected %d, got %d",
-        call.noperands, expected, call.args->naxes);
-  }
-  return base::fail(error, GUF_E_ARG, i, kNone,
-                    "%s: operand %d has %d core dimensions, but %d dimensions are specified by "
-                    "axes tuple.; naxes: expected %d, got %d",
-                    call.ufunc->name.c_str(), i, loop.core_ndim[i], left, expected,
-                    call.args->naxes);
+  const bool optional =
+      std::all_of(outputs, outputs + signature.nout, [](int32_t ncore) { return ncore == 0; });
+  if (found == signature.nin && optional) return GUF_OK;
+  return base::fail(
+      error, GUF_E_ARG, kNone, kNone,
+      "axes should be a list with an entry for all %d inputs and outputs; entries for outputs "
+      "can only be omitted if none of them has core axes.; naxes: expected %d, got %d",
+      call.noperands, call.noperands, found);
 }
 
-// Checks the number of axes in axes=. `*out_outputs`: whether axes of the outputs are included.
-guf_status count_axes(const op::CallView &call, const LoopShape &loop, bool *out_outputs,
+guf_status fail_entry(const op::CallView &call, const LoopShape &loop, int32_t operand,
                       guf_error *error) {
-  int32_t inputs = 0;
-  int32_t outputs = 0;
-  for (int32_t i = 0; i < call.noperands; ++i) {
-    (i < call.ufunc->nin() ? inputs : outputs) += loop.core_ndim[i];
-  }
-  *out_outputs = call.args->naxes == inputs + outputs;
-  if (*out_outputs || (call.args->naxes == inputs && (outputs == 0 || loop.keepdims)))
-    return GUF_OK;
-  return refuse_count(call, loop, inputs + outputs, error);
+  return base::fail(error, GUF_E_AXIS, operand, kNone,
+                    "%s: operand %d has %d core dimensions, but %d dimensions are specified by "
+                    "axes tuple.",
+                    call.ufunc->name.c_str(), operand, loop.core_ndim[operand],
+                    call.args->axes[operand].naxis);
 }
 
 guf_status check_axis(const op::CallView &call, guf_error *error) {
@@ -163,32 +148,28 @@ guf_status check_axis(const op::CallView &call, guf_error *error) {
 guf_status permute_operands(op::CallView &call, LoopShape *loop, guf_error *error) {
   const guf_call_args &args = *call.args;
   if ((args.flags & GUF_CALL_KEEPDIMS) != 0) GUF_TRY(check_keepdims(call, loop, error));
-  if (args.axes != nullptr || args.axis != nullptr) {
-    bool outputs = true;
-    if (args.axis != nullptr) {
-      GUF_TRY(check_axis(call, error));
-    } else {
-      GUF_TRY(count_axes(call, *loop, &outputs, error));
+  if (args.axes == nullptr && args.axis == nullptr) return GUF_OK;
+  GUF_TRY(args.axis != nullptr ? check_axis(call, error) : check_entries(call, error));
+  loop->permuted = true;
+  const int32_t common = loop_ndim(call, *loop);
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    const int32_t ncore = loop->core_ndim[i];
+    const bool missing = is_missing(call, i);
+    const int32_t ndim = missing ? common + ncore : call.operand[i].layout.ndim;
+    if (ndim > GUF_MAX_NDIM) {
+      return base::fail(error, GUF_E_SHAPE, i, kNone,
+                        "argument %d would have %d dimensions, more than %d", i, ndim,
+                        static_cast<int>(GUF_MAX_NDIM));
     }
-    loop->permuted = true;
-    const int32_t common = loop_ndim(call, *loop);
-    const int64_t *next = args.axes;
-    for (int32_t i = 0; i < call.noperands; ++i) {
-      const bool missing = is_missing(call, i);
-      const int32_t ndim = missing ? common + loop->core_ndim[i] : call.operand[i].layout.ndim;
-      const bool named = i < call.ufunc->nin() || outputs;
-      int64_t plain[GUF_MAX_NDIM];
-      for (int32_t j = 0; j < loop->core_ndim[i]; ++j) plain[j] = j - loop->core_ndim[i];
-      const int64_t *axes = !named ? plain : args.axis != nullptr ? args.axis : next;
-      if (ndim > GUF_MAX_NDIM) {
-        return base::fail(error, GUF_E_SHAPE, i, kNone,
-                          "argument %d would have %d dimensions, more than %d", i, ndim,
-                          static_cast<int>(GUF_MAX_NDIM));
-      }
-      GUF_TRY(order_axes(i, ndim, axes, loop, error));
-      if (!missing) permute(call, i, loop);
-      if (named && args.axis == nullptr) next += loop->core_ndim[i];
+    int64_t last[GUF_MAX_NDIM];  // the axes of an output without an entry
+    for (int32_t j = 0; j < ncore; ++j) last[j] = j - ncore;
+    const int64_t *axes = args.axis;
+    if (axes == nullptr && i < args.naxes) {
+      if (args.axes[i].naxis != ncore) return fail_entry(call, *loop, i, error);
+      axes = args.axes[i].axis;
     }
+    GUF_TRY(order_axes(i, ndim, axes != nullptr ? axes : last, loop, error));
+    if (!missing) permute(call, i, loop);
   }
   return GUF_OK;
 }

@@ -109,6 +109,25 @@ bool is_plainly_apart(const array::Layout &layout) {
   return true;
 }
 
+guf_status check_axes(const guf_call_args &args, guf_error *error) {
+  if (!well_formed(args.naxes, args.axes, GUF_MAX_OPERANDS))
+    return fail_list("axes", args.naxes, GUF_MAX_OPERANDS, error);
+  for (int32_t i = 0; i < args.naxes; ++i) {
+    const guf_core_axes &entry = args.axes[i];
+    if (!fits(entry.naxis, GUF_MAX_NDIM)) {
+      return base::fail(error, GUF_E_ARG, i, kNone, "args->axes[%d].naxis: expected 0..%d, got %d",
+                        i, static_cast<int>(GUF_MAX_NDIM), entry.naxis);
+    }
+    if (entry.naxis > 0 && entry.axis == nullptr)
+      return base::fail(error, GUF_E_ARG, i, kNone, "args->axes[%d].axis is NULL", i);
+    if (entry.reserved != 0) {
+      return base::fail(error, GUF_E_ARG, i, kNone, "args->axes[%d].reserved: expected 0, got %u",
+                        i, entry.reserved);
+    }
+  }
+  return GUF_OK;
+}
+
 }  // namespace
 
 [[gnu::cold]] guf_status fail_value(const char *field, int64_t found, guf_error *error) {
@@ -145,9 +164,7 @@ guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_err
   if (args.signature != nullptr && args.nsignature != ufunc.noperands()) {
     return fail_count(ufunc, "types in a signature", args.nsignature, ufunc.noperands(), error);
   }
-  if (!well_formed(args.naxes, args.axes, GUF_MAX_OPERANDS * GUF_MAX_NDIM)) {
-    return fail_list("axes", args.naxes, GUF_MAX_OPERANDS * GUF_MAX_NDIM, error);
-  }
+  GUF_TRY(check_axes(args, error));
   if (!well_formed(args.ndims, args.dims, GUF_MAX_CORE_NAMES))
     return fail_list("dims", args.ndims, GUF_MAX_CORE_NAMES, error);
   for (int32_t k = 0; k < args.ndims; ++k) {

@@ -102,6 +102,20 @@ class Dim(ct.Structure):
     _fields_ = [('name', ct.c_char_p), ('size', ct.c_int64)]
 
 
+class CoreAxes(ct.Structure):
+    _fields_ = [
+        ('axis', ct.POINTER(ct.c_int64)),
+        ('naxis', ct.c_int32),
+        ('reserved', ct.c_uint32),
+    ]
+
+
+def core_axes(entries):
+    """Returns guf_call_args.axes for the axes of each operand."""
+    return (CoreAxes * len(entries))(
+        *(CoreAxes((ct.c_int64 * len(own))(*own), len(own)) for own in entries))
+
+
 class CallOptions(ct.Structure):
     _fields_ = [
         ('stream', ct.c_void_p),
@@ -129,7 +143,7 @@ class CallArgs(ct.Structure):
         ('dtype', ct.c_uint32),
         ('nsignature', ct.c_int32),
         ('signature', ct.POINTER(ct.c_uint32)),
-        ('axes', ct.POINTER(ct.c_int64)),
+        ('axes', ct.POINTER(CoreAxes)),
         ('axis', ct.POINTER(ct.c_int64)),
         ('dims', ct.POINTER(Dim)),
         ('naxes', ct.c_int32),
@@ -390,8 +404,7 @@ class Library:
         if axis is not None:
             args.axis = ct.pointer(ct.c_int64(axis))
         if axes is not None:
-            flat = [a for group in axes for a in group]
-            args.axes, args.naxes = (ct.c_int64 * max(len(flat), 1))(*flat), len(flat)
+            args.axes, args.naxes = core_axes(axes), len(axes)
         self.explanation = self.explain(name, args) if explain else ''
         self.check(self.invoke(self.lib.guf_call, name, args))
         if self.device:  # a call with scalars only may still be queued

@@ -35,13 +35,6 @@ DEVIATIONS = [
         r"(?P=start)<class 'numpy\.dtypes\.(?P=sign)Int64DType'>(?P=end)$",
     ),
     Deviation(
-        'axes= is one list here: which operand has one too many shows only in the sum.',
-        r'(?P<name>\w+): operand \d has \d core dimensions, but \d dimensions are specified by '
-        r'axes tuple\.',
-        r'(?P=name): operand \d has \d core dimensions, but \d+ dimensions are specified by axes '
-        r'tuple\.; naxes: |axes should be a list with an entry for all \d inputs and outputs; ',
-    ),
-    Deviation(
         'Of several indices out of range NumPy names the first in memory, the library the first.',
         r'index -?\d+ is out of bounds for axis (?P<axis>\d+) with size (?P<size>\d+)',
         r'index -?\d+ is out of bounds for axis (?P=axis) with size (?P=size)',

@@ -24,7 +24,8 @@ struct DrawnCall {
   guf_operand outputs[kMostOperands];
   guf_operand where;
   guf_dtype signature[kMostOperands];
-  int64_t axes[8];
+  int64_t axis_of_axes[8];
+  guf_core_axes axes[4];
   int64_t axis = 0;
   guf_dim dim = {"p", 2};
   uint32_t fp_flags = 0;
@@ -73,9 +74,13 @@ void DrawnCall::draw(ByteReader *bytes, guf_ufunc ufunc) {
     args.nsignature = info.nin + info.nout;
   }
   if (bytes->one_in(8)) {
-    for (int64_t &each : axes) each = static_cast<int8_t>(bytes->byte()) % 6;
+    for (int64_t &each : axis_of_axes) each = static_cast<int8_t>(bytes->byte()) % 6;
+    for (guf_core_axes &entry : axes) {
+      const uint32_t first = bytes->below(4);
+      entry = {axis_of_axes + first, static_cast<int32_t>(bytes->below(5)), 0};
+    }
     args.axes = axes;
-    args.naxes = static_cast<int32_t>(bytes->below(8));
+    args.naxes = static_cast<int32_t>(bytes->below(5));
   }
   if (bytes->one_in(8)) {
     axis = static_cast<int8_t>(bytes->byte()) % 6;

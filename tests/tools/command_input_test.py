@@ -84,7 +84,8 @@ class CommandInput(command_fixture.CommandTest):
         call = 'scaled', self.save('a.npy', values), '2.0', *self.module('grid')
         self.ok('run', *call, '--axes', '0,(),0', '-o', self.out)
         np.testing.assert_array_equal(np.load(self.out), 2 * values)
-        self.fails(2, 'expected 0 for argument 1 of', 'run', *call, '--axes', '0,0,0')
+        self.fails(4, 'operand 1 has 0 core dimensions, but 1 dimensions', 'run', *call, '--axes',
+                   '0,0,0')
 
     def test_explain_has_no_memory(self):
         shape = (300000, 1)

@@ -116,20 +116,20 @@ class Axes(command_fixture.CommandTest):
     def test_what_is_none(self):
         v = self.save('v.npy', np.ones((3, 4)))
         spelling = 'expected the axes of each operand, such as (0,1),(1,2),(0,1)'
-        for text in ('(0', '0,', 'x', '(0,x)', '(0 1)', '0 0', '(0),,(0)', '[0,0', '1.5,0', ','):
+        for text in ('(0', '0,', 'x', '(0,x)', '(0 1)', '0 0', '(0),,(0)', '[0,0', '1.5,0', ',',
+                     ' ', '[]'):
             self.fails(2, f"--axes: {spelling}, got '{text}'\n", 'run', 'vecdot', v, v, '--axes',
                        text)
-        self.fails(2, 'expected 1 for argument 1 of vecdot, its core dimensions in '
-                   '(n),(n)->()', 'run', 'vecdot', v, v, '--axes', '0,(0,1)')
-        self.fails(2, 'expected 0 for argument 2 of vecdot', 'run', 'vecdot', v, v,
-                   '--axes', '0,0,0')
-        self.fails(2, 'expected 1 for argument 1 of vecdot', 'run', 'vecdot', v, v,
-                   '--axes', '0,()')
-        for text in ('0', '0,0,(),()', ' '):
-            self.fails(2, 'expected an entry for each of the 3 operands of vecdot', 'run', 'vecdot',
-                       v, v, '--axes', text)
-        self.fails(2, 'expected an entry for each of the 3', 'run', 'matmul', v, v, '--axes',
-                   '(0,1),(0,1)')
+        for text, operand, ncore, found in (('0,(0,1)', 1, 1, 2), ('0,0,0', 2, 0, 1),
+                                            ('0,()', 1, 1, 0)):
+            self.fails(4, f'vecdot: operand {operand} has {ncore} core dimensions, but {found} '
+                       'dimensions are specified by axes tuple.', 'run', 'vecdot', v, v, '--axes',
+                       text)
+        for text in ('0', '0,0,(),()'):
+            self.fails(4, 'axes should be a list with an entry for all 3 inputs and outputs', 'run',
+                       'vecdot', v, v, '--axes', text)
+        self.fails(4, 'axes should be a list with an entry for all 3 inputs and outputs', 'run',
+                   'matmul', v, v, '--axes', '(0,1),(0,1)')
         self.fails(4, 'axis 5 is out of bounds for array of dimension 2', 'run', 'vecdot', v, v,
                    '--axes', '5,0')
         self.fails(2, '--axes and --axis: expected one', 'run', 'vecdot', v, v, '--axes', '0,0',

@@ -142,10 +142,11 @@ class Run {
     args_.nsignature = static_cast<int32_t>(signature_.size());
     if (options_.axes) {
       if (options_.axis) usage("--axes and --axis: expected one of them");
-      axes_ = axes_by_operand(*options_.axes, info_);
-      args_.naxes = static_cast<int32_t>(axes_.size());
-      axes_.push_back(0);  // data() must not be NULL: an empty list differs from no list
-      args_.axes = axes_.data();
+      axes_ = axes_by_operand(*options_.axes);
+      for (const std::vector<int64_t> &own : axes_)
+        core_axes_.push_back({own.data(), static_cast<int32_t>(own.size()), 0});
+      args_.naxes = static_cast<int32_t>(core_axes_.size());
+      args_.axes = core_axes_.data();
     }
     fp_flags_.set_options(&args_);
   }
@@ -380,7 +381,8 @@ class Run {
   std::deque<std::string> dim_names_;
   std::vector<guf_dim> dims_;
   std::vector<guf_dtype> signature_;
-  std::vector<int64_t> axes_;
+  std::vector<std::vector<int64_t>> axes_;  // per operand
+  std::vector<guf_core_axes> core_axes_;    // points to axes_
   int64_t axis_ = 0;
   uint64_t chunk_ = 0;
   double seconds_ = 0;

@@ -51,26 +51,6 @@ std::vector<guf_dtype> letters_of(const std::string &text, size_t arrow,
   return types;
 }
 
-// Number of core dimensions of an operand, with and without the optional ones.
-struct CoreCount {
-  int64_t most = 0, least = 0;
-};
-
-std::vector<CoreCount> core_counts(const guf_ufunc_info &info) {
-  std::vector<CoreCount> counts;
-  std::string signature = info.signature;
-  std::erase(signature, ' ');
-  for (std::string_view rest = signature; rest.find('(') != rest.npos;) {
-    rest.remove_prefix(rest.find('(') + 1);
-    const std::string_view own = rest.substr(0, rest.find(')'));
-    CoreCount count;
-    if (!own.empty()) count.most = 1 + std::count(own.begin(), own.end(), ',');
-    count.least = count.most - std::count(own.begin(), own.end(), '?');
-    counts.push_back(count);
-  }
-  return counts;
-}
-
 // Reads "(0,1),(1,2)" entry by entry.
 class AxesReader {
  public:
@@ -78,7 +58,7 @@ class AxesReader {
     // Accept NumPy's list brackets.
     if (rest_.starts_with('[') && rest_.ends_with(']')) rest_ = rest_.substr(1, rest_.size() - 2);
     skip_space();
-    if (text_.empty()) refuse();
+    if (rest_.empty()) refuse();
   }
 
   bool done() const { return rest_.empty(); }
@@ -164,28 +144,9 @@ std::vector<guf_dtype> loop_types_of(const std::optional<std::string> &signature
   return types;
 }
 
-std::vector<int64_t> axes_by_operand(const std::string &text, const guf_ufunc_info &info) {
-  const std::vector<CoreCount> counts = core_counts(info);
-  std::vector<int64_t> axes;
-  AxesReader reader(text);
-  size_t operand = 0;
-  for (; !reader.done() && operand < counts.size(); ++operand) {
-    const std::vector<int64_t> own = reader.next();
-    const CoreCount count = counts[operand];
-    const auto found = static_cast<int64_t>(own.size());
-    if (found > count.most || found < count.least) {
-      usage(fmt::format(
-          "--axes {}: expected {} for argument {} of {}, its core dimensions in {}, got {}", text,
-          count.most, operand, info.name, info.signature, found));
-    }
-    axes.insert(axes.end(), own.begin(), own.end());
-  }
-  const bool left_out = std::all_of(counts.begin() + static_cast<ptrdiff_t>(operand), counts.end(),
-                                    [](CoreCount count) { return count.most == 0; });
-  if (!reader.done() || !left_out || operand < static_cast<size_t>(info.nin)) {
-    usage(fmt::format("--axes {}: expected an entry for each of the {} operands of {}, {}", text,
-                      counts.size(), info.name, info.signature));
-  }
+std::vector<std::vector<int64_t>> axes_by_operand(const std::string &text) {
+  std::vector<std::vector<int64_t>> axes;
+  for (AxesReader reader(text); !reader.done();) axes.push_back(reader.next());
   return axes;
 }
 

@@ -29,6 +29,13 @@ typedef struct guf_dim {
   int64_t size;
 } guf_dim;
 
+/** The axes of the core dimensions of one operand, an entry of NumPy's axes=. */
+typedef struct guf_core_axes {
+  const int64_t *axis; /* `naxis` axes; negative ones count from the end. NULL if naxis is 0 */
+  int32_t naxis;
+  uint32_t reserved; /* 0 */
+} guf_core_axes;
+
 /** The options that calls and methods share.
  *
  * stream       NULL, or the stream on which the work is queued.
@@ -77,9 +84,10 @@ typedef struct guf_call_options {
  * dtype        0, or the dtype that the loop's outputs must have (NumPy's dtype=).
  * signature    NULL, or nin + nout dtypes, 0 for any (NumPy's signature=).
  * order        guf_order of allocated outputs.
- * axes         NULL, or the axes of the core dimensions of all operands, one operand after another
- *              (NumPy's axes=), `naxes` in total. Operands without core dimensions have none. With
- *              GUF_CALL_KEEPDIMS the axes of outputs may be omitted.
+ * axes         NULL, or the axes of the core dimensions of each operand, inputs first (NumPy's
+ *              axes=). `naxes` is nin + nout, or nin if the signature has no core dimensions in
+ *              outputs. Operands without core dimensions have empty entries. With
+ *              GUF_CALL_KEEPDIMS an output has as many core dimensions as each input.
  * axis         NULL, or one axis, for a signature with a single core dimension that all operands
  *              share (NumPy's axis=).
  * dims         NULL, or `ndims` sizes of core dimensions that only outputs have.
@@ -99,7 +107,7 @@ typedef struct guf_call_args {
   guf_dtype dtype;
   int32_t nsignature;
   const guf_dtype *signature;
-  const int64_t *axes;
+  const guf_core_axes *axes;
   const int64_t *axis;
   const guf_dim *dims;
   int32_t naxes;
@@ -120,8 +128,9 @@ typedef struct guf_call_args {
  *                                  kind
  *         GUF_E_STRUCT          <= args->struct_size is not valid
  *         GUF_E_ARG             <= wrong number of operands; unknown operand kind, flag or enum
- *                                  value; a pointer is NULL that must not be; axis or axes do not
- *                                  fit the signature, or both are given
+ *                                  value; a pointer is NULL that must not be; wrong number of
+ *                                  entries in axes; axis does not fit the signature, or axes is
+ *                                  given too
  *         GUF_E_DTYPE           <= args->dtype, an element of args->signature, or the dtype of a
  *                                  tensor or scalar is not a dtype; a structured dtype in
  *                                  non-native byte order or as a scalar
@@ -133,7 +142,8 @@ typedef struct guf_call_args {
  *                                  hook returned or changed an invalid size
  *         any error             <= returned by the core_dims hook, with its message. GUF_E_LOOP if
  *                                  the hook returned a status that is not an error
- *         GUF_E_AXIS            <= an axis is out of range or repeated
+ *         GUF_E_AXIS            <= an axis is out of range or repeated, or an entry of axes has not
+ *                                  as many axes as its operand has core dimensions
  *         GUF_E_READ_ONLY       <= an output or inout operand is read-only
  *         GUF_E_OVERLAP         <= elements of an output overlap each other, or two outputs of
  *                                  inout operands overlap

@@ -7,7 +7,7 @@ struct Options
     order::Int32
     dtype::UInt32
     signature::Vector{UInt32}
-    axes::Vector{Int64}
+    axes::CoreAxes
     axis::Vector{Int64}
     sizes::Vector{guf_dim}
     names::Vector{String}
@@ -20,12 +20,12 @@ struct Options
 end
 
 const NO_AXES = Int64[]
-const NO_OPTIONS = Options(0, 0, 0, 0, UInt32[], NO_AXES, NO_AXES, guf_dim[], String[], C_NULL, 0,
-                           0, C_NULL, 0, 0)
+const NO_OPTIONS = Options(0, 0, 0, 0, UInt32[], NO_CORE_AXES, NO_AXES, guf_dim[], String[],
+                           C_NULL, 0, 0, C_NULL, 0, 0)
 const HOST_POLICIES = (default=GUF_HOST_DEFAULT, copy=GUF_HOST_COPY,
                        copy_and_warn=GUF_HOST_COPY_AND_WARN)
 
-@inline with_axes(o::Options, axes::Vector{Int64}) =
+@inline with_axes(o::Options, axes::CoreAxes) =
     Options(o.flags, o.casting, o.order, o.dtype, o.signature, axes, o.axis, o.sizes, o.names,
             o.device, o.host_policy, o.threads, o.fp_flags, o.fp_report, o.fp_fail)
 
@@ -51,26 +51,11 @@ end
 function chosen_axes(f, inputs, outputs, r)
     if r.axes !== nothing
         operands = vcat(inputs, outputs)
-        check_axes(f, inputs, r)
-        return Int64[library_axis(d, expected_rank(f, inputs, operands, i, r.keepdims))
-                     for (i, of_one) in enumerate(r.axes) for d in of_one]
+        ranks = [expected_rank(f, inputs, operands, i, r.keepdims) for i in eachindex(r.axes)]
+        return CoreAxes(Vector{Int64}[library_axes(own, n) for (own, n) in zip(r.axes, ranks)])
     end
-    f.needs_axes && r.dims === nothing && length(inputs) == f.nin || return NO_AXES
+    f.needs_axes && r.dims === nothing && length(inputs) == f.nin || return NO_CORE_AXES
     return axes_of(f, Tuple(map(rank, inputs)))
-end
-
-# The library receives all lists of axes as one list. It detects a wrong total, but not axes that
-# belong to the wrong operand; these are detected here. Empty lists at the end may be omitted.
-function check_axes(f, inputs, r)
-    counts = core_counts(f.core, map(rank, inputs))
-    # With keepdims, outputs have the core dimensions of the first input.
-    has = [counts[r.keepdims === true && i > f.nin > 0 ? 1 : i] for i in eachindex(counts)]
-    given = [i <= length(r.axes) ? length(r.axes[i]) : 0 for i in eachindex(counts)]
-    i = findfirst(given .!= has)
-    (i === nothing || sum(given) != sum(has)) && return
-    throw(GufuncError(GUF_E_ARG,
-        "$(f.name): operand $(i - 1) has $(has[i]) core dimensions, but $(given[i]) dimensions " *
-        "are specified by axes tuple.", i - 1))
 end
 
 # The number of dimensions of operand i, or of the array that will be allocated for it.
@@ -87,6 +72,9 @@ chosen_axis(inputs, d) = [library_axis(d, isempty(inputs) ? 0 : rank(inputs[1]))
 fp_flags_pointer(::Nothing) = Ptr{UInt32}(C_NULL)
 fp_flags_pointer(fp_flags::Ref{UInt32}) = Base.unsafe_convert(Ptr{UInt32}, fp_flags)
 
+# An empty list of axes is an error, and not no list.
+@inline entries_or_null(axes::CoreAxes) =
+    axes === NO_CORE_AXES ? Ptr{guf_core_axes}(C_NULL) : pointer(axes.entries)
 @inline pointer_or_null(v::Vector{T}) where {T} = isempty(v) ? Ptr{T}(C_NULL) : pointer(v)
 
 @inline call_args(ninputs, noutputs, slots, mask, stream, o::Options) =
@@ -95,8 +83,8 @@ fp_flags_pointer(fp_flags::Ref{UInt32}) = Base.unsafe_convert(Ptr{UInt32}, fp_fl
                   guf_call_options(stream, o.device, o.fp_flags, o.fp_report, o.fp_fail,
                                    o.threads, 0),
                   o.casting, o.order, o.dtype, length(o.signature), pointer_or_null(o.signature),
-                  pointer_or_null(o.axes), pointer_or_null(o.axis), pointer_or_null(o.sizes),
-                  length(o.axes), length(o.sizes), o.host_policy, 0)
+                  entries_or_null(o.axes), pointer_or_null(o.axis), pointer_or_null(o.sizes),
+                  length(o.axes.entries), length(o.sizes), o.host_policy, 0)
 
 # The options that calls and methods share. The caller keeps r and its flags alive.
 shared_options(r) =

@@ -803,6 +803,16 @@ end
 @assert fieldoffset(guf_dim, 1) == 0
 @assert fieldoffset(guf_dim, 2) == 8
 
+struct guf_core_axes
+    axis::Ptr{Int64}
+    naxis::Int32
+    reserved::UInt32
+end
+@assert sizeof(guf_core_axes) == 16
+@assert fieldoffset(guf_core_axes, 1) == 0
+@assert fieldoffset(guf_core_axes, 2) == 8
+@assert fieldoffset(guf_core_axes, 3) == 12
+
 struct guf_call_options
     stream::guf_stream
     device::guf_device
@@ -835,7 +845,7 @@ struct guf_call_args
     dtype::guf_dtype
     nsignature::Int32
     signature::Ptr{guf_dtype}
-    axes::Ptr{Int64}
+    axes::Ptr{guf_core_axes}
     axis::Ptr{Int64}
     dims::Ptr{guf_dim}
     naxes::Int32
@@ -2087,6 +2097,6 @@ const functions = [
     :guf_kernel_launch => guf_kernel_launch_address,
 ]
 
-export guf_status, guf_context, guf_device, guf_stream, guf_event, guf_dtype, guf_array, guf_release_fn, guf_dlpack_delete_fn, guf_dlpack_unversioned_delete_fn, guf_loop_numpy, guf_loop_status, guf_loop_error, guf_ufunc, guf_module, guf_destroy_fn, guf_core_dims_fn, guf_plan, guf_progress_fn, guf_graph, guf_kernel, guf_error, guf_backend_info, guf_device_info, guf_dtype_info, guf_tensor, guf_operand, guf_array_info, guf_device_memory, guf_dlpack_tensor, guf_dlpack, guf_dlpack_unversioned, guf_module_loop, guf_module_function, guf_module_image, guf_module_parameter, guf_module_parameters, guf_kernel_head, guf_module_kernel, guf_module_v1, guf_ufunc_info, guf_ufunc_desc, guf_loop_desc, guf_reduction_desc, guf_module_info, guf_dim, guf_call_options, guf_call_args, guf_reduce_args, guf_accumulate_args, guf_at_args, guf_request, guf_resolution, guf_chunk_options, guf_kernel_info, guf_kernel_device_info
+export guf_status, guf_context, guf_device, guf_stream, guf_event, guf_dtype, guf_array, guf_release_fn, guf_dlpack_delete_fn, guf_dlpack_unversioned_delete_fn, guf_loop_numpy, guf_loop_status, guf_loop_error, guf_ufunc, guf_module, guf_destroy_fn, guf_core_dims_fn, guf_plan, guf_progress_fn, guf_graph, guf_kernel, guf_error, guf_backend_info, guf_device_info, guf_dtype_info, guf_tensor, guf_operand, guf_array_info, guf_device_memory, guf_dlpack_tensor, guf_dlpack, guf_dlpack_unversioned, guf_module_loop, guf_module_function, guf_module_image, guf_module_parameter, guf_module_parameters, guf_kernel_head, guf_module_kernel, guf_module_v1, guf_ufunc_info, guf_ufunc_desc, guf_loop_desc, guf_reduction_desc, guf_module_info, guf_dim, guf_core_axes, guf_call_options, guf_call_args, guf_reduce_args, guf_accumulate_args, guf_at_args, guf_request, guf_resolution, guf_chunk_options, guf_kernel_info, guf_kernel_device_info
 
 end

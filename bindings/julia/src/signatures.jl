@@ -20,6 +20,17 @@ end
 core_dimension(info, number) =
     CoreDimension(number, info.core_flags[number+1] & GUF_CORE_DIM_OPTIONAL != 0)
 
+# The axes of the core dimensions of each operand, in the library's form.
+struct CoreAxes
+    entries::Vector{guf_core_axes}
+    axes::Vector{Vector{Int64}} # the entries point to their elements
+end
+
+CoreAxes(axes::Vector{Vector{Int64}}) =
+    CoreAxes([guf_core_axes(pointer(own), length(own), 0) for own in axes], axes)
+
+const NO_CORE_AXES = CoreAxes(Vector{Int64}[])
+
 # The default axes for the operands of a ufunc. They are precomputed for operands that have all core
 # dimensions.
 @inline function axes_of(f, ranks::Dims)
@@ -33,7 +44,7 @@ end
 # has too few dimensions; the library then reports the error.
 function default_axes(core::Vector{Vector{CoreDimension}}, ranks::Dims)
     counts = core_counts(core, ranks)
-    all(counts[i] <= ranks[i] for i in eachindex(ranks)) || return Int64[]
+    all(counts[i] <= ranks[i] for i in eachindex(ranks)) || return NO_CORE_AXES
     return whole_axes(counts)
 end
 
@@ -47,6 +58,6 @@ function core_counts(core, ranks)
     return [count(d -> !(d.number in absent), operand) for operand in core]
 end
 
-whole_axes(counts) = Int64[-d for n in counts for d in 1:n]
+whole_axes(counts) = CoreAxes([Int64[-d for d in 1:n] for n in counts])
 
 needs_axes(core) = any(operand -> length(operand) > 1, core)

@@ -41,9 +41,9 @@ mutable struct UFunc <: Function
     nout::Int
     core::Vector{Vector{CoreDimension}}
     needs_axes::Bool
-    axes::Vector{Int64} # the axes for operands that have all core dimensions
+    axes::CoreAxes # the axes for operands that have all core dimensions
     UFunc(name::AbstractString; context=nothing) =
-        new(C_NULL, String(name), context, 0, 0, Vector{CoreDimension}[], false, Int64[])
+        new(C_NULL, String(name), context, 0, 0, Vector{CoreDimension}[], false, NO_CORE_AXES)
 end
 
 @inline function found(f::UFunc)

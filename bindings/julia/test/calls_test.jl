@@ -97,8 +97,11 @@ end
 # The number of axes is checked for each operand: another operand's list cannot compensate.
 let a = [1.0 2; 3 4], b = [5.0 6; 7 8]
     for (f, axes) in ((vecdot, ((), (), (1, 2))), (vecdot, ((), (1,), (1,))),
-                      (matmul, ((1,), (2, 1, 2), (1, 2))), (matmul, ((1, 2, 1, 2, 1, 2),)),
-                      (matmul, ((1, 2), (1,), (2, 1, 2))))
+                      (matmul, ((1,), (2, 1, 2), (1, 2))), (matmul, ((1, 2), (1,), (2, 1, 2))))
+        @test status_of(() -> f(a, b; axes=axes)) == Gufunc.GUF_E_AXIS
+    end
+    for (f, axes) in ((matmul, ((1, 2, 1, 2, 1, 2),)), (matmul, ((1, 2), (1, 2))),
+                      (vecdot, ((1,), (1,), (), ())), (matmul, ()), (vecdot, ()))
         @test status_of(() -> f(a, b; axes=axes)) == Gufunc.GUF_E_ARG
     end
     @test text_of(() -> vecdot(a, b; axes=((), (1,), (1,)))) ==

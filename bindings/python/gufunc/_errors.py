@@ -103,8 +103,7 @@ class RunError(Error, RuntimeError):
 _BY_CLASS = {1: ArgumentError, 2: DTypeError, 3: ShapeError, 4: IndexOutOfRange, 5: AxisError,
              6: RangeError, 7: FloatingPointFlagError, 8: UnsupportedError, 9: UnavailableError,
              10: NoMemoryError, 11: FileError, 12: RunError, 13: RunError}
-# Parts of messages that select an exception class. The statuses have no separate class for these.
-_WRONG_AXES = "dimensions are specified by axes tuple"
+# The start of a message that selects an exception class, because no status does.
 _NO_REDUCTION = "Reduction not defined on ufunc with signature"
 _also_numpys = {}
 
@@ -136,7 +135,7 @@ def _numpys(kind, modules, name):
 def _kind_of(status, message):
     kind = _BY_CLASS.get(status // 100, Error)
     if status == lowlevel.GUF_E_ARG:
-        kind = AxisError if _WRONG_AXES in message else CallError
+        kind = CallError
     elif message.startswith(_NO_REDUCTION):
         kind = ReductionError
     if kind is AxisError:

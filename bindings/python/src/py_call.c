@@ -89,7 +89,7 @@ static int set_arguments(gufpy_call *call) {
   args->nsignature = keywords->nsignature;
   args->signature = keywords->nsignature > 0 ? keywords->signature : NULL;
   args->naxes = keywords->naxes;
-  args->axes = keywords->naxes > 0 ? keywords->axes : NULL;
+  args->axes = keywords->has_axes ? keywords->axes : NULL;
   args->ndims = keywords->ndims;
   args->dims = keywords->ndims > 0 ? keywords->dims : NULL;
   if (keywords->initial != NULL) {

@@ -4,7 +4,7 @@
 
 void gufpy_keywords_begin(gufpy_keywords *keywords, int in_method) {
   keywords->in_method = in_method;
-  keywords->has_out = keywords->empty_axes = 0;
+  keywords->has_out = keywords->has_axes = 0;
   /* The arrays are not cleared, because their counts limit what is read. */
   keywords->out = keywords->where = keywords->initial = keywords->axis = NULL;
   keywords->foreign = NULL;
@@ -121,50 +121,6 @@ static int read_signature(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, Py
   return count < 0 ? -1 : 0;
 }
 
-/* The range of the number of core dimensions of an operand: "n?" may be missing. */
-typedef struct {
-  int least, most;
-} core_count;
-
-/* Counts the core dimensions of each operand. Returns the number of operands, or 0 for an
- * elementwise ufunc. */
-static int count_core(const gufpy_ufunc *ufunc, core_count counts[GUF_MAX_OPERANDS]) {
-  guf_ufunc_info info = {.struct_size = sizeof info};
-  if (guf_ufunc_get_info(ufunc->base.handle, &info, NULL) != GUF_OK) return 0;
-  if (info.signature[0] == 0) return 0;
-  const int operands = info.nin + info.nout;
-  const int32_t *dim = info.core_dims;
-  for (int i = 0; i < operands; ++i) {
-    core_count *const count = &counts[i];
-    count->least = count->most = info.core_ndim[i];
-    for (int k = 0; k < info.core_ndim[i]; ++k) {
-      if (info.core_flags[*dim++] & GUF_CORE_DIM_OPTIONAL) --count->least;
-    }
-    if (i < info.nin) continue;
-    /* With keepdims= an output may have the core dimensions of the inputs. */
-    if (counts[0].most > count->most) count->most = counts[0].most;
-    if (counts[0].least < count->least) count->least = counts[0].least;
-  }
-  return operands;
-}
-
-/* The library receives all axes in one list. It detects a wrong total, but not axes that belong to
- * the wrong operand; these are detected here. */
-static int check_dealing(const gufpy_ufunc *ufunc, const int *given, int count, int all) {
-  core_count counts[GUF_MAX_OPERANDS], sum = {0, 0};
-  const int ncore = count_core(ufunc, counts);
-  int wrong = -1;
-  for (int i = 0; i < ncore && i < count; ++i) {
-    sum.least += counts[i].least;
-    sum.most += counts[i].most;
-    if (wrong < 0 && (given[i] < counts[i].least || given[i] > counts[i].most)) wrong = i;
-  }
-  if (wrong < 0 || all < sum.least || all > sum.most) return 0;
-  return gufpy_refuse(
-      "%s: operand %d has %d core dimensions, but %d dimensions are specified by axes tuple.",
-      gufpy_name(ufunc), wrong, counts[wrong].most, given[wrong]);
-}
-
 /* Rejects a keyword that only generalized ufuncs accept. The library rejects it, too, except for
  * values that are equal to the default and are not passed to the library. */
 __attribute__((cold)) static int refuse_core(const gufpy_keywords *keywords,
@@ -187,17 +143,18 @@ static int read_axes(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObjec
         ufunc->nin + ufunc->nout);
     return -1;
   }
-  int given[GUF_MAX_OPERANDS];
+  int used = 0;
   for (int i = 0; i < count; ++i) {
-    const int left = GUF_MAX_CORE_STRIDES - keywords->naxes;
-    const int added =
-        gufpy_axes(PyList_GET_ITEM(value, i), keywords->axes + keywords->naxes, left, "axes item");
-    if (added < 0) return -1;
-    keywords->naxes += given[i] = added;
-    if (added == 0 && i >= ufunc->nin) keywords->empty_axes = i;
+    int64_t *const axis = keywords->axis_of_axes + used;
+    const int naxis =
+        gufpy_axes(PyList_GET_ITEM(value, i), axis, GUF_MAX_CORE_STRIDES - used, "axes item");
+    if (naxis < 0) return -1;
+    keywords->axes[i] = (guf_core_axes){.axis = axis, .naxis = naxis};
+    used += naxis;
   }
-  if (keywords->naxes == 0 && refuse_core(keywords, ufunc, "axes") != 0) return -1;
-  return check_dealing(ufunc, given, (int)count, keywords->naxes);
+  keywords->has_axes = 1;
+  keywords->naxes = (int32_t)count;
+  return 0;
 }
 
 static int read_dims(gufpy_keywords *keywords, PyObject *value) {
@@ -331,23 +288,11 @@ int gufpy_keyword(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *
   return -1;
 }
 
-/* Rejects an empty entry of axes= for an output with keepdims=, which needs axes. The library
- * cannot detect it, because an empty entry disappears in its single list of axes. */
-__attribute__((cold, noinline)) static int check_kept_axes(const gufpy_keywords *keywords,
-                                                           const gufpy_ufunc *ufunc) {
-  core_count counts[GUF_MAX_OPERANDS];
-  if (count_core(ufunc, counts) == 0 || counts[0].most == 0) return 0;
-  return gufpy_refuse(
-      "%s: operand %d has %d core dimensions, but 0 dimensions are specified by axes tuple.",
-      gufpy_name(ufunc), keywords->empty_axes, counts[0].most);
-}
-
 int gufpy_read_keywords(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *const *values,
                         PyObject *names) {
   const Py_ssize_t count = names == NULL ? 0 : PyTuple_GET_SIZE(names);
   for (Py_ssize_t i = 0; i < count; ++i) {
     if (gufpy_keyword(keywords, ufunc, PyTuple_GET_ITEM(names, i), values[i]) != 0) return -1;
   }
-  if (keywords->keepdims && keywords->empty_axes > 0) return check_kept_axes(keywords, ufunc);
   return 0;
 }

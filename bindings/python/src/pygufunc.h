@@ -216,14 +216,15 @@ typedef struct {
   guf_stream stream;
   guf_device device;
   int32_t casting, order, host_policy, keepdims, no_scalar;
-  int32_t in_method;  /* keywords of a method, for which NumPy has other rules than for a call */
-  int32_t has_out;    /* out= was given, possibly as None */
-  int32_t empty_axes; /* index of an output with an empty entry in axes=, or 0 */
+  int32_t in_method; /* keywords of a method, for which NumPy has other rules than for a call */
+  int32_t has_out;   /* out= was given, possibly as None */
+  int32_t has_axes;  /* axes= was given */
   guf_dtype dtype;
   uint32_t threads;
   int nsignature, naxes, ndims;
   guf_dtype signature[GUF_MAX_OPERANDS];
-  int64_t axes[GUF_MAX_CORE_STRIDES];
+  guf_core_axes axes[GUF_MAX_OPERANDS];
+  int64_t axis_of_axes[GUF_MAX_CORE_STRIDES]; /* the elements of `axes` point to it */
   guf_dim dims[GUF_MAX_CORE_NAMES];
 } gufpy_keywords;
 

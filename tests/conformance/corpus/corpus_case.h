@@ -39,7 +39,8 @@ typedef struct corpus_case {
   operand inputs[GUF_MAX_OPERANDS], outputs[GUF_MAX_OPERANDS], indices[GUF_MAX_OPERANDS];
   operand where, initial;
   int has_where, has_initial, has_axis, has_axes, keepdims, all_axes, casting, order;
-  int64_t axis[MOST_AXES], axes[MOST_AXES];
+  int64_t axis[MOST_AXES], axis_of_axes[MOST_AXES];
+  guf_core_axes axes[GUF_MAX_OPERANDS]; /* with axes in axis_of_axes */
   guf_dtype dtype, signature[GUF_MAX_OPERANDS];
   guf_dim dims[GUF_MAX_CORE_NAMES];
   uint32_t fp_report, fp_fail, fp_flags;

@@ -198,11 +198,14 @@ static int read_types(corpus_case *c, const cJSON *json) {
 
 static int read_axes(corpus_case *c, const cJSON *json) {
   const cJSON *group;
+  int total = 0;
   c->has_axes = 1;
   cJSON_ArrayForEach(group, json) {
-    const int count = integers(c, group, MOST_AXES - c->naxes, c->axes + c->naxes);
+    if (c->naxes == GUF_MAX_OPERANDS) return fails(c, "axes");
+    const int count = integers(c, group, MOST_AXES - total, c->axis_of_axes + total);
     if (count < 0) return 0;
-    c->naxes += count;
+    c->axes[c->naxes++] = (guf_core_axes){c->axis_of_axes + total, count, 0};
+    total += count;
   }
   return 1;
 }

@@ -121,7 +121,7 @@ def row(rng):
         options["order"],
         "-" if axis is None else str(axis),
         "1" if keepdims else "0",
-        ",".join(given) if given else "-",
+        "/".join(given) if given else "-",
     ]
     if where is not None and out is None:
         options["out"] = None

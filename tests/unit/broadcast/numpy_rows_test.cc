@@ -64,9 +64,12 @@ std::string answer(const std::vector<std::string> &field) {
     call.args.axis = &axis;
   }
   if (field[6] == "1") call.args.flags = GUF_CALL_KEEPDIMS;
-  std::vector<int64_t> axes;
+  std::vector<std::vector<int64_t>> given;
+  std::vector<guf_core_axes> axes;
   if (field[7] != "-") {
-    axes = numbers(field[7]);
+    for (const std::string &entry : split(field[7], '/')) given.push_back(numbers(entry));
+    for (const auto &entry : given)
+      axes.push_back({entry.data(), static_cast<int32_t>(entry.size()), 0});
     call.args.axes = axes.data();
     call.args.naxes = static_cast<int32_t>(axes.size());
   }

@@ -30,43 +30,61 @@ TEST(PermutedCall, KeepdimsNamesTheFirstMismatchOfTheSignature) {
               testing::HasSubstr("requires output 0 to have 2 core dimensions"));
 }
 
-// Returns the error message of a call that passes more axes than the signature allows. Each axis is
+// Returns the error of a call whose entries of axes= have these numbers of axes. The axes are
 // valid.
-std::string refused_axes(const char *name, const char *signature, int64_t ndim, int32_t naxes) {
+guf_error refuse_axes(const char *name, const char *signature, int64_t ndim,
+                      const std::vector<int32_t> &counts) {
   const std::vector<int64_t> shape(static_cast<size_t>(ndim), 2);
   sample::Call call(name, signature, "", 2, {{shape, {}}, {shape, {}}, sample::missing()});
-  const int64_t axes[] = {-1, -1, -1, -1, -1, -1, -1};
-  call.args.axes = axes;
-  call.args.naxes = naxes;
+  const int64_t axes[] = {0, 1, -1};
+  std::vector<guf_core_axes> entries;
+  for (const int32_t count : counts) entries.push_back({axes, count, 0});
+  call.args.axes = entries.data();
+  call.args.naxes = static_cast<int32_t>(entries.size());
   broadcast::LoopShape loop;
-  EXPECT_EQ(broadcast::arrange(call.view(), &loop, &call.error), GUF_E_ARG);
-  return call.error.message;
+  EXPECT_EQ(broadcast::arrange(call.view(), &loop, &call.error), call.error.status);
+  return call.error;
 }
 
-TEST(PermutedCall, AxesAreDealtOutOperandByOperand) {
-  const auto vecdot = [](int32_t naxes) { return refused_axes("vecdot", "(n),(n)->()", 1, naxes); };
-  const char list[] =
+TEST(PermutedCall, AxesHaveAnEntryForEachOperand) {
+  const char text[] =
       "axes should be a list with an entry for all 3 inputs and outputs; entries "
-      "for outputs can only be omitted if none of them has core axes.";
-  EXPECT_THAT(vecdot(0), testing::StartsWith(list));
-  EXPECT_THAT(vecdot(1), testing::StartsWith("vecdot: operand 1 has 1 core dimensions, but 0 "
-                                             "dimensions are specified by axes tuple."));
-  EXPECT_THAT(vecdot(3), testing::StartsWith("vecdot: operand 2 has 0 core dimensions, but 1 "
-                                             "dimensions are specified by axes tuple."));
-  const auto matmul = [](int32_t naxes) {
-    return refused_axes("matmul", "(n?,k),(k,m?)->(n?,m?)", 2, naxes);
+      "for outputs can only be omitted if none of them has core axes.; naxes: expected 3, got ";
+  const auto vecdot = [](const std::vector<int32_t> &counts) {
+    return refuse_axes("vecdot", "(n),(n)->()", 1, counts);
   };
-  EXPECT_THAT(matmul(4), testing::StartsWith(list));
-  EXPECT_THAT(matmul(3), testing::StartsWith("matmul: operand 1 has 2 core dimensions, but 1 "
-                                             "dimensions are specified by axes tuple."));
-  EXPECT_THAT(matmul(7), testing::StartsWith("matmul: operand 2 has 2 core dimensions, but 3 "
-                                             "dimensions are specified by axes tuple."));
+  const auto matmul = [](const std::vector<int32_t> &counts) {
+    return refuse_axes("matmul", "(n?,k),(k,m?)->(n?,m?)", 2, counts);
+  };
+  EXPECT_EQ(vecdot({1}).message, std::string(text) + "1");
+  EXPECT_EQ(vecdot({1, 1, 0, 0}).message, std::string(text) + "4");
+  EXPECT_EQ(matmul({2, 2}).message, std::string(text) + "2");
+  EXPECT_EQ(matmul({2, 2}).status, GUF_E_ARG);
+}
+
+TEST(PermutedCall, EachEntryHasTheAxesOfItsOperand) {
+  const guf_error input =
+      refuse_axes("matmul", "(n?,k),(k,m?)->(n?,m?)", 2, {2, 3, 1});  // 6 in total, as expected
+  EXPECT_EQ(input.status, GUF_E_AXIS);
+  EXPECT_EQ(input.argument, 1);
+  EXPECT_STREQ(input.message,
+               "matmul: operand 1 has 2 core dimensions, but 3 dimensions are specified by axes "
+               "tuple.");
+  const guf_error output = refuse_axes("vecdot", "(n),(n)->()", 1, {1, 1, 1});
+  EXPECT_STREQ(output.message,
+               "vecdot: operand 2 has 0 core dimensions, but 1 dimensions are specified by axes "
+               "tuple.");
+  // An optional dimension that is missing from a vector needs no axis.
+  EXPECT_STREQ(refuse_axes("matmul", "(n?,k),(k,m?)->(n?,m?)", 1, {1, 1, 1}).message,
+               "matmul: operand 2 has 0 core dimensions, but 1 dimensions are specified by axes "
+               "tuple.");
 }
 
 TEST(PermutedCall, TextsNameTheCallersAxes) {
   // An output of shape (3,1) with its axes swapped has shape (1,3), so its loop dimension has
   // extent 3.
-  const int64_t axes[] = {-1, -1, 0};
+  const int64_t last = -1, first = 0;
+  const guf_core_axes axes[] = {{&last, 1, 0}, {&last, 1, 0}, {&first, 1, 0}};
   sample::Call call("like", "(n),(n)->(n)", "", 2, {{{4, 3}, {}}, {{3}, {}}, {{3, 1}, {}}});
   call.args.axes = axes;
   call.args.naxes = 3;

@@ -145,11 +145,12 @@ TEST(SeparateOutput, UnderAMaskWithTransposedAxes) {
   const std::vector<float> x = {2, 3};
   const std::vector<uint8_t> mask = {0, 1, 1};
   std::vector<double> y(6, 9);
-  const int64_t axes[] = {0};
+  const int64_t first = 0;
+  const guf_core_axes axes = {&first, 1, 0};
   Call call(cumulative());
   call.in({GUF_F32, x.data(), {2, 1}, {}, 0}).out({GUF_F64, y.data(), {2, 3}, {}, 0});
   call.where(view(GUF_BOOL, mask));
-  call.args.axes = axes;
+  call.args.axes = &axes;
   call.args.naxes = 1;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   EXPECT_THAT(y, ElementsAre(9, 2, 2, 9, 6, 6));

@@ -33,7 +33,12 @@ void PrintTo(const ArgsRow &row, std::ostream *out) {
 }
 
 const guf_dtype kTypes[3] = {};
-const int64_t kAxes[1] = {};
+const guf_core_axes kAxes[1] = {};
+const guf_core_axes kAxesWithoutList[1] = {{nullptr, 1, 0}};
+const int64_t kAxis = 0;
+const guf_core_axes kNegativeAxisCount[1] = {{&kAxis, -1, 0}};
+const guf_core_axes kLongEntry[1] = {{&kAxis, GUF_MAX_NDIM + 1, 0}};
+const guf_core_axes kReservedEntry[1] = {{&kAxis, 1, 3}};
 const guf_dim kDims[3] = {{"n", 1}, {nullptr, 2}, {"m", 3}};
 guf_operand operands[3] = {};
 
@@ -112,10 +117,19 @@ const ArgsRow kArgsRows[] = {
      "args->naxes"},
     {"TooManyAxes",
      [](guf_call_args *a) {
-       a->naxes = GUF_MAX_OPERANDS * GUF_MAX_NDIM + 1;
+       a->naxes = GUF_MAX_OPERANDS + 1;
        a->axes = kAxes;
      },
-     "args->naxes: expected 0..2048, got 2049"},
+     "args->naxes: expected 0..32, got 33"},
+    {"EntryWithoutAxes", [](guf_call_args *a) { a->naxes = 1, a->axes = kAxesWithoutList; },
+     "args->axes[0].axis is NULL", 0},
+    {"EntryWithANegativeCount",
+     [](guf_call_args *a) { a->naxes = 1, a->axes = kNegativeAxisCount; },
+     "args->axes[0].naxis: expected 0..64, got -1", 0},
+    {"EntryWithTooManyAxes", [](guf_call_args *a) { a->naxes = 1, a->axes = kLongEntry; },
+     "args->axes[0].naxis: expected 0..64, got 65", 0},
+    {"EntryWithReserved", [](guf_call_args *a) { a->naxes = 1, a->axes = kReservedEntry; },
+     "args->axes[0].reserved: expected 0, got 3", 0},
     {"UnknownFlagToReport", [](guf_call_args *a) { a->options.fp_report = 1U << 5; },
      "args->options.fp_report has"},
     {"UnknownFlagToFailFor", [](guf_call_args *a) { a->options.fp_fail = 1U << 5; },

@@ -114,10 +114,8 @@ impl<'a> Case<'a> {
         let ((report, fail), json) = (self.flags()?, self.json);
         let (order, casting) = (self.order()?, self.casting()?);
         let mask_view = json.get("where").map_or(Ok(None), View::read)?;
-        let axes: Vec<i64> = {
-            let lists = listed(json, "axes")?.iter().map(Json::ints);
-            lists.collect::<Result<Vec<_>>>()?.concat()
-        };
+        let lists = listed(json, "axes")?.iter().map(Json::ints).collect::<Result<Vec<_>>>()?;
+        let axes: Vec<&[i64]> = lists.iter().map(Vec::as_slice).collect();
         let types: Vec<DType> = {
             let one = |json: &Json| match json {
                 Json::Null => Ok(DType::UNSPECIFIED),

@@ -1281,6 +1281,31 @@ const _: () = {
     assert!(offset_of!(guf_dim, size) == 8);
 };
 
+/// The axes of the core dimensions of one operand, an entry of NumPy's axes=.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct guf_core_axes {
+    pub axis: *const i64,
+    pub naxis: i32,
+    pub reserved: u32,
+}
+
+impl guf_core_axes {
+    /// All bytes zero.
+    pub const fn new() -> Self {
+        // SAFETY: numbers, NULL pointers and arrays of them.
+        unsafe { core::mem::zeroed() }
+    }
+}
+
+const _: () = {
+    assert!(size_of::<guf_core_axes>() == 16);
+    assert!(align_of::<guf_core_axes>() == 8);
+    assert!(offset_of!(guf_core_axes, axis) == 0);
+    assert!(offset_of!(guf_core_axes, naxis) == 8);
+    assert!(offset_of!(guf_core_axes, reserved) == 12);
+};
+
 /// The options that calls and methods share.
 /// stream       NULL, or the stream on which the work is queued.
 /// device       NULL: the device of the operands, or cpu if all are scalars. "auto": see
@@ -1349,9 +1374,10 @@ const _: () = {
 /// dtype        0, or the dtype that the loop's outputs must have (NumPy's dtype=).
 /// signature    NULL, or nin + nout dtypes, 0 for any (NumPy's signature=).
 /// order        guf_order of allocated outputs.
-/// axes         NULL, or the axes of the core dimensions of all operands, one operand after another
-///              (NumPy's axes=), `naxes` in total. Operands without core dimensions have none. With
-///              GUF_CALL_KEEPDIMS the axes of outputs may be omitted.
+/// axes         NULL, or the axes of the core dimensions of each operand, inputs first (NumPy's
+///              axes=). `naxes` is nin + nout, or nin if the signature has no core dimensions in
+///              outputs. Operands without core dimensions have empty entries. With
+///              GUF_CALL_KEEPDIMS an output has as many core dimensions as each input.
 /// axis         NULL, or one axis, for a signature with a single core dimension that all operands
 ///              share (NumPy's axis=).
 /// dims         NULL, or `ndims` sizes of core dimensions that only outputs have.
@@ -1373,7 +1399,7 @@ pub struct guf_call_args {
     pub dtype: guf_dtype,
     pub nsignature: i32,
     pub signature: *const guf_dtype,
-    pub axes: *const i64,
+    pub axes: *const guf_core_axes,
     pub axis: *const i64,
     pub dims: *const guf_dim,
     pub naxes: i32,
@@ -2865,8 +2891,9 @@ unsafe extern "C" {
     ///                                  kind
     ///         GUF_E_STRUCT          <= args->struct_size is not valid
     ///         GUF_E_ARG             <= wrong number of operands; unknown operand kind, flag or enum
-    ///                                  value; a pointer is NULL that must not be; axis or axes do not
-    ///                                  fit the signature, or both are given
+    ///                                  value; a pointer is NULL that must not be; wrong number of
+    ///                                  entries in axes; axis does not fit the signature, or axes is
+    ///                                  given too
     ///         GUF_E_DTYPE           <= args->dtype, an element of args->signature, or the dtype of a
     ///                                  tensor or scalar is not a dtype; a structured dtype in
     ///                                  non-native byte order or as a scalar
@@ -2878,7 +2905,8 @@ unsafe extern "C" {
     ///                                  hook returned or changed an invalid size
     ///         any error             <= returned by the core_dims hook, with its message. GUF_E_LOOP if
     ///                                  the hook returned a status that is not an error
-    ///         GUF_E_AXIS            <= an axis is out of range or repeated
+    ///         GUF_E_AXIS            <= an axis is out of range or repeated, or an entry of axes has not
+    ///                                  as many axes as its operand has core dimensions
     ///         GUF_E_READ_ONLY       <= an output or inout operand is read-only
     ///         GUF_E_OVERLAP         <= elements of an output overlap each other, or two outputs of
     ///                                  inout operands overlap

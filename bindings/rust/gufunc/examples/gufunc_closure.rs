@@ -29,7 +29,7 @@ fn main() -> gufunc::Result<()> {
 
     // Along the columns: the call selects the axes, and nothing is copied.
     let rows = view(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], &[2, 3])?;
-    let means = moving_mean.with().axes(&[0, 0]).call((rows, &[2i64]))?;
+    let means = moving_mean.with().axes(&[&[0], &[], &[0]]).call((rows, &[2i64]))?;
     println!("{means}");
     Ok(())
 }

@@ -54,9 +54,15 @@ pub struct Call<'a> {
     args: sys::guf_call_args,
     mask: Option<Operand<'a>>,
     axis: Option<i64>,
+    axes: Option<&'a [&'a [i64]]>,
     dims: Vec<(CString, i64)>,
     borrowed: Borrowed<'a>,
     failed: Option<Error>,
+}
+
+/// Returns the axes of one operand in the form of C.
+fn core_axes(axes: &[i64]) -> sys::guf_core_axes {
+    sys::guf_core_axes { axis: axes.as_ptr(), naxis: crate::array::count(axes), reserved: 0 }
 }
 
 impl<'a> Call<'a> {
@@ -66,6 +72,7 @@ impl<'a> Call<'a> {
             args: sys::guf_call_args::new(),
             mask: None,
             axis: None,
+            axes: None,
             dims: Vec::new(),
             borrowed: Borrowed::default(),
             failed: None,
@@ -101,11 +108,19 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Sets the axes of the core dimensions: a single list that concatenates the axes of each
-    /// operand.
-    pub fn axes(mut self, axes: &'a [i64]) -> Self {
-        self.args.naxes = crate::array::count(axes);
-        self.args.axes = axes.as_ptr();
+    /// Sets the axes of the core dimensions of each operand, inputs first. The lists of outputs may
+    /// be omitted if the signature has no core dimensions in outputs.
+    ///
+    /// ```
+    /// use gufunc::{ufunc, view};
+    /// let x = [1.0, 2.0, 3.0, 4.0];
+    /// let (x, vecdot) = (view(&x, &[2, 2])?, ufunc("vecdot")?);
+    /// let columns = vecdot.with().axes(&[&[0], &[0]]).call((x, &[1.0, 10.0]))?;
+    /// assert_eq!(columns.to_vec::<f64>()?, [31.0, 42.0]);
+    /// # Ok::<(), gufunc::Error>(())
+    /// ```
+    pub fn axes(mut self, axes: &'a [&'a [i64]]) -> Self {
+        self.axes = Some(axes);
         self
     }
 
@@ -166,6 +181,11 @@ impl<'a> Call<'a> {
             .map(|(name, size)| sys::guf_dim { name: name.as_ptr(), size: *size })
             .collect();
         (args.dims, args.ndims) = (dims.as_ptr(), dims.len() as i32);
+        let axes: Option<Vec<sys::guf_core_axes>> =
+            self.axes.map(|lists| lists.iter().copied().map(core_axes).collect());
+        if let Some(axes) = &axes {
+            (args.axes, args.naxes) = (axes.as_ptr(), crate::array::count(axes));
+        }
         if let Some(axis) = &self.axis {
             args.axis = axis;
         }

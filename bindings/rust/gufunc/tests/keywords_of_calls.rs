@@ -72,7 +72,7 @@ fn core_dimensions() -> Result<()> {
         vecdot.with().axis(0).keepdims().call((view(&x, &[2, 2])?, view(&y, &[2, 1])?))?;
     assert_eq!(columns.shape()?, [1, 2]);
     assert_eq!(columns.to_vec::<f64>()?, [31.0, 42.0]);
-    let axes = vecdot.with().axes(&[0, 0]).call((view(&x, &[2, 2])?, &y))?;
+    let axes = vecdot.with().axes(&[&[0], &[0]]).call((view(&x, &[2, 2])?, &y))?;
     assert_eq!(axes.to_vec::<f64>()?, [31.0, 42.0]);
 
     let error = vecdot.with().axis(5).call((view(&x, &[2, 2])?, &y)).unwrap_err();

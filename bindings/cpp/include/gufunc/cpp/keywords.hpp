@@ -97,12 +97,10 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
     signature_.assign(types.begin(), types.end());
     return *this;
   }
-  // The axes of the core dimensions of each operand that has core dimensions.
-  CallKeywords &axes(std::initializer_list<Ints> groups) { return axes(std::vector<Ints>(groups)); }
-  CallKeywords &axes(const std::vector<Ints> &groups) {
-    axes_.clear();
-    for (const Ints &group : groups) axes_.insert(axes_.end(), group.begin(), group.end());
-    has_axes_ = true;
+  // The axes of the core dimensions of each operand, inputs first. The entries of outputs may be
+  // omitted if the signature has no core dimensions in outputs.
+  CallKeywords &axes(std::vector<Ints> entries) {
+    axes_ = std::make_shared<const CoreAxes>(std::move(entries));
     return *this;
   }
   CallKeywords &axis(int64_t axis) {
@@ -136,9 +134,7 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
     args.dtype = dtype_;
     args.signature = signature_.empty() ? nullptr : signature_.data();
     args.nsignature = static_cast<int32_t>(signature_.size());
-    static const int64_t none = 0;
-    if (has_axes_) args.axes = axes_.empty() ? &none : axes_.data();
-    args.naxes = static_cast<int32_t>(axes_.size());
+    if (axes_) axes_->write(args);
     args.axis = has_axis_ ? &axis_ : nullptr;
     args.dims = dims_.empty() ? nullptr : dims_.data();
     args.ndims = static_cast<int32_t>(dims_.size());
@@ -147,13 +143,32 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
   }
 
  private:
+  // The entries of axes() and their form in C.
+  class CoreAxes {
+   public:
+    explicit CoreAxes(std::vector<Ints> entries) : entries_(std::move(entries)) {
+      for (const Ints &entry : entries_) c_entries_.push_back({entry.data(), entry.count(), 0});
+    }
+    CoreAxes(const CoreAxes &) = delete;
+    CoreAxes &operator=(const CoreAxes &) = delete;
+    void write(guf_call_args &args) const {
+      static constexpr guf_core_axes kNone = {};  // an empty list is an error, and not no list
+      args.axes = c_entries_.empty() ? &kNone : c_entries_.data();
+      args.naxes = static_cast<int32_t>(c_entries_.size());
+    }
+
+   private:
+    std::vector<Ints> entries_;
+    std::vector<guf_core_axes> c_entries_;  // points to entries_
+  };
+
   Operand where_;
   int32_t casting_ = GUF_CASTING_DEFAULT, order_ = GUF_ORDER_KEEP, host_policy_ = GUF_HOST_DEFAULT;
   guf_dtype dtype_ = 0;
-  bool has_axes_ = false, has_axis_ = false, keepdims_ = false;
+  bool has_axis_ = false, keepdims_ = false;
   int64_t axis_ = 0;
   std::vector<guf_dtype> signature_;
-  std::vector<int64_t> axes_;
+  std::shared_ptr<const CoreAxes> axes_;                   // shared with copies of this object
   std::vector<std::shared_ptr<const std::string>> names_;  // the strings to which dims_ points;
                                                            // shared with copies of this object
   std::vector<guf_dim> dims_;
