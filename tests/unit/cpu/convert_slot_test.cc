@@ -29,6 +29,7 @@ const Row kRows[] = {
     {"TransposedLarge", GUF_F32, {700, 600}, {{600, 1}, {1, 700}}},
     {"TransposedComplex", GUF_C128, {65, 33}, {{1, 65}, {33, 1}}},
     {"ThreeDims", GUF_I8, {31, 33, 5}, {{1, 31, 1023}, {165, 5, 1}}},
+    {"SmallestStep", GUF_I8, {1, 100}, {{INT64_MIN, 1}, {INT64_MIN, 1}}},
     {"Swapped", GUF_F64, {1000}, {{1}, {1}}, true},
     {"SwappedBoth", GUF_I32, {1000}, {{1}, {1}}, true, true},
     {"SwappedComplex", GUF_C64, {1000}, {{1}, {1}}, false, true},
