@@ -140,6 +140,7 @@ VISIBLE = {
     "tests": ("tests",),
     "examples": ("examples", "backends/sdk"),
     "bench": ("bench",),
+    "bindings/python/tests": ("bindings/python/tests", DIALECT),
     "bindings": ("bindings",),
 }
 

@@ -42,7 +42,7 @@ case $what in
   # Allocations make the benchmark fail. Times are checked only against the limit in the arguments,
   # which is 120 ns on a machine without other load.
   cost) go run ./bench -bar "${1:-100000}" ;;
-  dlopen) . "$project/tests/bindings/go/dlopen_test.sh" ;;
+  dlopen) . "$project/bindings/go/tests/dlopen_test.sh" ;;
   check)
     unformatted=$(gofmt -l .)
     [ -z "$unformatted" ] || { echo "gofmt would change: $unformatted" && exit 1; }
