@@ -16,14 +16,6 @@ static std::vector<unsigned char> file_of(const std::filesystem::path &path) {
   return bytes;
 }
 
-// Returns the data of the array in a .npy file of version 1.0.
-static std::vector<unsigned char> blob_of(const std::filesystem::path &path) {
-  std::vector<unsigned char> bytes = file_of(path);
-  if (bytes.size() < 10 || bytes[6] != 1) throw std::runtime_error(path.string() + " is no .npy");
-  bytes.erase(bytes.begin(), bytes.begin() + 10 + bytes[8] + 256 * bytes[9]);
-  return bytes;
-}
-
 // Runs a case. Returns the reason why it failed; "" if it passed.
 static std::string run(const Json &json, const Blob &blob, gufunc::Device device) try {
   Case one(json, blob);
@@ -61,7 +53,7 @@ int main(int argc, char **argv) try {
   for (std::filesystem::path &path : groups) {
     const std::vector<unsigned char> text = file_of(path);
     const Json group = Json::parse(text.begin(), text.end());
-    const Blob blob{blob_of(path.replace_extension(".npy"))};
+    const Blob blob{file_of(path.replace_extension(".bin"))};
     if (group.at("format") != 1) throw std::runtime_error(path.string() + ": another format");
     std::string ids;
     const int before = count;

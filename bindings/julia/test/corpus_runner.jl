@@ -127,10 +127,8 @@ mask_of(c::Case, places, words) = haskey(c.spec, "where") &&
 function core_counts(f, specs)
     isempty(f.core) && return zeros(Int, f.nin + f.nout)
     ranks = Tuple(rank_of(s) for s in specs)
-    axes = Gufunc.default_axes(f.core, ranks)
-    isempty(axes) && return length.(f.core)
-    gone = [d.number for (o, r) in zip(f.core, ranks) if r < length(o) for d in o if d.optional]
-    return [count(d -> !(d.number in gone), o) for o in f.core]
+    counts = Gufunc.core_counts(f.core, ranks)
+    return all(counts[i] <= ranks[i] for i in eachindex(ranks)) ? counts : length.(f.core)
 end
 rank_of(spec) = spec !== nothing && spec["kind"] == "array" ? length(spec["shape"]) : 0
 
@@ -354,8 +352,7 @@ end
 function run_group(path, device, failed)
     group = JsonReader.parse_json(read(path, String))
     group["format"] == 1 || error("$path: format $(group["format"])")
-    bytes = read(replace(path, r"\.json$" => ".npy"))
-    data = bytes[end-group["nbytes"]+1:end]
+    data = read(replace(path, r"\.json$" => ".bin"))
     ids = String[]
     for spec in group["cases"]
         spec["data"] = data

@@ -177,8 +177,7 @@ def main():
         group = json.loads(path.read_text())
         if group["format"] != 1:
             sys.exit(f"{path}: format {group['format']}")
-        data = np.frombuffer(path.with_suffix(".npy").read_bytes()[-group["nbytes"]:]
-                             if group["nbytes"] else b"", np.uint8)
+        data = np.frombuffer(path.with_suffix(".bin").read_bytes(), np.uint8)
         ids = []
         for case in group["cases"]:
             try:

@@ -11,8 +11,7 @@ enum { MOST_BUFFERS = 16, MOST_AXES = 128, MOST_TEXT = 1024 };
 
 /* The binary data of a group of cases. */
 typedef struct blob {
-  unsigned char *file;
-  const unsigned char *bytes; /* the data of the .npy array in `file` */
+  unsigned char *bytes;
   uint64_t size;
 } blob;
 
@@ -50,7 +49,7 @@ typedef struct corpus_case {
 /* Stores the reason why a case failed, unless one is already stored. Returns 0. */
 int fails(corpus_case *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Reads the .npy file of a group. Returns 0 if the file is not a .npy file. */
+/* Reads the bytes of a group. Returns 0 if the file cannot be read. */
 int blob_read(blob *b, const char *path);
 /* Returns the address of the byte at offset `at`; NULL if fewer than `nbytes` bytes follow. */
 const unsigned char *blob_at(const blob *b, double at, double nbytes);

@@ -20,14 +20,12 @@ int blob_read(blob *b, const char *path) {
   long size = 0;
   memset(b, 0, sizeof *b);
   if (!file) return 0;
-  if (!fseek(file, 0, SEEK_END) && (size = ftell(file)) > 10 && !fseek(file, 0, SEEK_SET) &&
-      (b->file = malloc((size_t)size)) && fread(b->file, 1, (size_t)size, file) == (size_t)size &&
-      !memcmp(b->file, "\x93NUMPY\x01\x00", 8)) {
-    const long start = 10 + b->file[8] + 256 * b->file[9];
-    if (start <= size) b->bytes = b->file + start, b->size = (uint64_t)(size - start);
-  }
+  const int whole = !fseek(file, 0, SEEK_END) && (size = ftell(file)) > 0 &&
+                    !fseek(file, 0, SEEK_SET) && (b->bytes = malloc((size_t)size)) &&
+                    fread(b->bytes, 1, (size_t)size, file) == (size_t)size;
+  b->size = (uint64_t)size;
   fclose(file);
-  return b->bytes != NULL;
+  return whole;
 }
 
 const unsigned char *blob_at(const blob *b, double at, double nbytes) {

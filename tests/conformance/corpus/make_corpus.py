@@ -9,7 +9,6 @@ build/venv.
 --runner adds the missing lines to answers.tsv; RUN_CORPUS is the program of run_corpus.c."""
 
 import argparse
-import io
 import json
 import pathlib
 import subprocess
@@ -109,9 +108,7 @@ def encoded(group, cases, blob):
     lines = [json.dumps(case, separators=(',', ':')) for case in cases]
     text = json.dumps(head, separators=(',', ':'))[:-1] + ',"cases":[\n'
     text += ',\n'.join(lines) + '\n]}\n'
-    data = io.BytesIO()
-    np.lib.format.write_array(data, blob.array(), version=(1, 0))
-    return {f'{group}.json': text.encode(), f'{group}.npy': data.getvalue()}
+    return {f'{group}.json': text.encode(), f'{group}.bin': blob.array().tobytes()}
 
 
 def main():
@@ -136,7 +133,7 @@ def main():
             (options.folder / name).write_bytes(data)
         print(f'{count} cases')
         return 0
-    files = [*options.folder.glob('*.json'), *options.folder.glob('*.npy')]
+    files = [*options.folder.glob('*.json'), *options.folder.glob('*.bin')]
     there = {path.name: path.read_bytes() for path in files}
     names = expected.keys() | there.keys()
     wrong = sorted(name for name in names if expected.get(name) != there.get(name))

@@ -151,7 +151,7 @@ static void run_group(const char *folder, const char *name, guf_device device, i
   snprintf(path, sizeof path, "%s/%s", folder, name);
   char *text = read_text(path);
   cJSON *json = text ? cJSON_Parse(text) : NULL;
-  snprintf(path + strlen(path) - strlen("json"), sizeof "json", "npy");
+  snprintf(path + strlen(path) - strlen("json"), sizeof "json", "bin");
   const int whole = blob_read(&b, path);
   const cJSON *format = cJSON_GetObjectItemCaseSensitive(json, "format");
   if (!json || !whole || !cJSON_IsNumber(format) || format->valueint != 1) {
@@ -169,7 +169,7 @@ static void run_group(const char *folder, const char *name, guf_device device, i
   }
   cJSON_Delete(json);
   free(text);
-  free(b.file);
+  free(b.bytes);
 }
 
 int main(int argc, char **argv) {

@@ -193,7 +193,7 @@ def write(folder, faulty):
     blobs, lines = {}, {}
     for number, group, case in chosen():
         if group not in blobs:
-            blobs[group] = bytearray(np.load(HERE / f'{group}.npy').tobytes())
+            blobs[group] = bytearray((HERE / f'{group}.bin').read_bytes())
         case = copy.deepcopy(case)
         case['id'] += f'-{number}-{FAULTS[number][0].__name__}'
         if faulty:
@@ -203,7 +203,7 @@ def write(folder, faulty):
         cases = list(lines[group].values())
         whole = {'format': 1, 'group': group, 'numpy': '', 'nbytes': len(blob), 'cases': cases}
         (folder / f'{group}.json').write_text(json.dumps(whole))
-        np.save(folder / f'{group}.npy', np.frombuffer(bytes(blob), np.uint8))
+        (folder / f'{group}.bin').write_bytes(blob)
     return [one for cases in lines.values() for one in cases]
 
 

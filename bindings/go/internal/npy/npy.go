@@ -22,8 +22,8 @@ const magic = "\x93NUMPY\x01\x00"
 var header = regexp.MustCompile(
 	`'descr': '([^']*)', 'fortran_order': False, 'shape': \(([^)]*)\)`)
 
-// ReadBytes returns the dtype string, shape and elements of a file.
-func ReadBytes(path string) (descr string, shape []int, data []byte, err error) {
+// readBytes returns the dtype string, shape and elements of a file.
+func readBytes(path string) (descr string, shape []int, data []byte, err error) {
 	file, err := os.ReadFile(path)
 	if err != nil {
 		return "", nil, nil, err
@@ -92,7 +92,7 @@ func descrOf[T gufunc.Element]() (string, error) {
 // Read reads an array.
 func Read[T gufunc.Element](folder Folder, name string) (data []T, shape []int, err error) {
 	path := filepath.Join(string(folder), name+".npy")
-	descr, shape, bytes, err := ReadBytes(path)
+	descr, shape, bytes, err := readBytes(path)
 	if err != nil {
 		return nil, nil, err
 	}

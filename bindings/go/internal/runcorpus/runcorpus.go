@@ -17,7 +17,6 @@ import (
 	"strings"
 
 	"example.org/gufunc"
-	"example.org/gufunc/internal/npy"
 )
 
 // run makes the call of the case and returns its outputs.
@@ -113,7 +112,7 @@ func runGroup(path string, d gufunc.Device) (count, failed int) {
 	}
 	var blob []byte
 	if err == nil {
-		_, _, blob, err = npy.ReadBytes(strings.TrimSuffix(path, ".json") + ".npy")
+		blob, err = os.ReadFile(strings.TrimSuffix(path, ".json") + ".bin")
 	}
 	if err != nil || read.Format != 1 {
 		fmt.Printf("%s: cannot be read: %v\n", path, err)

@@ -14,16 +14,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// Reads the bytes of a group.
-fn read_bytes(path: &Path) -> Result<Vec<u8>> {
-    let file = fs::read(path).map_err(|error| error.to_string())?;
-    if file.len() < 10 || !file.starts_with(b"\x93NUMPY\x01\x00") {
-        return Err("not a .npy file of version 1.0".to_string());
-    }
-    let start = 10 + usize::from(u16::from_le_bytes([file[8], file[9]]));
-    Ok(file.get(start..).ok_or("cut short")?.to_vec())
-}
-
 fn run_case(json: &Json, blob: &[u8], device: Device) -> Result<()> {
     let mut case = Case::read(json, blob)?;
     let outcome = case.run(device)?;
@@ -39,7 +29,8 @@ fn digest(text: &str) -> u64 {
 /// Runs a group. Returns the number of cases and of failures.
 fn run_group(path: &Path, device: Device) -> Result<(usize, usize)> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-    let (json, blob) = (Json::parse(&text)?, read_bytes(&path.with_extension("npy"))?);
+    let json = Json::parse(&text)?;
+    let blob = fs::read(path.with_extension("bin")).map_err(|error| error.to_string())?;
     if json.need("format")?.int()? != 1 {
         return Err("another format".to_string());
     }
