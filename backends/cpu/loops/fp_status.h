@@ -28,7 +28,8 @@ class FpStatus {
   void check_rounding(guf_dtype wide, const char *from, int64_t from_step, guf_dtype narrow,
                       const char *to, int64_t to_step, int64_t count);
 
-  // Reports the flags.  Errors  GUF_E_FLOATING_POINT <= a flag that the request treats as an error
+  // Reports the flags. Errors GUF_E_FLOATING_POINT <= a flag is raised that the request treats as
+  // an error
   guf_status finish(guf_error *error);
 
  private:

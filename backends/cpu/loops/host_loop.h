@@ -15,7 +15,7 @@ namespace gufunc::cpu {
 
 // The internal status of a launch or method whose loop failed.
 // No status of the library has this value, so it differs from every failure of the plugin itself.
-// `failure` contains the loop's report.
+// HostLoop::failure contains the loop's report.
 constexpr guf_status kLoopFailed = INT32_MIN;
 
 // The type of the loop's function: guf_loop_numpy, guf_loop_status or guf_loop_error.
@@ -67,7 +67,7 @@ struct HostLoop {
       failure->keep(returned, nullptr);
       return kLoopFailed;
     }
-    // Every field is set except most of the message, which is not read.
+    // Of the message, only the terminating NUL is set, because the bytes after it are not read.
     guf_error report;
     report.struct_size = sizeof report;
     report.status = GUF_OK;

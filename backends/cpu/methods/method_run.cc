@@ -39,7 +39,8 @@ guf_status fail_casts(const guf_method_block &block, guf_error *error) {
               static_cast<unsigned>(block.output_dtype));
 }
 
-// Records the cost of the loop. Assumes that all threads that could share the work were busy.
+// Runs a method and records the cost of its loop. Assumes that all threads that could share the
+// work were busy.
 guf_status run_measured(const guf_backend_method &method, const Fold &fold, guf_error *error) {
   const uint64_t work = work_of(*method.block);
   LoopCost cost(method.kernel, method.user);
