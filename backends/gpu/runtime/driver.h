@@ -81,7 +81,7 @@ struct LaunchGrid {
 
 // The resources of a function. `registers` is 0 if the driver does not report the number.
 struct FunctionFacts {
-  uint32_t max_threads;   // limit of a block
+  uint32_t max_threads;   // largest number of threads in a block
   uint32_t registers;     // registers of a work-item
   uint32_t shared_bytes;  // static shared memory, without the dynamic part
   uint32_t local_bytes;   // local memory of a work-item
