@@ -159,8 +159,8 @@ class Driver {
   virtual Code module_load(const void *image, Native *out_module) = 0;
   virtual Code module_unload(Native module) = 0;
   virtual Code function_find(Native module, const char *name, Native *out_function) = 0;
-  // Loads the function's code immediately, and allows launches with up
-  // to `shared_bytes` bytes of dynamic shared memory.
+  // Loads the function's code immediately, and allows launches whose static and dynamic shared
+  // memory together have up to `shared_bytes` bytes.
   virtual Code function_prepare(Native function, uint32_t shared_bytes) = 0;
   virtual Code function_facts(Native function, FunctionFacts *out) = 0;
   virtual Code launch(Native function, const LaunchGrid &shape, const void *block,

@@ -33,8 +33,7 @@ struct StatusChunk {
   StatusChunk *next;
   uint64_t device_address, host_address;
   std::atomic<uint32_t> inside;   // number of running checks
-  std::atomic<uint32_t> holders;  // references of the ring, and of slots, which may outlive the
-                                  // ring
+  std::atomic<uint32_t> holders;  // references of the ring and of slots that outlive it
   StatusSlot slots[kSlots];
 
   void drop_references(uint32_t count) {
