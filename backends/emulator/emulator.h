@@ -21,8 +21,8 @@ struct Launch {
   uint32_t shared_bytes;  // size for each block; the initial contents are undefined
   bool synchronises;      // the entry may call sync or exchange
   bool descending;        // blocks and items run from the last to the first
-  // The range of blocks, numbered with x fastest, or from the last block if `descending` is set.
-  // If nblocks is 0, all blocks run.
+  // The range of blocks to run. Blocks are numbered with x fastest, from the last block on if
+  // `descending` is set. If nblocks is 0, all blocks run.
   uint64_t first_block = 0, nblocks = 0;
 };
 
@@ -36,7 +36,7 @@ enum class Outcome : uint8_t {
 
 struct Result {
   Outcome outcome;
-  // The failed block (kMissedBarrier, kNotDeclared), otherwise zero.
+  // The index of the failed block if the outcome is kMissedBarrier or kNotDeclared, otherwise zero.
   uint32_t block[3];
   uint32_t at_sync;      // number of items that waited for the whole block
   uint32_t at_exchange;  // number of items that waited for their sub-group
@@ -51,10 +51,10 @@ void end_worker(Worker *worker);
 
 // Runs the blocks of a launch. After a failure, the remaining blocks are skipped, but the results
 // of earlier items remain. An exchange with a lane that does not exist returns kAbsentLane; on
-// devices its value is undefined.
+// devices it returns an undefined value.
 // Errors   see Outcome
 Result run(const Launch &launch, Worker &worker);
-// Does the same with a worker that belongs to the calling thread (thread_worker.cc).
+// Runs the blocks of a launch with a worker that belongs to the calling thread (thread_worker.cc).
 Result run(const Launch &launch);
 
 inline constexpr uint64_t kAbsentLane = 0xA5A5'A5A5'A5A5'A5A5u;

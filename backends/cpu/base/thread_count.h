@@ -33,7 +33,7 @@ uint32_t cgroup_threads(const char *root, const char *membership);
 
 // Starts a detached thread that blocks all signals except the synchronous ones,
 // which its own instructions raise. A program's signal handlers therefore run on the thread only
-// for its own faults. `entry` must create an AlternateStack.
+// for faults of the thread itself. `entry` must create an AlternateStack.
 bool start_thread(void *(*entry)(void *), void *argument);
 
 }  // namespace gufunc::cpu

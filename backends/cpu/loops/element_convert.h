@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts elements between dtypes, byte orders and alignments.
-// Staging and the `convert` slot use it.
+// Staging and the `convert` slot use these conversions.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_ELEMENT_CONVERT_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_ELEMENT_CONVERT_H
 

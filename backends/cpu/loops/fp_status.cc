@@ -136,7 +136,7 @@ uint32_t FpStatus::check_results(char *const *args, const int64_t *dims, const i
     uint8_t made[kBlockItems] = {};
     classify_items(block_, i, args[i], dims, steps, made);
     // A division by zero requires that the zero belongs to the same element as the result,
-    // so it is not detected in items of several elements.
+    // so such a division is not detected in items of several elements.
     const bool poles = block_.ncore == 0;
     for (int64_t k = 0; k < dims[0]; ++k) fp_flags |= fp_flags_of(seen[k], made[k], poles);
   }

@@ -45,7 +45,7 @@ struct HostLoop {
   }
 
   // A forced unwind has no exception object, so the reference in its handler is null. The handler
-  // does not use it, and UBSan must not report it.
+  // does not use this reference, and UBSan must not report it.
   __attribute__((no_sanitize("null", "alignment"))) guf_status run(char **args, const int64_t *dims,
                                                                    const int64_t *steps) const {
     try {

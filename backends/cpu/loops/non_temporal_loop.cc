@@ -19,7 +19,8 @@ namespace {
 // the machine.
 constexpr uint64_t kFewestNonTemporalBytes = 64 << 20;
 
-// In shorter rows, the partial cache lines at the ends of a row dominate.
+// The shortest row for non-temporal stores, in bytes. In shorter rows, the partial cache lines at
+// the ends of a row dominate.
 constexpr int64_t kShortestNonTemporalRow = 16 << 10;
 
 bool is_written(const guf_launch_block &block, int operand) {

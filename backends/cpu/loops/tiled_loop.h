@@ -11,7 +11,7 @@
 
 namespace gufunc::cpu {
 
-// Launches with fewer items are never tiled. Small launches therefore need only one comparison.
+// Launches with fewer items than this are never tiled, so small launches need only one comparison.
 inline constexpr uint64_t kFewestTiledItems = 1024;
 
 // Work is divided at multiples of this number of rows, so that few tiles are cut.

@@ -116,9 +116,10 @@ class Accumulation {
             block_.fold_output_step};
   }
   // Returns the number of elements of a lane that one call scans.
-  // A single lane that fits in the cache is scanned as several tiles side by side. PERF Four tiles
-  // at a time halve the run time in cache. If the elements are not in the cache, this access order
-  // takes 1.5 times as long (f64, 1e6 elements).
+  // A single lane that fits in the cache is scanned as several tiles side by side.
+  //
+  // PERF  Four tiles at a time halve the run time in cache. If the elements are not in the cache,
+  //       this access order takes 1.5 times as long (f64, 1e6 elements).
   int64_t part_of(int64_t lanes) const {
     const bool in_cache = block_.fold_size[0] <= kCachedBytes / size_;
     return lanes == 1 && in_cache && fold_.folds_at_once() ? kScanTile * kSideBySide : kScanTile;

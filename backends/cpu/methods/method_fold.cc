@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Combines values with the fold entry. Without a fold entry,
-// the loop combines them in the same tree.
+// Combines values with the fold entry. Without a fold entry, the loop combines the values in the
+// same tree.
 #include "backends/cpu/methods/method_fold.h"
 
 #include <algorithm>

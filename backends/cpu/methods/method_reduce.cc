@@ -160,7 +160,8 @@ guf_status Reduction::run_piece(const ItemUnits &units, const Cut &cut, uint64_t
                           fold_.at(all, place));
 }
 
-// Combines partial results with the layout [above][piece][item] to [above][item].
+// Combines partial results with the layout [above][piece][item] into results with the layout
+// [above][item].
 guf_status Reduction::join_pieces(const Cut &cut, Lanes all, Lanes joined) const {
   MethodScratch scratch;
   const auto items = static_cast<int64_t>(block_.items);

@@ -118,7 +118,8 @@ guf_status decide_method(const guf_backend_method &method, MethodTraversal *out,
   guf_launch_block step = {};
   const guf_fp_status none = {};
   const bool exact = (method.block->flags & GUF_METHOD_EXACT) != 0;
-  // Only the existence of the request influences the traversal, not its flags.
+  // Only the existence of a request for floating-point flags influences the traversal, not the
+  // flags.
   FpStatus fp_status(step, none);
   const Fold fold(method, nullptr, method.fp_status != nullptr && !exact ? &fp_status : nullptr);
   const guf_status status = run(method, fold, out, error);

@@ -34,8 +34,8 @@ class Event {
 
   // Errors  GUF_NOT_READY <= the last recording is not complete (query only);
   //         GUF_TIMEOUT <= the last recording is not complete after the timeout (synchronize only);
-  //         the failure of the stream when it completed the recording; GUF_E_FORKED <= the event
-  //         was created before this process was forked
+  //         the failure of the stream when it completed the recording;
+  //         GUF_E_FORKED <= the event was created before this process was forked
   guf_status query(guf_error *error);
   guf_status synchronize(uint64_t timeout_ns, guf_error *error);
 

@@ -39,7 +39,7 @@ struct ElementCast {
   guf::time::conversion units;
 };
 
-// Returns false if there is no such cast.
+// Chooses the cast between two dtypes. Returns false if no cast exists.
 bool choose_cast(guf_dtype from, guf_dtype to, ElementCast *out);
 
 // Fails with GUF_E_DTYPE and names both dtypes.

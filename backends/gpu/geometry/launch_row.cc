@@ -62,7 +62,7 @@ guf_status queue_row_part(const LaunchShape &shape, const RowLoop &loop, uint32_
   head.inner = shape.ndim == 0 ? 1 : static_cast<uint64_t>(shape.size[0]);
   head.nouter = shape.ndim <= 1 ? 0 : static_cast<uint32_t>(shape.ndim - 1);
   head.reserved = 0;
-  const uint64_t elements = uint64_t{vector} * loop.vectors;  // of a thread
+  const uint64_t elements = uint64_t{vector} * loop.vectors;  // elements of a thread
   uint32_t lgx = 8, blocks = 0;
   if (head.nouter == 0) {
     head.nrows = 1;

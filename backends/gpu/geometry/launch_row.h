@@ -19,7 +19,8 @@ struct RowLoop {
   uint64_t status;        // address of the status word, or 0
 };
 
-// Shorter rows do not fill the vectors of a thread, so the entry `nd` runs such launches.
+// Rows that are shorter than this do not fill the vectors of a thread, so the entry `nd` runs such
+// launches.
 inline constexpr int64_t kShortRow = 32;
 
 // row_can returns whether `row` supports the shape; row_should returns whether `row` is also the

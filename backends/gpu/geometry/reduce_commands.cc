@@ -27,7 +27,8 @@ int dims_of(const MethodJob &job, LaneList *lanes) {
     // A left fold must not skip a dimension of a single element, because the initial value is the
     // left operand in the fold of the last dimension.
     if (lane.size == 1 && job.tree()) continue;
-    // Consecutive dimensions are merged for integers, whose result does not depend on the order.
+    // Consecutive dimensions are merged for integers, because the result of an integer reduction
+    // does not depend on the order.
     if (merges && count > 0 && lane.input == last.input * last.size &&
         (!job.masked() || lane.mask == last.mask * last.size)) {
       last.size *= lane.size;

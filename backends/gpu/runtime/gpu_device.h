@@ -106,7 +106,7 @@ class Device {
   Stream *default_stream_ = nullptr, *idle_stream_ = nullptr;
 
   std::mutex closing_mutex_;
-  Stream *closing_ = nullptr;  // closed streams that were busy
+  Stream *closing_ = nullptr;  // closed streams that are not destroyed yet
 };
 
 // Makes a device's context current on this thread for the lifetime of the object.

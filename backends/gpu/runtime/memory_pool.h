@@ -62,9 +62,9 @@ class MemoryPool {
   // Releases a block after the work that is queued on the stream now.
   void put(Block *block, Stream &stream);
 
-  // Allocate and release memory like take() and put(), but identify it by its address. If `stream`
-  // is NULL, allocate() returns memory that all streams can use immediately, for which it may wait
-  // for queued work. release() then releases memory after the work that is queued on the device's
+  // Allocate and release memory like take() and put(), but identify the memory by its address. If
+  // `stream` is NULL, allocate() returns memory that all streams can use immediately, and may wait
+  // for queued work; release() releases memory after the work that is queued on the device's
   // default stream.
   // Errors  GUF_E_ARG <= release: no allocation has this address, or its size differs
   guf_status allocate(uint64_t bytes, Stream *stream, uint64_t *out_address, guf_error *error);

@@ -177,9 +177,9 @@ void MemoryPool::reclaim(uint64_t keep_bytes, std::unique_lock<std::mutex> &lock
   release_common(keep_bytes);
   if (driver_pool_ == nullptr) return;
   // The driver's pool releases memory that has been freed in stream order.
-  // The wait is short, because the idle stream only has releases. Some drivers count memory in use
-  // as part of the bytes to keep and other drivers do not, so `left` is chosen so that no driver
-  // keeps too much.
+  // The wait is short, because the idle stream contains only releases. Some drivers count memory in
+  // use as part of the bytes to keep and other drivers do not, so `left` is chosen so that no
+  // driver keeps too much.
   const uint64_t left = keep_bytes - std::min(keep_bytes, counted_.cached_bytes);
   lock.unlock();
   const Code waited = device_.driver().stream_synchronize(device_.idle_stream().native());

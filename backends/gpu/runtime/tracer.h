@@ -76,7 +76,8 @@ class Tracer {
   uint32_t nrecords_ = 0;
 };
 
-// Traces the work that is queued during its lifetime: one launch, copy, fill or graph.
+// Traces the work that is queued during the lifetime of the object: one launch, copy, fill or
+// graph.
 class TraceSpan {
  public:
   TraceSpan(Stream &stream, int32_t kind);

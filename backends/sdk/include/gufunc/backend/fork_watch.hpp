@@ -36,7 +36,8 @@ using ForkWord = std::atomic<uint32_t>;
 
 }  // namespace detail
 
-// Maps the page that a fork wipes. Plugins call it when they are opened; later calls do nothing.
+// Maps the page that a fork wipes. Plugins call this function when they are opened; later calls do
+// nothing.
 inline void start_fork_watch() {
   if (detail::watched.load(std::memory_order_acquire) != &detail::unwatched) return;
   const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));

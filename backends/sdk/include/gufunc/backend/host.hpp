@@ -16,7 +16,8 @@
 #include <new>
 #include <utility>
 
-// Returns the status of a failed expression. The callee has already written the error record.
+// Returns from the enclosing function if the expression fails, with the status of the expression.
+// The callee has already written the error record.
 #define GUF_BACKEND_TRY(expression)                      \
   do {                                                   \
     if (const guf_status guf_try_status = (expression);  \
@@ -27,7 +28,7 @@
 
 namespace gufunc::sdk {
 
-inline constexpr int kNone = -1;  // the failure has no argument or no axis as its cause
+inline constexpr int kNone = -1;  // no argument, or no axis, caused the failure
 
 namespace detail {
 
@@ -113,7 +114,7 @@ void destroy(T *object) {
   return status;
 }
 
-// Does the same for a failure that no argument or axis caused.
+// Writes a failure that no argument or axis caused to `error`, and returns `status`.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 3, 4)]] inline guf_status fail(guf_error *error,
                                                                                guf_status status,
                                                                                const char *format,
@@ -125,7 +126,7 @@ void destroy(T *object) {
   return status;
 }
 
-// Does the same for a failure with the driver's error code `native_code`.
+// Writes a failure with the driver's error code `native_code` to `error`, and returns `status`.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 4, 5)]] inline guf_status fail_native(
     guf_error *error, guf_status status, int32_t native_code, const char *format, ...) {
   va_list arguments;
