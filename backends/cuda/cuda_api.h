@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of NVIDIA's driver that the plugin calls.
 // They are declared here, so that the plugin can be built without the CUDA toolkit.
-// cuda_api_check.cc compares the declarations with cuda.h if it is installed.
+// cuda_api_check.cc compares the declarations with cuda.h if that header is installed.
 #ifndef GUFUNC_BACKENDS_CUDA_CUDA_API_H
 #define GUFUNC_BACKENDS_CUDA_CUDA_API_H
 
@@ -80,7 +80,7 @@ using HostFunction = void (*)(void *);
 
 // X(member, name, version, suffix, needed, parameters). `version` is the CUDA version
 // that introduced this variant of the function, and `suffix` is the suffix of its symbol.
-// `needed` is whether the plugin requires the function, which the oldest supported driver has.
+// If `needed` is true, the plugin requires the function, which the oldest supported driver has.
 #define GUF_CUDA_FUNCTIONS(X)                                                                     \
   X(init, cuInit, 2000, "", true, (unsigned))                                                     \
   X(driver_version, cuDriverGetVersion, 2020, "", true, (int *))                                  \

@@ -10,7 +10,7 @@
 namespace gufunc::cuda {
 namespace {
 
-// Whether two types have the same size and are both pointers, floating-point types or other types.
+// True if two types have the same size and are both pointers, both floating-point types or neither.
 // NOLINTBEGIN(bugprone-sizeof-expression,misc-redundant-expression): pointers, and equal types, too
 template <class Ours, class Theirs>
 constexpr bool kAlike =

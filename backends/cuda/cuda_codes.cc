@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A code marks the device as lost if the driver's header documents it as sticky,
-// or if it reports that the context is destroyed. The driver returns the same code, INVALID_IMAGE,
-// for a damaged cubin and for a cubin of a later assembler.
+// A code marks the device as lost if the driver's header documents the code as sticky, or if the
+// code reports that the context is destroyed. The driver returns the same code, INVALID_IMAGE, for
+// a damaged cubin and for a cubin of a later assembler, so the kind of this code is kNoImage.
 #include "backends/cuda/cuda_codes.h"
 
 #include <algorithm>

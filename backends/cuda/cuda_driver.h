@@ -61,7 +61,7 @@ class CudaDriver final : public gpu::Driver {
     *out = {reinterpret_cast<Handle>(native), index, native != 0, device};
     if (native == 0) return api_.context_retain(&out->native, device);
     // An adopted context must belong to this device.
-    // Making it current is the only way to query its device.
+    // Making the context current is the only way to query the device of the context.
     DeviceNumber found = -1;
     Handle popped = nullptr;
     if (const Result code = api_.context_push(out->native); code != kSuccess) return code;
@@ -269,9 +269,9 @@ class CudaDriver final : public gpu::Driver {
 
   // Drivers of CUDA 12 and later load an image as a library, which belongs to no context.
   // The handles of libraries stay valid if the owner of an adopted context destroys the context.
-  // Such a driver may process an image only when it is used.
-  // Requesting the module of the current context makes the driver check immediately whether it can
-  // run the image, while another image can still be chosen.
+  // Such a driver may process an image only when the image is used. Requesting the module of the
+  // current context makes the driver check immediately whether it can run the image, while another
+  // image can still be chosen.
   Code module_load(const void *image, Native *out_module) override {
     if (!has_libraries(api_)) return api_.module_load(out_module, image);
     Native library = nullptr, module = nullptr;
@@ -296,7 +296,7 @@ class CudaDriver final : public gpu::Driver {
   }
 
   // Drivers load code lazily, so this function forces the load.
-  // Without cuFuncLoad, a query forces it.
+  // If the driver lacks cuFuncLoad, a query of an attribute forces the load.
   Code function_prepare(Native function, uint32_t shared_bytes) override {
     int value = 0;
     const Result loaded = api_.function_load != nullptr
@@ -306,7 +306,7 @@ class CudaDriver final : public gpu::Driver {
     const Result code = api_.function_get(&value, kFunctionSharedBytes, function);
     if (code != kSuccess) return code;
     // Shared memory above this size must be enabled before a launch.
-    // The limit includes the static shared memory of the function.
+    // `shared_bytes` includes the static shared memory of the function.
     constexpr int kUnannounced = 48 * 1024;
     const int most = static_cast<int>(shared_bytes) - value;
     if (most <= kUnannounced) return kSuccess;
@@ -356,7 +356,8 @@ class CudaDriver final : public gpu::Driver {
     if (api_.graph_instantiate == nullptr) return kNotSupported;
     return api_.graph_instantiate(out_executable, graph, 0);
   }
-  // A driver without this function cannot update graphs. The caller then instantiates a new graph.
+  // A driver without cuGraphExecUpdate cannot update graphs. The caller then instantiates a new
+  // graph.
   Code graph_update(Native executable, Native graph, bool *out_updated) override {
     *out_updated = false;
     if (api_.graph_update == nullptr) return kSuccess;

@@ -18,7 +18,7 @@ guf_status open_library(Api *out_api, guf_error *error);
 bool has_pools(const Api &api);
 
 // Returns whether the driver has all functions that libraries require.
-// Libraries are images without a context.
+// Libraries are images that belong to no context.
 bool has_libraries(const Api &api);
 
 }  // namespace gufunc::cuda

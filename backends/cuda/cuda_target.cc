@@ -12,7 +12,7 @@ namespace {
 
 struct Target {
   int major = 0, minor = 0;
-  char variant = '\0';  // 'a': runs only on this device; 'f': runs on its family
+  char variant = '\0';  // 'a': runs only on this version; 'f': runs on its family
 };
 
 bool parse(const char *text, const char *word, Target *out) {

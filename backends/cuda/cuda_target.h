@@ -9,8 +9,9 @@ namespace gufunc::cuda {
 
 // Returns the score of an image; 0 means that the device cannot run it. Machine code
 // ("sm_86") runs on devices with the same major and the same or a higher minor version.
-// Machine code of an "a" target runs only on exactly its device. PTX ("ptx_75", "compute_75") runs
-// on every later device, but must be compiled first, so it has the lowest scores.
+// PTX ("ptx_75", "compute_75") runs on devices of the same or a later version, but must be compiled
+// first, so PTX has the lowest scores. Images of an "a" target run only on devices of exactly this
+// version, and images of an "f" target only on devices of the same major version.
 int32_t score_target(const char *device_target, int32_t format, const char *image_target);
 
 }  // namespace gufunc::cuda

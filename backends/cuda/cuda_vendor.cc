@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens the driver. Any error of cuInit except "stub" means that the machine has no usable device,
-// because drivers use different codes: without a device, Debian's driver returns 100.
+// because drivers return different codes without a device; Debian's driver returns 100.
 #include "backends/cuda/cuda_vendor.h"
 
 #include <new>

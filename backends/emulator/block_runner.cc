@@ -78,7 +78,7 @@ void BlockRunner::release_barrier() {
   at_sync_ = cursor_ = 0;
 }
 
-// Runs other items until `item` is ready and is its turn.
+// Runs other items until `item` is ready and is the next item to run.
 void BlockRunner::wait(FiberItem &item) {
   Fiber &own = stacks_.at(item.slot);
   Fiber *next = next_fiber();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs one block of an entry that synchronises.
-// Tracks which work-items can run and which ones wait.
+// Runs one block of a device entry that calls barriers. Tracks which work-items can run and which
+// ones wait.
 #ifndef GUFUNC_BACKENDS_EMULATOR_BLOCK_RUNNER_H
 #define GUFUNC_BACKENDS_EMULATOR_BLOCK_RUNNER_H
 
@@ -20,8 +20,8 @@ struct FiberItem : guf::device::work_item {
   BlockRunner *runner;
   uint32_t slot;  // position in the order of execution, which may be descending
   ItemState state;
-  uint32_t lane;   // number of the requested lane
-  uint64_t value;  // provided value, later replaced by the received value
+  uint32_t lane;   // the lane whose value the item requests
+  uint64_t value;  // the value that the item provides, later the value that it receives
 };
 
 // Runs the items of one block in turn, each up to its next barrier.
@@ -31,8 +31,8 @@ class BlockRunner {
   // Prepares for blocks of a launch. Returns false if there is no memory.
   bool prepare(const Launch &launch, char *shared);
 
-  // Runs one block. If it fails, sets every field of `result` except `block`.
-  // New stacks are then allocated for the next block.
+  // Runs one block. If the block fails, sets the three counts in `result` and frees the stacks, so
+  // the next block needs prepare().
   Outcome run_block(const uint32_t (&block)[3], Result &result);
 
  private:

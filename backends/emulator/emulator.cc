@@ -17,8 +17,8 @@ using guf::u32;
 using guf::u64;
 using guf::device::work_item;
 
-// The shared memory of one block. It has exactly the requested size,
-// so that AddressSanitizer detects accesses beyond its end.
+// The shared memory of one block. The allocation has exactly the requested size, so that
+// AddressSanitizer detects accesses beyond its end.
 class SharedBlock {
  public:
   SharedBlock() = default;
@@ -26,7 +26,8 @@ class SharedBlock {
   SharedBlock &operator=(const SharedBlock &) = delete;
   ~SharedBlock() { std::free(memory_); }
 
-  // Returns memory of `bytes` bytes. Returns NULL for 0 bytes, and if there is no memory.
+  // Returns memory of `bytes` bytes, or NULL if there is no memory. The result for 0 bytes must not
+  // be accessed.
   char *get(uint32_t bytes) {
     if (bytes == bytes_) return static_cast<char *>(memory_);
     std::free(memory_);
@@ -42,8 +43,8 @@ class SharedBlock {
   uint32_t bytes_ = 0;
 };
 
-// An item of an entry that does not synchronise.
-// `called` records whether the entry called a barrier.
+// A work-item of an entry that is declared without barriers. `called` records whether the entry
+// called a barrier.
 struct PlainItem : work_item {
   bool called;
 };

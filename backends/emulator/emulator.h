@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs device entries on the host. Each work-item is one call; blocks run one after the other on
-// the calling thread. The items of an entry that synchronises run on fibers.
+// Runs the entries of device kernels on the host. Each work-item is one call of the entry. Blocks
+// run one after the other on the calling thread. If an entry calls barriers, its work-items run on
+// fibers.
 #ifndef GUFUNC_BACKENDS_EMULATOR_EMULATOR_H
 #define GUFUNC_BACKENDS_EMULATOR_EMULATOR_H
 
@@ -20,41 +21,40 @@ struct Launch {
   uint32_t shared_bytes;  // size for each block; the initial contents are undefined
   bool synchronises;      // the entry may call sync or exchange
   bool descending;        // blocks and items run from the last to the first
-  // The range of blocks, numbered with x fastest, or from the last block if `descending` is set.
-  // If nblocks is 0, all blocks run.
+  // The range of blocks to run. Blocks are numbered with x fastest, from the last block on if
+  // `descending` is set. If nblocks is 0, all blocks run.
   uint64_t first_block = 0, nblocks = 0;
 };
 
 enum class Outcome : uint8_t {
   kDone,
-  kBadLaunch,      // no block, no thread, or more than kMaxThreads in a block
+  kBadLaunch,      // no entry, block or thread, too many threads, or a range outside the launch
   kNoMemory,       // no memory for stacks or for shared memory
-  kMissedBarrier,  // items wait for other items that have returned or wait elsewhere
-  kNotDeclared,    // an entry that is declared without a barrier called one
+  kMissedBarrier,  // items wait at a barrier that other items do not reach
+  kNotDeclared,    // an entry called a barrier but is declared without barriers
 };
 
 struct Result {
   Outcome outcome;
-  // The failed block (kMissedBarrier, kNotDeclared), otherwise zero.
+  // The index of the failed block if the outcome is kMissedBarrier or kNotDeclared, otherwise zero.
   uint32_t block[3];
   uint32_t at_sync;      // number of items that waited for the whole block
   uint32_t at_exchange;  // number of items that waited for their sub-group
   uint32_t returned;     // number of items that had returned
 };
 
-// A worker contains the memory that is reused between launches:
-// stacks and the shared memory of a block.
+// A worker keeps the memory that launches reuse: the stacks and the shared memory of a block.
 // Threads  used by one thread at a time
 struct Worker;
-Worker *make_worker();  // NULL: no memory
+Worker *make_worker();  // returns NULL if there is no memory
 void end_worker(Worker *worker);
 
-// Runs the blocks of a launch. After a failure, the remaining blocks are skipped, but results
-// of earlier items stay. A request for the value of a lane that does not exist returns kAbsentLane;
-// on devices the value is undefined.
+// Runs the blocks of a launch. After a failure, the remaining blocks are skipped, but the results
+// of earlier items remain. An exchange with a lane that does not exist returns kAbsentLane; on
+// devices it returns an undefined value.
 // Errors   see Outcome
 Result run(const Launch &launch, Worker &worker);
-// Like run() above, with a worker that belongs to the calling thread (thread_worker.cc).
+// Runs the blocks of a launch with a worker that belongs to the calling thread (thread_worker.cc).
 Result run(const Launch &launch);
 
 inline constexpr uint64_t kAbsentLane = 0xA5A5'A5A5'A5A5'A5A5u;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stacks of work-items and the switch between them. The function of a fiber never returns.
-// It ends with finish_and_switch, or the fiber is abandoned.
+// The stacks of work-items and the switch between work-items. The function of a fiber never
+// returns: it ends with finish_and_switch, or the fiber is abandoned.
 #ifndef GUFUNC_BACKENDS_EMULATOR_FIBER_H
 #define GUFUNC_BACKENDS_EMULATOR_FIBER_H
 
@@ -51,14 +51,15 @@ class FiberStacks {
 // The fiber may have run another function before.
 void prepare_fiber(Fiber &fiber, FiberMain main, void *argument);
 
-// Stores the data of the calling thread that sanitizers need. `here` represents the thread.
+// Stores the data that sanitizers need about the calling thread in `here`, which represents the
+// thread.
 void adopt_thread(Fiber &here);
 
 // Saves the state of the caller in `from` and resumes `to`.
 void switch_fiber(Fiber &from, Fiber &to);
 
-// Like switch_fiber(), at the end of a fiber's function. `from` is not entered again before
-// prepare_fiber.
+// Resumes `to` at the end of the function of `from`. `from` must not be resumed before
+// prepare_fiber().
 void finish_and_switch(Fiber &from, Fiber &to);
 
 // Must be the first call in the function of a fiber.

@@ -9,8 +9,8 @@
 // Saves the registers on the current stack and stores the stack pointer in *from.
 // Then loads the stack pointer `to` and restores the registers from its stack.
 extern "C" __attribute__((visibility("hidden"))) void gufunc_emulator_switch(void **from, void *to);
-// The start of a new fiber. Calls main(argument), whose values
-// are in registers that the switch restored.
+// The start of a new fiber. Calls main(argument). The addresses of main and its argument are in
+// registers that the switch restored.
 extern "C" __attribute__((visibility("hidden"))) void gufunc_emulator_start();
 
 #if defined(__x86_64__)

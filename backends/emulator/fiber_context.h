@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registers of a fiber that is not running, and the function that switches between fibers. It
-// is written in assembly for x86-64 and aarch64, because swapcontext takes ten times as long: it
-// sets the signal mask with a system call.
+// The registers of a fiber that is not running, and the function that switches between fibers. The
+// function is written in assembly for x86-64 and aarch64, because swapcontext sets the signal mask
+// with a system call and therefore takes ten times as long.
 #ifndef GUFUNC_BACKENDS_EMULATOR_FIBER_CONTEXT_H
 #define GUFUNC_BACKENDS_EMULATOR_FIBER_CONTEXT_H
 

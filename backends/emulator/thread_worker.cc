@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps one worker for each thread, for callers that do not keep one.
+// Keeps one worker for each thread, for callers that do not keep workers themselves.
 #include <memory>
 
 #include "backends/emulator/emulator.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of AMD's HIP runtime that the plugin calls.
 // They are declared here, so that the plugin can be built without ROCm.
-// hip_api_check.cc compares the declarations with HIP's header if it is installed.
+// hip_api_check.cc compares the declarations with HIP's header if that header is installed.
 #ifndef GUFUNC_BACKENDS_ROC_HIP_API_H
 #define GUFUNC_BACKENDS_ROC_HIP_API_H
 
@@ -75,8 +75,8 @@ struct HipPointer {
 using HipHostFunction = void (*)(void *);
 using HipCallback = void (*)(HipHandle stream, HipError status, void *argument);
 
-// X(function, needed, parameters). `needed` is whether HIP 5.2 has
-// the function and there is no substitute.
+// X(function, needed, parameters). `needed` is true if HIP 5.2 has the function and the plugin has
+// no substitute for it.
 #define GUF_HIP_FUNCTIONS(X)                                                                     \
   X(hipInit, true, (unsigned))                                                                   \
   X(hipGetLastError, true, ())                                                                   \

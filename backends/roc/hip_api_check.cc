@@ -44,8 +44,8 @@ consteval bool agrees(HipError (*)(Declared...), Real (*)(Parameters...)) {
 }
 
 // Functions that HIP 5.2 lacks, or declares with other parameters, are not compared.
-// A function that the header renames is not compared either:
-// the plugin looks up the name as written here, which such a header no longer declares.
+// A function that the header renames is not compared either, because such a header no longer
+// declares the original name, which the plugin looks up.
 #define GUF_HIP_TEXT(text) #text
 #define GUF_HIP_NAME(function) GUF_HIP_TEXT(function)
 #define GUF_HIP_AGREES(function)                                         \

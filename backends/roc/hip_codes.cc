@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A code marks the device as lost if HIP refuses all later calls for the device after it.
-// A page fault has no code, because the runtime ends the process.
+// A code marks the device as lost if HIP refuses all calls for the device after a call has returned
+// this code. A page fault has no code, because the runtime ends the process.
 #include "backends/roc/hip_codes.h"
 
 #include <algorithm>

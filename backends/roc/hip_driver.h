@@ -145,8 +145,8 @@ class HipDriver final : public gpu::Driver {
     });
   }
 
-  // Allocates page-locked memory. Memory that only copies access is coarse-grained,
-  // which is fastest. Memory that kernels access while the host uses it is fine-grained.
+  // Allocates page-locked memory. Memory that is accessed only by copies is coarse-grained, which
+  // is fastest. Memory that kernels access while the host uses it is fine-grained.
   Code host_allocate(uint64_t bytes, gpu::HostMemory kind, uint64_t *out_address) override {
     if (kind == gpu::HostMemory::kPinned) {
       return place(out_address, [&](void **memory) {
@@ -382,7 +382,7 @@ class HipDriver final : public gpu::Driver {
     gpu::HostCall call;
     void *argument;
   };
-  // Also called after failed work. The argument of the call is still valid then.
+  // HIP also calls this function after failed work. The argument of the call is still valid then.
   static void run_packet(HipHandle, HipError, void *argument) {
     auto *const packet = static_cast<Packet *>(argument);
     packet->call(packet->argument);

@@ -14,8 +14,8 @@ namespace gufunc::roc {
 // A set of disjoint address ranges. Any thread may call its functions.
 class RegisteredRanges {
  public:
-  // Adds a range of `bytes` > 0 bytes. If it overlaps another range,
-  // returns false and does not change the set.
+  // Adds a range of `bytes` > 0 bytes. If the range overlaps another range, returns false and does
+  // not change the set.
   bool add(uint64_t address, uint64_t bytes) {
     const uint64_t last = address + (bytes - 1);
     const std::lock_guard lock(mutex_);

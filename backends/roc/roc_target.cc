@@ -64,8 +64,8 @@ int32_t score_code_object(const char *device_target, int32_t format, const char 
     if (runtime_version < kGenericSince || !is_member(target, processor)) return 0;
     score = kGeneric;
   }
-  // If an image requires a setting, it was compiled for this setting,
-  // which is better than an image for both settings.
+  // An image that requires a setting was compiled for this setting, so it is better than an image
+  // for both settings.
   for (; !requested.empty(); ++score) {
     if (!has_feature(has, take_word(&requested))) return 0;
   }

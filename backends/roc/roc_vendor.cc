@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the runtime. Any error of hipInit means that there is no device:
-// without a device it returns 100 or 101, depending on the release.
+// Opens the runtime. Any error of hipInit means that there is no device, because without a device
+// hipInit returns 100 or 101, depending on the release.
 #include "backends/roc/roc_vendor.h"
 
 #include <cstdio>

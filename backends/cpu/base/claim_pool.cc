@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads claim chunks by compare-and-swap. They wait by spinning first, then on a futex.
 //
-// PERF  An empty job of two chunks on spinning helpers costs 0.05 us, compared with 0.4 us for a
-//       static division in halves. While another program uses the second core, it costs 0.15 us,
-//       compared with 225 us.
+// PERF  An empty job of two chunks on spinning helpers costs 0.05 us; a static division in halves
+//       costs 0.4 us. While another program uses the second core, these costs are 0.15 us and 225
+//       us.
 #include "backends/cpu/base/claim_pool.h"
 
 #include <pthread.h>
@@ -21,7 +21,7 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr int kHelperSpins = 2000;  // 40 to 100 us
+constexpr int kHelperSpins = 2000;  // these spins take 40 to 100 us
 constexpr int kCallerSpins = 4000;
 
 constexpr uint64_t kNextOne = 1;
@@ -60,7 +60,8 @@ Granted ClaimPool::granted() {
   return granted;
 }
 
-// Releases the pool and removes all helpers from the job, also if the caller's stack is unwound.
+// Ends a job in its destructor, which also runs if the caller's stack is unwound: drops the
+// unclaimed chunks, waits for the helpers and releases the pool.
 class ClaimPool::Job {
  public:
   Job(ClaimPool &pool, uint32_t count) : pool_(pool), count_(count) {}
@@ -126,7 +127,8 @@ void ClaimPool::start_helpers() {
   add_helpers();
 }
 
-// Starts the missing helpers, as far as the system allows. Fewer threads compute the same results.
+// Starts the missing helpers, as far as the system allows. The results do not depend on the number
+// of threads.
 void ClaimPool::add_helpers() {
   short_of_helpers_ = false;
   while (helpers_ + 1 < threads()) {
@@ -143,8 +145,8 @@ void ClaimPool::add_helpers() {
 
 void ClaimPool::publish(uint32_t count, uint32_t helpers, Wake wake) {
   const uint64_t epoch = (epoch_of(state_.load(std::memory_order_relaxed)) + 1) & 0xFFFF;
-  // Sequentially consistent with the counter of sleepers:
-  // either the helper observes the job, or this thread observes the sleeping helper.
+  // The accesses to state_ and sleepers_ are sequentially consistent, so that either the helper
+  // observes the job, or this thread observes the sleeping helper.
   state_.store(epoch << 48 | uint64_t{helpers} << 32 | uint64_t{count} << 16,
                std::memory_order_seq_cst);
   if (wake == Wake::kYes && sleepers_.load(std::memory_order_seq_cst) != 0) {

@@ -13,16 +13,17 @@
 
 namespace gufunc::cpu {
 
-// The caller of `run` works on its own job. At the end it waits only for chunks that a helper
-// has already begun, so that a sleeping or descheduled helper costs nothing. A second caller,
-// or a loop that calls back into the library, finds the pool in use and runs all its chunks itself.
+// The caller of `run` works on its own job. At the end it waits only for chunks that a helper has
+// already begun, so a sleeping helper costs nothing. A second caller, or a loop that calls back
+// into the library, finds the pool in use and runs all its chunks itself.
 //
 // Each chunk begins with the default floating-point control, even if an earlier loop changed it.
 //
 // Helpers start with the first job. They spin for a while after each job and then sleep.
 // In a forked child, the pool detects that its helpers do not exist and starts new ones.
 // If the system refuses a thread, jobs run on the threads that exist. The limit may be temporary
-// (RLIMIT_NPROC), so a later job tries again, at most once per kRetryPause.
+// (RLIMIT_NPROC), so later jobs try again to start the missing helpers, at most once per
+// kRetryPause.
 class ClaimPool {
  public:
   using Body = void (*)(void *context, uint32_t chunk);
@@ -50,9 +51,10 @@ class ClaimPool {
   guf_status stop(uint64_t timeout_ns);
 
  private:
-  // The state of a job in one word, so that a claim is one compare-and-swap:
-  // epoch:16 | free helper slots:16 | number of chunks:16 | next chunk:16. If the epoch wraps
-  // around while a helper sleeps, one more helper than requested may work on a job.
+  // The state of a job is one word, so that a claim is one compare-and-swap. Its fields, from the
+  // highest bits down, are epoch:16 | free helper slots:16 | number of chunks:16 | next chunk:16.
+  // If the epoch wraps around while a helper sleeps, one more helper than requested may work on a
+  // job.
   using State = uint64_t;
 
   static void *helper_entry(void *self);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The x86-64 microarchitecture level of this machine.
-// It is determined from feature bits, never from the model number.
+// The x86-64 microarchitecture level of this machine. The level is determined from feature bits,
+// never from the model number.
 #ifndef GUFUNC_BACKENDS_CPU_BASE_CPU_ISA_H
 #define GUFUNC_BACKENDS_CPU_BASE_CPU_ISA_H
 
@@ -8,7 +8,7 @@ namespace gufunc::cpu {
 
 inline constexpr int kLowestIsaLevel = 1;
 inline constexpr int kHighestIsaLevel = 4;
-// The lowest level for which gufcc and the plugin compile kernels.
+// The lowest level for which gufcc compiles kernels and for which the plugin contains kernels.
 inline constexpr int kLowestCompiledLevel = 2;
 
 // The results of cpuid and the value of XCR0. They are plain data,
@@ -30,12 +30,12 @@ int parse_isa_level(const char *text);
 // compiled level is logged and ignored.
 int granted_isa_level(int machine, const char *wish);
 
-// Returns the machine's level. It is read only once, because a virtual machine
-// traps each cpuid, which takes 10 us.
+// Returns the machine's level. The level is determined only once, because a virtual machine traps
+// each cpuid, which takes 10 us.
 int machine_isa_level();
 
 // Returns the level for which loops are selected: the machine's level,
-// or a lower one that GUFUNC_CPU_ISA requests. It is determined only once.
+// or a lower one that GUFUNC_CPU_ISA requests. The level is determined only once.
 int isa_level();
 // Returns the name of the level, such as "x86-64-v3".
 const char *isa_target(int level);

@@ -33,7 +33,7 @@ guf_trace_work *make_traced(uint32_t stream) {
   work.struct_size = sizeof(work);
   work.stream = stream;
   sink->queued(sink->context, &work);
-  if (work.call == 0) return nullptr;  // not part of a traced call, for example an event
+  if (work.call == 0) return nullptr;  // the work is not part of a traced call
   auto *const kept = create<guf_trace_work>();
   if (kept != nullptr) {
     *kept = work;

@@ -20,13 +20,14 @@ class Deadline {
   bool never() const { return never_; }
   Clock::time_point at() const { return at_; }
   bool passed() const { return !never_ && Clock::now() >= at_; }
-  // Returns the remaining nanoseconds, as a timeout: UINT64_MAX if the wait never ends.
+  // Returns the remaining time as a timeout in nanoseconds, which is UINT64_MAX if the wait never
+  // ends.
   uint64_t left_ns() const {
     if (never_) return UINT64_MAX;
     const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(at_ - Clock::now());
     return rest.count() <= 0 ? 0 : static_cast<uint64_t>(rest.count());
   }
-  // Returns the remaining time, at most `most`. Waits that poll use it.
+  // Returns the remaining time, but at most `most`. Polling waits use this function.
   std::chrono::nanoseconds left(std::chrono::nanoseconds most) const {
     if (never_) return most;
     const auto rest = at_ - Clock::now();
@@ -35,7 +36,8 @@ class Deadline {
   }
 
  private:
-  // kNever is 100 years. Longer timeouts never expire, so that the addition above cannot overflow.
+  // kNever is 100 years. Longer timeouts never expire, so that the addition in the constructor
+  // cannot overflow.
   static constexpr uint64_t kNever = uint64_t{100} * 365 * 24 * 3600 * 1000000000u;
   bool never_;
   Clock::time_point at_{};

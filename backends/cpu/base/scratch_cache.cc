@@ -11,7 +11,9 @@
 namespace gufunc::cpu {
 namespace {
 
-// Threads start at different slots, because their thread descriptors are at least one stack apart.
+// Returns the slot at which the thread starts its search, a hash of the address of its descriptor.
+// The descriptors of two threads are at least one stack apart, so threads usually start at
+// different slots.
 size_t own_place() {
   return static_cast<size_t>(uint64_t{pthread_self()} * 0x9e3779b97f4a7c15u >> 58);
 }

@@ -105,7 +105,8 @@ uint32_t affinity_threads() {
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof(set), &set) == 0)
     return static_cast<uint32_t>(std::max(CPU_COUNT(&set), 1));
-  // The mask is too small for more than 1024 processors.
+  // sched_getaffinity fails on a machine with more than 1024 processors, for which `set` is too
+  // small.
   const long online = sysconf(_SC_NPROCESSORS_ONLN);
   return static_cast<uint32_t>(std::clamp<long>(online, 1, kMaxThreads));
 }

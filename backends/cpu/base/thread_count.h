@@ -13,17 +13,17 @@ enum class GrantedBy : uint16_t { kUndetermined, kUser, kAffinity, kQuota };
 
 // The number of threads, and the limit that determines it. With kUndetermined the number is unknown
 // or provisional, and must be determined again.
-// It fits in one word, so that it can be atomic.
+// The struct fits in one word, so that std::atomic<Granted> needs no lock.
 struct Granted {
   uint16_t threads = 0;
   GrantedBy by = GrantedBy::kUndetermined;
 };
 
 // Returns GUFUNC_NUM_THREADS (1..1024) if it is set.
-// Otherwise returns the smaller of the affinity mask and the cgroup quota, but at least 1.
-// It reads files, so the result is kept and not determined for each launch. If the quota cannot be
-// read for lack of file descriptors or memory, `by` is kUndetermined, and the result must not be
-// kept.
+// Otherwise returns the smaller of the number of processors in the affinity mask and the cgroup
+// quota, but at least 1. The function reads files, so callers keep the result instead of calling it
+// for each launch. If the quota cannot be read for lack of file descriptors or memory, `by` is
+// kUndetermined, and the result must not be kept.
 Granted granted_threads();
 
 // Returns the number of processors that the cgroup files under `root` grant to a process,
@@ -33,7 +33,7 @@ uint32_t cgroup_threads(const char *root, const char *membership);
 
 // Starts a detached thread that blocks all signals except the synchronous ones,
 // which its own instructions raise. A program's signal handlers therefore run on the thread only
-// for its own faults. `entry` must create an AlternateStack.
+// for faults of the thread itself. `entry` must create an AlternateStack.
 bool start_thread(void *(*entry)(void *), void *argument);
 
 }  // namespace gufunc::cpu

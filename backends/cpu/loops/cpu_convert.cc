@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and conversions of whole arrays. They are tiled if the two arrays have different layouts,
-// and use several threads if the arrays are large.
+// Copies and converts whole arrays. The traversal is tiled if the two arrays have different
+// layouts, and uses several threads if the arrays are large.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -22,8 +22,8 @@ constexpr int64_t kTile = 32;
 constexpr uint64_t kCopyChunk = 1024 * 1024;
 constexpr uint64_t kFillBlock = 16 * 1024;
 
-// The launch block as rows along dimension 0.
-// `tile_dim` and dimension 0 are traversed together in tiles.
+// The two arrays of a launch block, divided into rows along dimension 0. If `tile_dim` is not 0,
+// this dimension and dimension 0 are traversed together in tiles.
 struct Conversion {
   ElementConverter converter;
   char *to;
@@ -53,8 +53,8 @@ int choose_tile_dim(const Conversion &c) {
   return 0;
 }
 
-// Traverses rows, starting at a given one. If the conversion is tiled,
-// it traverses stripes of kTile rows instead.
+// Traverses rows, starting at a given row. If the conversion is tiled, the walk traverses stripes
+// of kTile rows instead.
 class StripeWalk {
  public:
   StripeWalk(const Conversion &c, uint64_t stripe) : c_(c) {
@@ -105,7 +105,8 @@ class StripeWalk {
   int64_t index_[kMaxDims] = {};
 };
 
-// Converts one chunk of items. Items are stripes, or elements if there is only one row.
+// Converts one chunk of items. Items are rows, or stripes if the conversion is tiled, or elements
+// if there is only one row.
 void convert_chunk(void *context, uint32_t chunk) {
   const auto &c = *static_cast<const Conversion *>(context);
   const uint64_t first = chunk * c.chunk_items;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches: a small launch calls the loop directly, a large one
-// is divided into chunks that threads claim.
+// Runs launches. A small launch calls the loop directly; a large launch is divided into chunks that
+// threads claim.
 //
 // PERF  A launch of one item costs a test of flags, three pointer copies and the indirect call
 //       (bench: cpu_launch_one_item).
@@ -25,8 +25,8 @@ uint64_t item_work(const guf_launch_block &block) {
   return work_of(block) / block.items;
 }
 
-// Whether the launch is known to be so short that reading the clock is too expensive.
-// One short launch in 16 is timed nevertheless, because the cost may depend on the data.
+// Returns whether the launch is known to be so short that reading the clock is too expensive. One
+// short launch in 16 is timed nevertheless, because the cost may depend on the data.
 inline bool is_short(const guf_launch_block &block, uint32_t max_threads, const LoopCost &cost) {
   return cost.is_known() && max_threads == 0 && block.items < kTimedWork &&
          cost.weigh(work_of(block)) < kTimedWork && !is_sample();
@@ -64,7 +64,7 @@ void run_chunk(void *context, uint32_t chunk) {
   const uint64_t chunk_items = shared.strategy->split.chunk_items;
   const uint64_t first = shared.first + chunk * chunk_items;
   const uint64_t last = std::min(first + chunk_items, shared.block->items);
-  guf_error details;  // each chunk has its own error record, like its own LoopFailure
+  guf_error details;  // each chunk has its own error record and its own LoopFailure
   details.struct_size = sizeof(details);
   details.status = GUF_OK;
   LoopFailure reported;
@@ -80,7 +80,7 @@ void run_chunk(void *context, uint32_t chunk) {
   shared.fail(chunk, status, reported, details);
 }
 
-// Runs the items from `first` on, on several threads.
+// Runs the items from `first` to the last one on several threads.
 guf_status run_shared(const guf_launch_block &block, const HostLoop &loop,
                       const LaunchStrategy &strategy, const LoopCost &cost, uint64_t first,
                       guf_error *error) {
@@ -99,8 +99,8 @@ guf_status run_timed(const guf_launch_block &block, const HostLoop &loop,
   return GUF_OK;
 }
 
-// Runs a loop that was never measured on few items.
-// The cost of the first item decides how the others run.
+// Runs a launch of few items whose loop was never measured. The measured cost of the first items
+// decides how the remaining items run.
 [[gnu::noinline]] guf_status run_new(const guf_backend_launch &launch, const HostLoop &loop,
                                      LaunchStrategy *strategy, LoopCost *cost, guf_error *error) {
   const guf_launch_block &block = *launch.block;

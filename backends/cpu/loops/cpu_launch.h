@@ -28,8 +28,8 @@ inline guf_status check_flags(const guf_launch_block &block, guf_error *error) {
 // Implements the `convert` slot.  Errors  GUF_E_DTYPE <= the pair of dtypes has no cast
 guf_status execute_convert(const guf_launch_block &block, guf_error *error);
 
-// Copies memory and fills it with a pattern. A large copy uses several threads.
-// `pattern_size` is 1..16.
+// execute_copy copies memory; a large copy uses several threads. execute_fill fills memory with
+// copies of a pattern; `pattern_size` is 1..16.
 void execute_copy(uint64_t dst, uint64_t src, uint64_t size);
 void execute_fill(uint64_t dst, const void *pattern, uint32_t pattern_size, uint64_t count);
 

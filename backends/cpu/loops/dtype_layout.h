@@ -9,8 +9,8 @@
 
 namespace gufunc::cpu {
 
-inline constexpr uint32_t kMaxElementBytes = 16;  // all dtypes except structured dtypes
-inline constexpr uint32_t kMaxAlignment = 64;     // structured dtypes
+inline constexpr uint32_t kMaxElementBytes = 16;  // of all dtypes except structured dtypes
+inline constexpr uint32_t kMaxAlignment = 64;     // of structured dtypes
 
 // The number of numeric dtypes.
 #define GUF_DTYPE(...) +1
@@ -18,8 +18,8 @@ inline constexpr int kDtypes = 0
 #include <gufunc/dtypes.def>
     ;
 
-// Codes from 0x80 on are datetime types of 8 bytes and structured dtypes, whose code contains the
-// size.
+// A low byte of 0x80 or more denotes a datetime type, which has 8 bytes, or a structured dtype,
+// whose code contains the size.
 inline bool is_time(guf_dtype dtype) {
   return (dtype & 0xFE) == 0x80;
 }
@@ -33,16 +33,18 @@ inline uint32_t dtype_bytes(guf_dtype dtype) {
   return (dtype >> 8 & 0xFF) / 8;
 }
 
-// The number of bytes that are swapped as one unit: a complex element consists of two reals.
+// Returns the number of bytes that are swapped as one unit. A complex element consists of two
+// units.
 inline uint32_t dtype_swap_bytes(guf_dtype dtype) {
   const bool complex = dtype == GUF_C64 || dtype == GUF_C128;
   return complex ? dtype_bytes(dtype) / 2 : dtype_bytes(dtype);
 }
 
-// Index of a dtype in tables of all numeric dtypes; -1 for other dtypes.
+// Returns the index of a dtype in tables of all numeric dtypes, or -1 for other dtypes.
 int dtype_index(guf_dtype dtype);
 
-// The bytes of a partial result of a fold entry: storage types are widened.
+// Returns the size in bytes of a partial result of a fold entry. Partial results of storage types
+// are wider than their elements.
 uint32_t partial_bytes(guf_dtype dtype);
 
 }  // namespace gufunc::cpu

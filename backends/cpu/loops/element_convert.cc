@@ -103,7 +103,8 @@ void ElementConverter::box(char *to, const int64_t *to_step, const char *from,
     int d = 0;
     for (; d < ndim; ++d) {
       if (d == longest) continue;
-      // Never steps past the last element, because a dimension of extent 1 may have any stride.
+      // The addresses never step past the last element, because a dimension of extent 1 may have
+      // any stride.
       if (++index[d] < size[d]) {
         to += to_step[d];
         from += from_step[d];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts elements between dtypes, byte orders and alignments.
-// Staging and the `convert` slot use it.
+// Staging and the `convert` slot use these conversions.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_ELEMENT_CONVERT_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_ELEMENT_CONVERT_H
 
@@ -22,8 +22,8 @@ struct ElementForm {
 // A conversion of elements. It is usable after choose() has returned true, and owns no memory.
 class ElementConverter {
  public:
-  // Selects the conversion. Returns false if there is none: from a structured dtype to another
-  // dtype or byte order, or between datetime units without a conversion factor.
+  // Selects the conversion. Returns false if no conversion exists, which is so from a structured
+  // dtype to another dtype or byte order, and between datetime units without a conversion factor.
   bool choose(const ElementForm &from, const ElementForm &to);
 
   void row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) const;

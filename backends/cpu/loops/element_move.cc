@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One loop for each element size and swap width.
-// Unaligned accesses use memcpy with a constant size.
+// Contains one loop for each element size and swap width. Unaligned accesses use memcpy with a
+// constant size.
 #include "backends/cpu/loops/element_move.h"
 
 #include <cstring>

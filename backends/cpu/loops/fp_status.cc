@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Examines operands before a block of items is computed,
-// because the computation may overwrite them, and results after it.
+// Examines the operands of a block of items before the computation, which may overwrite the
+// operands, and the results after the computation.
 #include "backends/cpu/loops/fp_status.h"
 
 #include <algorithm>
@@ -73,9 +73,9 @@ bool any_integer_zero(guf_dtype dtype, const char *elements, int64_t step, int64
   }
 }
 
-// Returns the flags of an item. `seen` contains the classes
-// of its operands, `made` the classes of its result.
-// `poles` is whether an infinite result with a zero operand counts as a division by zero.
+// Returns the flags of an item. `seen` contains the classes of its operands, and `made` contains
+// the classes of its result. If `poles` is true, an infinite result with a zero operand counts as a
+// division by zero.
 uint32_t fp_flags_of(uint8_t seen, uint8_t made, bool poles) {
   if ((made & kIsNaN) != 0 && (seen & kIsNaN) == 0) return GUF_FP_INVALID;
   if ((seen & (kIsNaN | kIsInfinite)) != 0) return 0;
@@ -136,7 +136,7 @@ uint32_t FpStatus::check_results(char *const *args, const int64_t *dims, const i
     uint8_t made[kBlockItems] = {};
     classify_items(block_, i, args[i], dims, steps, made);
     // A division by zero requires that the zero belongs to the same element as the result,
-    // so it is not detected in items of several elements.
+    // so such a division is not detected in items of several elements.
     const bool poles = block_.ncore == 0;
     for (int64_t k = 0; k < dims[0]; ++k) fp_flags |= fp_flags_of(seen[k], made[k], poles);
   }

@@ -19,8 +19,8 @@ class FpStatus {
   FpStatus(const guf_launch_block &block, const guf_fp_status &fp_status)
       : block_(block), status_(fp_status) {}
 
-  // Runs the loop in blocks of items. The operands of a block are examined
-  // before the call, the results after it.
+  // Runs the loop in blocks of items. The operands of a block are examined before the call of the
+  // loop, and the results after the call.
   guf_status run(const HostLoop &loop, char **args, const int64_t *dims, const int64_t *steps);
 
   // Examines results that are rounded from a wider type.
@@ -28,7 +28,8 @@ class FpStatus {
   void check_rounding(guf_dtype wide, const char *from, int64_t from_step, guf_dtype narrow,
                       const char *to, int64_t to_step, int64_t count);
 
-  // Reports the flags.  Errors  GUF_E_FLOATING_POINT <= a flag that the request treats as an error
+  // Reports the flags.
+  // Errors  GUF_E_FLOATING_POINT <= a flag is raised that the request treats as an error
   guf_status finish(guf_error *error);
 
  private:

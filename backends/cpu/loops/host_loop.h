@@ -15,7 +15,7 @@ namespace gufunc::cpu {
 
 // The internal status of a launch or method whose loop failed.
 // No status of the library has this value, so it differs from every failure of the plugin itself.
-// `failure` contains the loop's report.
+// HostLoop::failure contains the loop's report.
 constexpr guf_status kLoopFailed = INT32_MIN;
 
 // The type of the loop's function: guf_loop_numpy, guf_loop_status or guf_loop_error.
@@ -45,7 +45,7 @@ struct HostLoop {
   }
 
   // A forced unwind has no exception object, so the reference in its handler is null. The handler
-  // does not use it, and UBSan must not report it.
+  // does not use this reference, and UBSan must not report it.
   __attribute__((no_sanitize("null", "alignment"))) guf_status run(char **args, const int64_t *dims,
                                                                    const int64_t *steps) const {
     try {
@@ -67,7 +67,7 @@ struct HostLoop {
       failure->keep(returned, nullptr);
       return kLoopFailed;
     }
-    // Every field is set except most of the message, which is not read.
+    // Of the message, only the terminating NUL is set, because the bytes after it are not read.
     guf_error report;
     report.struct_size = sizeof report;
     report.status = GUF_OK;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An iterator over the rows of a launch, and the runs of a mask.
+// Iterates over the rows of a launch and over the runs of items that a mask selects. A plane
+// consists of the rows along dimension 1.
 #include "backends/cpu/loops/item_walk.h"
 
 #include <algorithm>
@@ -28,11 +29,10 @@ class RowWalk {
 
   char *const *row() const { return row_; }
   const char *mask() const { return mask_; }
-  // Returns the number of rows from this one on to the end of dimension 1.
+  // Returns the number of rows from the current row to the end of its plane.
   int64_t rows_left() const { return block_.outer_size[0] - index_[0]; }
 
-  // Advances by `rows` rows, which are the remaining rows of the plane,
-  // to the first row of the next plane.
+  // Advances by `rows` rows, at most rows_left().
   void skip(int64_t rows) {
     index_[0] += rows - 1;
     advance(0, rows - 1);

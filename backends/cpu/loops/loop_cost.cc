@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The costs are in a hash table without chains or locks. If two threads write the same
-// entry at the same time, it may combine the key of one loop with the cost of another.
-// The estimate is then wrong until the next measurement.
+// The costs are in a hash table without chains or locks. If two threads write the same entry at the
+// same time, the entry may combine the key of one loop with the cost of another. The estimate is
+// then wrong until the next measurement.
 #include "backends/cpu/loops/loop_cost.h"
 
 #include <algorithm>
@@ -41,8 +41,9 @@ uint64_t LoopCost::weigh(uint64_t work) const {
   return weight < kMost ? static_cast<uint64_t>(weight) : std::numeric_limits<uint64_t>::max();
 }
 
-// A higher cost is approached by a quarter of the difference, because the cost may depend on
-// the data and the thread may have been interrupted. A lower cost is stored at once.
+// If the new cost is higher than the stored cost, only a quarter of the difference is added,
+// because the cost may depend on the data and the thread may have been interrupted. A lower cost
+// replaces the stored cost at once.
 void LoopCost::record(uint64_t work, uint64_t ns) {
   if (work == 0) return;
   const float each = static_cast<float>(ns) / static_cast<float>(work);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The run time of loops, measured while they run.
-// It influences how many threads run a launch, but never the results.
+// The run time of loops, measured while they run. The run time influences how many threads run a
+// launch, but never the results.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_LOOP_COST_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_LOOP_COST_H
 
@@ -10,7 +10,7 @@
 namespace gufunc::cpu {
 
 // The measured cost of one loop, which is a function with a user pointer. The costs are in a table
-// of fixed size. A loop whose entry was overwritten by another loop is measured again.
+// of fixed size. A loop whose table entry was overwritten by another loop is measured again.
 //
 // Work is counted in elements of an ordinary loop, which take 0.25 ns each.
 // An element of a slower loop counts as several elements.
@@ -21,10 +21,11 @@ class LoopCost {
   LoopCost(const void *entry, const void *user);
 
   bool is_known() const { return factor_ != 0; }
-  // Returns the weight of `work` elements: at least `work`, saturated.
-  // If the loop has not been measured, returns `work`.
+  // Returns the weight of `work` elements, which is at least `work`, or UINT64_MAX on overflow. If
+  // the loop has not been measured, returns `work`.
   uint64_t weigh(uint64_t work) const;
-  // Sets the cost of a loop of the standard library, unless the loop has been measured.
+  // Records the cost of an ordinary loop, unless the loop has been measured. Called for the loops
+  // of the standard library.
   void assume_ordinary() {
     if (!is_known()) record(kElementsPerMicrosecond, 1000);
   }
@@ -41,7 +42,8 @@ class LoopCost {
 };
 
 // Returns true for one in 16 calls on a thread.
-// These launches are timed even if they are too short to time every launch.
+// The launches that make these calls are timed even if they are so short that timing each launch
+// would be too expensive.
 bool is_sample();
 
 class Stopwatch {

@@ -14,11 +14,13 @@
 namespace gufunc::cpu {
 namespace {
 
-// This is more than the share of the last-level cache that one core can fill.
-// The cache size that the system reports is often the size of all caches of the machine.
+// The smallest output for non-temporal stores. It is larger than the share of the last-level cache
+// that one core can fill. The cache size that the system reports is often the size of all caches of
+// the machine.
 constexpr uint64_t kFewestNonTemporalBytes = 64 << 20;
 
-// In shorter rows, the partial cache lines at the ends of a row dominate.
+// The shortest row for non-temporal stores, in bytes. In shorter rows, the partial cache lines at
+// the ends of a row dominate.
 constexpr int64_t kShortestNonTemporalRow = 16 << 10;
 
 bool is_written(const guf_launch_block &block, int operand) {
@@ -86,7 +88,7 @@ NonTemporalLoop::~NonTemporalLoop() {
 guf_status NonTemporalLoop::run_row(char *const *args, int64_t count) {
   const int64_t block_items = kBlockBytes / item_bytes_;
   const auto misaligned = static_cast<int64_t>(reinterpret_cast<uintptr_t>(args[output_]) % kLine);
-  // An element crosses a cache line, which is possible in rows of c128.
+  // An element crosses a cache line, which is possible for c128.
   if (misaligned % item_bytes_ != 0) {
     char *call[GUF_MAX_OPERANDS];
     std::copy_n(args, block_.noperands, call);

@@ -9,17 +9,18 @@
 
 namespace gufunc::cpu {
 
-// Launches with fewer items never use non-temporal stores.
-// Small launches therefore need only one comparison.
+// Launches with fewer items than this never use non-temporal stores, so small launches need only
+// one comparison.
 inline constexpr uint64_t kFewestNonTemporalItems = 4 << 20;
 
-// Returns whether the only output is contiguous,
-// larger than any last-level cache and not also an input.
-// The output's cache lines then need not be read before the stores, and need not stay in the cache.
+// Returns whether the launch has one output, which is contiguous, not also an input, and larger
+// than the share of the last-level cache that one core can fill. Non-temporal stores then avoid
+// reading the output's cache lines, and these lines need not stay in the cache.
 bool uses_non_temporal_stores(const guf_launch_block &block);
 
-// The loop writes a block in the L1 cache, which is then copied to memory with non-temporal stores
-// (bench: add f32 of 1e8, one thread: 39 -> 32 ms). Each chunk of work uses its own object.
+// The loop writes each block to a buffer in the L1 cache, which is then copied to memory with
+// non-temporal stores (bench: add f32 of 1e8, one thread: 39 -> 32 ms). Each chunk of work uses its
+// own object.
 class NonTemporalLoop {
  public:
   // Requires uses_non_temporal_stores(block).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy of the request for floating-point flags. Queued work needs it,
-// because the caller's request is valid only during its call.
+// A copy of the request for floating-point flags. Queued work needs the copy, because the caller's
+// request is valid only during the caller's call.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_OWNED_FP_STATUS_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_OWNED_FP_STATUS_H
 

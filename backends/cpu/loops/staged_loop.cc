@@ -18,8 +18,8 @@ bool is_staged(const guf_launch_block &block, int operand) {
          (block.operand_flags[operand] & kStagedFlags) != 0;
 }
 
-// Returns the index of the operand's first core stride.
-// It applies to `core_name` and, after the outer strides, to `step`.
+// Returns the index of the operand's first core stride. The index applies to block.core_name and,
+// after the loop strides of all operands, to block.step.
 int first_core_stride(const guf_launch_block &block, int operand) {
   int first = 0;
   for (int i = 0; i < operand; ++i) first += block.core_ndim[i];
@@ -65,7 +65,7 @@ guf_status StagedLoop::add_operand(int number, guf_error *error) {
     return fail(error, GUF_E_DTYPE, number, kNone, "dtype 0x%x has no cast to dtype 0x%x",
                 static_cast<unsigned>(memory.dtype), static_cast<unsigned>(scratch.dtype));
   }
-  // The core item in scratch memory is C-contiguous: its last dimension is innermost.
+  // An item's core array in scratch memory is C-contiguous: its last dimension is innermost.
   const int core_ndim = block.core_ndim[number];
   const int first = first_core_stride(block, number);
   int64_t bytes = dtype_bytes(scratch.dtype);

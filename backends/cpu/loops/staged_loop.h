@@ -14,8 +14,9 @@ namespace gufunc::cpu {
 // Operands are converted block by block to contiguous, aligned scratch memory.
 // The loop runs on the scratch memory, and results are converted back.
 // Elementwise functions use blocks of 256 items, which fit in the L1 cache.
-// Generalized functions convert whole core items, several at a time if they are small. Each chunk
-// of work uses its own object, which is on the stack. Larger scratch memory is on the heap.
+// Generalized functions convert the whole core arrays of an item, and those of several items at a
+// time if they are small. Each chunk of work uses its own object, which is on the stack. Larger
+// scratch memory is on the heap.
 class StagedLoop {
  public:
   StagedLoop() = default;
@@ -43,7 +44,7 @@ class StagedLoop {
     bool constant;  // the whole row uses the same element, which is converted once
     ElementConverter load, store;
     char *scratch;
-    int64_t item_bytes;  // size of a core item in scratch memory
+    int64_t item_bytes;  // size of an item's core array in scratch memory
     int ndim;            // 1 + number of core dimensions; dimension 0 is the items
     int64_t *size, *memory_step, *scratch_step;  // arrays of `ndim` numbers, stored in numbers_
   };

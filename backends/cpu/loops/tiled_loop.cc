@@ -138,7 +138,8 @@ guf_status TiledLoop::run_tile(char *const *corner, int64_t along, int64_t acros
   return status;
 }
 
-// On return, `across` is the number of rows that the loop has completed.
+// On entry, `*across` is the number of rows in the tile. On return, it is the number of rows that
+// the loop has completed.
 guf_status TiledLoop::run_tile_rows(char *const *row, const int64_t *next_row, int64_t along,
                                     int64_t *across) {
   for (int64_t r = 0; r < *across; ++r) {

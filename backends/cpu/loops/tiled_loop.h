@@ -11,7 +11,7 @@
 
 namespace gufunc::cpu {
 
-// Launches with fewer items are never tiled. Small launches therefore need only one comparison.
+// Launches with fewer items than this are never tiled, so small launches need only one comparison.
 inline constexpr uint64_t kFewestTiledItems = 1024;
 
 // Work is divided at multiples of this number of rows, so that few tiles are cut.
@@ -37,8 +37,9 @@ struct Tiling {
 };
 
 // Returns the tiling, by rows or by columns, that transposes fewer operands.
-// A launch is tiled if some operand is contiguous along dimension 0 or 1 and steps over whole cache
-// lines along the other dimension. The loop must accept all operands without conversion.
+// A launch is tiled if an operand is contiguous along dimension 1 and its step along dimension 0 is
+// at least a cache line, unless too many operands would have to be transposed. The loop must accept
+// all operands without conversion.
 Tiling find_tiling(const guf_launch_block &block);
 
 // Traverses two dimensions tile by tile. Operands that are contiguous along the tile's columns are
@@ -60,9 +61,9 @@ class TiledLoop {
   static void free_scratch();
 
  private:
-  // Number of items in a row of a tile. Long rows let the hardware prefetch
-  // operands that are not transposed, but need scratch memory from the cache.
-  // Small launches, and launches that get no memory, use short rows.
+  // Number of items in a row of a tile. Long rows let the hardware prefetch operands that are not
+  // transposed. Rows that are transposed need scratch memory, which long rows get from the
+  // ScratchCache; small launches, and launches that get no memory, use short rows.
   static constexpr int64_t kShortRow = 128;
   static constexpr int64_t kLongRow = 1024;
   static constexpr uint64_t kFewestLongItems = 64 << 10;

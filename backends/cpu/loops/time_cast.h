@@ -9,10 +9,10 @@
 
 namespace gufunc::cpu {
 
-// Chooses the cast between two datetime types. NULL in `*out_cast` means that the elements
-// are copied; otherwise it is a loop whose user pointer must be `out_units`.
-// NaT stays NaT. A cast between datetime64 and timedelta64 keeps the number of steps.
-// Returns false if the units have no conversion factor.
+// Chooses the cast between two datetime types. If `*out_cast` is NULL, the elements are copied;
+// otherwise `*out_cast` is a loop whose user pointer must be `out_units`. NaT stays NaT. A cast
+// between datetime64 and timedelta64 keeps the number of steps. Returns false if the units have no
+// conversion factor.
 bool choose_time_cast(guf_dtype from, guf_dtype to, guf_loop_numpy *out_cast,
                       guf::time::conversion *out_units);
 

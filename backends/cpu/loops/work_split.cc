@@ -30,8 +30,8 @@ Split split_items(uint64_t items, uint64_t work, uint64_t bytes, uint32_t thread
   const uint64_t item_work = std::max<uint64_t>(work / items, 1);
   const uint64_t item_bytes = std::max<uint64_t>(bytes / items, 1);
   const uint64_t even = items / (threads * kChunksPerThread) + 1;
-  // The chunk size of items with much work per byte (matrix products)
-  // is limited by work, otherwise by bytes.
+  // For items with much work per byte (matrix products), the work determines the smallest chunk;
+  // for other items, the number of bytes does.
   const uint64_t least =
       std::min(kSmallestChunkBytes / item_bytes, kParallelWork / 4 / item_work) + 1;
   const uint64_t most = std::max(kLargestChunkBytes / item_bytes, least);

@@ -15,7 +15,7 @@ namespace gufunc::cpu {
 // the number of items times the product of the core extents. Returns UINT64_MAX on overflow.
 uint64_t work_of(const guf_launch_block &block);
 
-// Work is weighed by the cost of an element (loop_cost.h): 4000 units of work take a microsecond.
+// The limits of work below are weights (loop_cost.h): 4000 units of weight take a microsecond.
 //
 // Below this limit, a second thread costs more than it saves, even if it is awake.
 inline constexpr uint64_t kParallelWork = 32 * 1024;
@@ -25,14 +25,16 @@ inline constexpr uint64_t kWakeWork = 128 * 1024;
 inline constexpr uint64_t kInlineWork = 64 * 1024;
 // Below this limit, not every launch is timed, because reading the clock takes 50 ns.
 inline constexpr uint64_t kTimedWork = 8 * 1024;
-// The least remaining work that is shared after the first item of a loop that was never measured.
+// The least remaining work that threads share after the first item of a loop that was never
+// measured.
 inline constexpr uint64_t kSurpriseWork = 512 * 1024;
-// If the first item took less time than this limit, cold caches may dominate it.
-// The next item is then measured instead.
+// If the first item took less time than this limit, cold caches may dominate its time. The next
+// item is then measured instead.
 inline constexpr uint64_t kColdNs = 50'000;
 
 // Returns the weight that determines the number of threads.
-// A call that requests a number of threads gets them even for little work.
+// If a call requests several threads, the weight is at least kWakeWork, so that the call gets these
+// threads even for little work.
 inline uint64_t ordered_work(uint64_t weight, uint32_t max_threads) {
   return max_threads < 2 || weight > kWakeWork ? weight : kWakeWork;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate: each tile of 256 elements is scanned by a left fold. The totals of the tiles
-// are scanned in the same way; they yield the offset of each tile, which becomes the left operand
-// of all its results. Functions without a tree use one left fold for all elements.
+// Implements accumulate. A left fold scans each tile of 256 elements. The totals of the tiles are
+// scanned in the same way. The scanned total of the preceding tiles is the offset of a tile, and
+// becomes the left operand of all results of the tile. Functions that are not reduced as a tree use
+// one left fold for all elements.
 #include <algorithm>
 #include <cstring>
 
@@ -28,8 +29,9 @@ guf_status apply(const Fold &fold, const char *a, int64_t a_step, const char *b,
   return fold.loop()(args, &count, steps);
 }
 
-// Scans the totals of tiles in their order, with `lanes` totals side by side. Each level keeps
-// the left fold of up to 256 totals, and the combination of all totals before them.
+// Scans the totals of tiles in their order, with `lanes` totals side by side. Each level keeps the
+// left fold of up to 256 totals and, as its offset, the combination of all totals before these
+// totals.
 class TotalScan {
  public:
   TotalScan(const Fold &fold, int64_t lanes) : fold_(fold), lanes_(lanes) {}
@@ -98,7 +100,8 @@ class Accumulation {
     Results from(int64_t i) const { return {row(i), lane_step, step}; }
   };
 
-  // Each function has a MethodScratch on its stack. Inlining would put both into one stack frame.
+  // run_units and share_unit each have a MethodScratch on the stack. Inlining would put both into
+  // the stack frame of run.
   [[gnu::noinline]] guf_status run_units(const ItemUnits &units, uint64_t first,
                                          uint64_t last) const;
   guf_status run_unit(const ItemUnits &units, const ItemUnit &unit, MethodScratch &scratch) const;
@@ -113,10 +116,10 @@ class Accumulation {
             block_.fold_output_step};
   }
   // Returns the number of elements of a lane that one call scans.
-  // A single lane is scanned as several tiles side by side.
+  // A single lane that fits in the cache is scanned as several tiles side by side.
   //
-  // PERF  Four tiles at a time halve the run time in cache. If the elements are in memory, this
-  //       access order takes 1.5 times as long (f64, 1e6 elements).
+  // PERF  Four tiles at a time halve the run time in cache. If the elements are not in the cache,
+  //       this access order takes 1.5 times as long (f64, 1e6 elements).
   int64_t part_of(int64_t lanes) const {
     const bool in_cache = block_.fold_size[0] <= kCachedBytes / size_;
     return lanes == 1 && in_cache && fold_.folds_at_once() ? kScanTile * kSideBySide : kScanTile;

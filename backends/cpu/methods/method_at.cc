@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// at: elements are computed one by one, in the order of the indices, by the fold entry. If there
-// is no fold entry, or if elements are cast, runs of distinct indices are gathered, computed by one
-// call of the loop and scattered. If an index selects several items, they form one launch.
+// Implements at. The fold entry computes the elements one by one, in the order of the indices. If
+// there is no fold entry, or if elements are cast, the elements of a run of distinct indices are
+// gathered, computed by one call of the loop and scattered. If an index selects several items,
+// these items form one launch.
 #include <algorithm>
 #include <cstring>
 
@@ -21,7 +22,7 @@ constexpr int64_t kShortRun = 8;  // gathering shorter runs does not pay
 // A collision ends the run earlier than necessary, which costs only speed.
 class SeenIndices {
  public:
-  // Clears a table whose size suits `count` indices.
+  // Chooses the size of the table for `count` indices and clears the table.
   void open(int64_t count) {
     while (bits_ < kMostBits && int64_t{1} << bits_ < 64 * count) ++bits_;
     std::memset(place_, 0, sizeof(place_[0]) << bits_);
@@ -138,7 +139,7 @@ class Runs {
   }
 
  private:
-  // Returns the number of indices whose elements fit in the scratch memory, for any dtype.
+  // Returns the number of indices whose elements fit in the scratch memory.
   int64_t most_together() const {
     const int64_t bytes = std::max(
         {dtype_bytes(block_.loop_dtype), dtype_bytes(block_.output_dtype), kMaxElementBytes});
@@ -159,7 +160,7 @@ class Runs {
     return fold_.chain()(args, dims, steps);
   }
 
-  // Computes indices in place, one after the other.
+  // Computes the elements at some indices in place, one after the other.
   guf_status run_each(int64_t first, int64_t count) {
     const int64_t one = 1, size = fold_.value_bytes(), steps[3] = {size, size, size};
     for (int64_t i = first; i < first + count; ++i) {
@@ -173,7 +174,7 @@ class Runs {
     return GUF_OK;
   }
 
-  // Computes a run of distinct indices.
+  // Computes the elements at a run of distinct indices together.
   guf_status run_together(int64_t first, int64_t count) {
     const uint32_t out_bytes = dtype_bytes(block_.output_dtype);
     const int64_t size = dtype_bytes(block_.loop_dtype), out_size = out_bytes;
@@ -205,8 +206,8 @@ class Runs {
   alignas(64) char operands_[kRun * kMaxElementBytes];
 };
 
-// Fills the launch of one index. Its operands are the output,
-// the operand (if there is one) and the output again.
+// Fills the launch for one index. The operands of the launch are the output, the second input of
+// the ufunc (if there is one) and the output again.
 void fill_launch(const guf_method_block &block, guf_launch_block *launch) {
   const bool binary = block.input != 0;
   launch->noperands = binary ? 3 : 2;

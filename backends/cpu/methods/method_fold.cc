@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Combines values with the fold entry. Without a fold entry,
-// the loop combines them in the same tree.
+// Combines values with the fold entry. Without a fold entry, the loop combines the values in the
+// same tree.
 #include "backends/cpu/methods/method_fold.h"
 
 #include <algorithm>
@@ -70,8 +70,8 @@ Fold::Fold(const guf_backend_method &method, LoopFailure *failure, FpStatus *fp_
 }
 
 // PERF  Combining four pairs of truth values shows whether a partial result can become final early.
-//       This costs less than one call of a reduction.
-//       It lets `any` and `all` of a million elements stop early.
+//       The check costs less than one call of a reduction. It lets `any` and `all` of a million
+//       elements stop early.
 void Fold::find_settled(guf_dtype dtype) {
   if (dtype != GUF_BOOL) return;
   const char a[4] = {0, 0, 1, 1}, b[4] = {0, 1, 0, 1};

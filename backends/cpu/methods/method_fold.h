@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operation of a method: the loop X, X -> X, its fold entry if there is one,
-// and values in lanes, some of which may be absent (masked off).
+// The operation of a method: the loop X, X -> X and its fold entry, if there is one. The operation
+// combines values in lanes. A value may be absent, because the mask excludes its elements.
 #ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_FOLD_H
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_FOLD_H
 
@@ -13,8 +13,8 @@
 
 namespace gufunc::cpu {
 
-// Contiguous partial results. `present` has one byte for each of them,
-// or is NULL if all are present.
+// Contiguous partial results. `present` has one byte for each result, or is NULL if all results are
+// present.
 struct Lanes {
   char *value = nullptr;
   uint8_t *present = nullptr;
@@ -42,20 +42,22 @@ class Fold {
   bool exact() const { return exact_; }
   bool has_entry() const { return entry_.entry != nullptr; }
   // Returns whether the fold entry can process base blocks and tiles in one call.
-  // It cannot if each step is examined separately.
+  // This is impossible if the floating-point flags of each step are examined.
   bool folds_at_once() const { return has_entry() && loop_.fp_status == nullptr; }
   guf_dtype partial_dtype() const {
     return partial_bytes_ == value_bytes_ ? dtype_ : guf_dtype{GUF_F32};
   }
-  // Returns whether the requests of the fold entry that keep the order can be used. Functions
-  // without a tree support these requests, too. They are not used if each step is examined.
+  // Returns whether the requests of the fold entry that keep the order of the elements
+  // (GUF_FOLD_SCAN, GUF_FOLD_AT) can be used. Functions that are not reduced as a tree support
+  // these requests, too. The requests are not used if the floating-point flags of each step are
+  // examined.
   bool has_chain() const { return chain_.entry != nullptr; }
   int64_t value_bytes() const { return value_bytes_; }      // size of X
   int64_t partial_bytes() const { return partial_bytes_; }  // size of A
   const HostLoop &loop() const { return loop_; }
   const HostLoop &entry() const { return entry_; }
   const HostLoop &chain() const { return chain_; }
-  // Returns the left operand of every result, or NULL if there is none.
+  // Returns the initial value, which is the left operand of every result, or NULL if there is none.
   const char *initial() const { return initial_; }
   // Returns whether further elements cannot change this partial result.
   // For example, true is final for logical_or, and false for logical_and.
@@ -74,13 +76,14 @@ class Fold {
 
   guf_status scan(const ScanRows &rows, int64_t count, int64_t n) const;
 
-  // Combines the values at `a` + i * a_units with the values at `b` + i * b_units.
-  // Absent values are skipped. `out` may be a or b.
+  // Combines value i * a_units of `a` with value i * b_units of `b`, for each i < count. Absent
+  // values are skipped. `out` may be a or b.
   guf_status combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lanes out, int64_t count,
                      MethodScratch &scratch) const;
 
-  // Computes one result per lane from `n` elements with the layout [element][lane]. The elements
-  // are a base block of the tree (n <= 128), which is overwritten, or are combined by a left fold.
+  // Computes one result per lane from `n` elements with the layout [element][lane]. In a tree, the
+  // elements are a base block (n <= 128), which is overwritten. Otherwise a left fold combines the
+  // elements.
   guf_status leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
                   MethodScratch &scratch) const;
 
@@ -90,7 +93,8 @@ class Fold {
             lanes.present == nullptr ? nullptr : lanes.present + by};
   }
   void copy(Lanes from, Lanes to, int64_t count) const;
-  // Allocates memory for `count` values. `value` is NULL if there is no memory.
+  // Allocates memory for `count` values and, if `tracked` is set, for their `present` bytes. The
+  // `value` of the result is NULL if there is no memory.
   Lanes take(MethodScratch &scratch, int64_t count, bool tracked) const;
 
  private:

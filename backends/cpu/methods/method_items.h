@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divides the kept items of a method into units of lanes. A unit is a range of one kept dimension.
+// Divides the kept items of a method into units of lanes. The kept dimensions are those along which
+// the method does not combine elements. A unit is a range of items along one kept dimension.
 #ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_ITEMS_H
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_ITEMS_H
 
@@ -33,7 +34,8 @@ class ItemUnits {
   ItemUnits(const guf_method_block &block, int64_t most_lanes, int64_t parts,
             int64_t multiple = kFewLanes)
       : block_(block) {
-    // The lanes are in the innermost dimension, or in the next longer one if it is too short.
+    // The lanes are in the innermost dimension, or in a longer dimension if the innermost one is
+    // too short.
     for (int d = 1; d < block.nkept; ++d) {
       if (block.kept_size[dim_] >= kFewLanes) break;
       if (block.kept_size[d] > block.kept_size[dim_]) dim_ = d;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce with a loop X, Y -> X: a left fold in C order over all reduced dimensions.
+// Implements reduce with a loop X, Y -> X, as a left fold in C order over all reduced dimensions.
 // Several kept items are computed side by side as lanes.
 #include <algorithm>
 #include <cstring>
@@ -50,7 +50,8 @@ class MixedFold {
   const int64_t size_;  // size of X in bytes
   Source source_;
   Sink sink_;
-  // Both converters cast the first element: from the input to the output, and from there to X.
+  // Without an initial value, to_output_ casts the first element to the dtype of the output, and
+  // to_result_ casts the outcome to X.
   ElementConverter to_output_, to_result_;
   uint64_t rows_ = 1;  // product of the sizes of the reduced dimensions above 0
   bool empty_ = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce: the threads share units of kept items. If there are only few units,
-// the threads share aligned subtrees, whose results are combined afterwards.
-// Both divisions use the same tree, so the results are equal.
+// Implements reduce. The threads share units of kept items. If there are only few units, the
+// threads share aligned subtrees, whose results are combined afterwards. Both divisions use the
+// same tree, so the results are equal.
 #include <algorithm>
 
 #include "backends/cpu/methods/method_items.h"
@@ -34,7 +34,8 @@ class Reduction {
 
   void shape_up();
   LaneRun run_of(const ItemUnits &units, const ItemUnit &unit) const;
-  // Each function below has a MethodScratch on its stack. In one stack frame they would use 150 KB.
+  // Each noinline function below has a MethodScratch on its stack. In one stack frame, these
+  // objects would use 150 KB.
   [[gnu::noinline]] int64_t most_lanes() const;
   [[gnu::noinline]] guf_status run_units(const ItemUnits &units, uint64_t first,
                                          uint64_t last) const;
@@ -45,7 +46,8 @@ class Reduction {
                                          Lanes all) const;
   guf_status join_pieces(const Cut &cut, Lanes all, Lanes joined) const;
   guf_status finish(const ItemUnits &units, const Cut &cut, Lanes joined) const;
-  // A left fold starts with the initial value. A tree combines it with the root.
+  // A left fold starts with the initial value. A tree combines the initial value with the result of
+  // the root.
   const char *start() const { return fold_.tree() ? nullptr : fold_.initial(); }
   const char *root() const { return fold_.tree() ? fold_.initial() : nullptr; }
   bool staged() const { return source_.staged() || !sink_.direct(); }
@@ -60,9 +62,10 @@ class Reduction {
   bool empty_ = false;
 };
 
-// If nothing is reduced, the shape is one dimension with a single element.
-// For integers, consecutive dimensions are merged. The product of their sizes cannot overflow,
-// because array::count_elements has checked the whole shape.
+// Fills shape_ with the reduced dimensions. If nothing is reduced, the shape is one dimension with
+// a single element. For integers, consecutive dimensions that are contiguous with each other are
+// merged. The product of their sizes cannot overflow, because array::count_elements has checked the
+// whole shape.
 void Reduction::shape_up() {
   for (int d = 0; d < block_.nfold; ++d) {
     empty_ |= block_.fold_size[d] == 0;
@@ -157,7 +160,8 @@ guf_status Reduction::run_piece(const ItemUnits &units, const Cut &cut, uint64_t
                           fold_.at(all, place));
 }
 
-// Combines partial results with the layout [above][piece][item] to [above][item].
+// Combines partial results with the layout [above][piece][item] into results with the layout
+// [above][item].
 guf_status Reduction::join_pieces(const Cut &cut, Lanes all, Lanes joined) const {
   MethodScratch scratch;
   const auto items = static_cast<int64_t>(block_.items);

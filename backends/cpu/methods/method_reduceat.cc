@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduceat: each slice of the axis is a separate reduction, whose tree begins at the first element
-// of the slice.
+// Implements reduceat. Each slice of the axis is a separate reduction, whose tree begins at the
+// first element of the slice.
 #include "backends/cpu/methods/method_items.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_share.h"
@@ -14,14 +14,14 @@ namespace {
 //       slices of equal length are therefore computed together.
 constexpr int64_t kTogether = 128;
 
-// Returns the number of elements that are combined to result `k`.
+// Returns the number of elements that are combined into result `k`.
 int64_t stretch(const guf_method_block &block, int64_t k) {
   const int64_t end = k + 1 < block.nindices ? block.indices[k + 1] : block.fold_size[0];
   return std::max<int64_t>(end - block.indices[k], 1);
 }
 
-// Returns the number of elements that are combined to all results of an item.
-// If the indices are unknown, assumes that they ascend.
+// Returns the total number of elements that are combined into the results of an item. If the
+// indices are unknown, assumes that the indices ascend.
 uint64_t stretched_elements(const guf_method_block &block) {
   if (block.indices == nullptr)
     return static_cast<uint64_t>(std::max(block.nindices, block.fold_size[0]));

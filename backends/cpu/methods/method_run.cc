@@ -39,7 +39,8 @@ guf_status fail_casts(const guf_method_block &block, guf_error *error) {
               static_cast<unsigned>(block.output_dtype));
 }
 
-// Records the cost of the loop. Assumes that all threads that could share the work were busy.
+// Runs a method and records the cost of its loop. Assumes that all threads that could share the
+// work were busy.
 guf_status run_measured(const guf_backend_method &method, const Fold &fold, guf_error *error) {
   const uint64_t work = work_of(*method.block);
   LoopCost cost(method.kernel, method.user);
@@ -117,7 +118,8 @@ guf_status decide_method(const guf_backend_method &method, MethodTraversal *out,
   guf_launch_block step = {};
   const guf_fp_status none = {};
   const bool exact = (method.block->flags & GUF_METHOD_EXACT) != 0;
-  // Only the existence of the request influences the traversal, not its flags.
+  // Only the existence of a request for floating-point flags influences the traversal, not the
+  // flags.
   FpStatus fp_status(step, none);
   const Fold fold(method, nullptr, method.fp_status != nullptr && !exact ? &fp_status : nullptr);
   const guf_status status = run(method, fold, out, error);

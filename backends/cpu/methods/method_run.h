@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods of the `method` slot, each in its own source file.
-// They run on the calling thread and the pool.
+// The methods of the `method` slot, each in its own source file. The methods run on the calling
+// thread and the pool.
 #ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_RUN_H
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_RUN_H
 
@@ -28,7 +28,7 @@ guf_status check_flags(const guf_method_block &block, guf_error *error);
 // Estimates the number of elements that a method accesses. Returns UINT64_MAX on overflow.
 uint64_t work_of(const guf_method_block &block);
 
-// Each function returns kLoopFailed, GUF_E_NO_MEMORY or GUF_E_DTYPE without a message.
+// Each function below fails with kLoopFailed, GUF_E_NO_MEMORY or GUF_E_DTYPE and writes no message.
 // If `traversal` is not NULL, the function only writes the traversal and does not run the method.
 guf_status reduce(const guf_backend_method &method, const Fold &fold, MethodTraversal *traversal);
 guf_status reduce_mixed(const guf_backend_method &method, const Fold &fold,

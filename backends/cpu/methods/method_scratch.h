@@ -40,7 +40,7 @@ class MethodScratch {
   };
 
  public:
-  // At the end of its lifetime, releases everything that was allocated since its beginning.
+  // When a Scope is destroyed, it releases everything that was allocated since its construction.
   class Scope {
    public:
     explicit Scope(MethodScratch &scratch)

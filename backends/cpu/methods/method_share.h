@@ -30,7 +30,7 @@ inline int64_t lane_multiple(const guf_backend_method &method) {
   return LoopCost(method.kernel, method.user).weigh(1) >= kSlowElement ? 1 : kFewLanes;
 }
 
-// Returns the reason why a method is serial. `work` is the weight of its work.
+// Returns the reason why a method is serial, or kNotSerial. `work` is the weight of its work.
 inline SerialReason serial_reason(const guf_backend_method &method, uint64_t work) {
   if ((method.block->flags & GUF_METHOD_ANY_THREAD) == 0) return SerialReason::kOrdered;
   if (method.max_threads == 1) return SerialReason::kRequested;
@@ -67,7 +67,8 @@ inline uint64_t times(uint64_t a, uint64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
-// Calls body(first, last), which returns a guf_status, for ranges that together are [0, count).
+// Divides [0, count) into ranges and calls body(first, last), which returns a guf_status, for each
+// range.
 template <class Body>
 guf_status share(uint64_t count, uint64_t work, uint32_t threads, const Body &body) {
   const Pieces pieces = pieces_of(count, threads);

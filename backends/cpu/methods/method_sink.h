@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores the results of a method. Partial results are converted to the loop's dtype X,
-// and X to the dtype, byte order and address of the output.
+// Stores the results of a method. Partial results are converted to the loop's dtype X, and values
+// of X to the dtype and byte order of the output.
 #ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_SINK_H
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_SINK_H
 

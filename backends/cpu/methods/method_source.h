@@ -51,8 +51,8 @@ class Source {
 
   bool staged() const { return staged_; }
 
-  // Returns the tile itself, or a converted copy in scratch memory.
-  // `base` is NULL if there is no memory.
+  // Returns the tile itself, or a converted copy in scratch memory. The `base` of the result is
+  // NULL if there is no memory.
   Tile fetch(Tile from, int64_t lanes, int64_t n, MethodScratch &scratch) const {
     if (!staged_) return from;
     return copy_of(from, lanes, n, scratch);
@@ -63,7 +63,8 @@ class Source {
     Tile tile;
     char *const to = scratch.take(lanes * n * value_bytes_);
     if (to == nullptr) return tile;
-    // The copy has the order of the source, so that rows are long.
+    // The dimension with the smaller step is contiguous in the copy, as in the source, so that the
+    // converted rows are long.
     const bool along_lanes = size_of_step(from.lane_step) < size_of_step(from.step) && lanes > 1;
     tile.base = to;
     tile.lane_step = along_lanes ? value_bytes_ : n * value_bytes_;

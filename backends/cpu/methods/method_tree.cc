@@ -15,15 +15,15 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr int64_t kLeaf = GUF_LEAF_SIZE;
-// The size of the partial results that are computed side by side if elements are read in place.
+// The size of all partial results that are computed side by side if elements are read in place.
 constexpr int64_t kFastBytes = 2048;
-// The size of the partial results that are computed side by side if elements are copied first.
+// The size of all partial results that are computed side by side if elements are copied first.
 constexpr int64_t kSlowBytes = 256;
 constexpr int64_t kRowLeaves = 256;
-// The first number of base blocks if a result may become final early.
+// The number of base blocks in the first group if a result may become final early.
 constexpr int64_t kFirstLeaves = 256;
 constexpr int64_t kShortRowLeaves = 16;
-// The size of the rows that are read block by block, which stay in the L2 cache.
+// The size of a group of rows that are reduced together. The group stays in the L2 cache.
 constexpr int64_t kGroupBytes = 256 * 1024;
 
 int64_t leaves_of(int64_t n) {
@@ -121,7 +121,8 @@ guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
   const MethodScratch::Scope scope(scratch_);
   const int64_t step = shape_.step[0], mask_step = shape_.mask_step[0];
   const bool direct = fast() && !source_->staged();
-  // The group is a power of two, so that the combined blocks are a subtree of the row's tree.
+  // The number of base blocks in a group is a power of two, so that the group is a subtree of the
+  // row's tree.
   const int64_t group = direct ? kRowLeaves : subtree_of(kSlowBytes / fold_.partial_bytes());
   // For integers any order is correct, so neighbouring elements become
   // neighbouring lanes, which are read as vectors.
@@ -292,8 +293,8 @@ guf_status TreeFolder::left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, c
 }
 
 // Reads `n` elements of a dimension into the layout [element][lane].
-// The elements of dimension 0 are elements of the operand;
-// the elements of another dimension are the results of the dimension below it.
+// For dimension 0, they are elements of the operand. For any other dimension, each of them is the
+// result of reducing the dimensions below it.
 guf_status TreeFolder::elements_of(int dim, LaneRun lanes, int64_t n, Lanes out) {
   if (dim == 0) return read_elements(lanes, shape_.step[0], shape_.mask_step[0], n, out);
   const int64_t step = shape_.step[dim], mask_step = shape_.mask_step[dim];

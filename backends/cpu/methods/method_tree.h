@@ -51,7 +51,7 @@ class TreeFolder {
   guf_status run(int last, LaneRun lanes, Lanes out, const char *start = nullptr) {
     return run_range(last, lanes, shape_.size[last], out, start);
   }
-  // Like run(), for the first `n` elements of dimension `last`.
+  // Does the same as run() for the first `n` elements of dimension `last`.
   guf_status run_range(int last, LaneRun lanes, int64_t n, Lanes out, const char *start = nullptr);
 
  private:
@@ -66,7 +66,7 @@ class TreeFolder {
   guf_status rows(LaneRun lanes, int64_t n, Lanes out);
   guf_status long_row(LaneRun row, int64_t n, Lanes out);
   guf_status pairs(Lanes *values, Lanes *scratch, int64_t lanes, int64_t count);
-  // Returns whether elements are read in place, in one dimension and without a mask.
+  // Returns whether the operand is reduced along one dimension without a mask.
   bool streams() const { return shape_.ndim == 1 && source_ != nullptr && !masked_; }
   bool fast() const { return source_ != nullptr && !masked_ && fold_.folds_at_once(); }
 

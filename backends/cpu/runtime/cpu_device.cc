@@ -58,8 +58,8 @@ uint64_t mapped_size(uint64_t size) {
   return rounded < size ? 0 : rounded;
 }
 
-// Maps memory for huge pages, whose start must be aligned:
-// maps one page more and unmaps the excess.
+// Maps memory that starts at a multiple of the size of huge pages. Maps one huge page more than
+// `size` bytes and unmaps the excess.
 void *map_huge(uint64_t size) {
   const uint64_t requested = size + kHugePage;
   if (requested < size) return nullptr;

@@ -15,7 +15,8 @@
 namespace gufunc::cpu {
 
 // An event that was never recorded is complete. After a second recording, query and synchronize
-// refer to the new recording. A stream that already waits continues to wait for the earlier one.
+// refer to the new recording. A stream that already waits continues to wait for the earlier
+// recording.
 class Event {
  public:
   Event();
@@ -32,9 +33,9 @@ class Event {
   void wait_for(uint64_t record);  // used by streams; has no timeout and reports no failure
 
   // Errors  GUF_NOT_READY <= the last recording is not complete (query only);
-  //         GUF_TIMEOUT <= it is not complete after the timeout (synchronize only);
+  //         GUF_TIMEOUT <= the last recording is not complete after the timeout (synchronize only);
   //         the failure of the stream when it completed the recording;
-  //         GUF_E_FORKED <= the event was created before a fork
+  //         GUF_E_FORKED <= the event was created before this process was forked
   guf_status query(guf_error *error);
   guf_status synchronize(uint64_t timeout_ns, guf_error *error);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs raw kernels. The threads of the pool share the blocks;
-// each claims a range of consecutive blocks. If the threads of a block can wait for each other,
-// they run on fibers (backends/emulator).
+// Runs raw kernels. The threads of the pool share the blocks of a launch; each thread claims a
+// range of consecutive blocks. If the threads of a block can wait for each other, they run on
+// fibers (backends/emulator).
 #include "backends/cpu/runtime/cpu_kernels.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr uint32_t kMostShared = 227 * 1024;  // the limit of the largest supported device
-constexpr uint32_t kSubgroup = 32;            // subgroup size of the executor
+constexpr uint32_t kSubgroup = 32;            // subgroup size of the emulator
 // The assumed weight of one thread of a kernel that was never measured.
 constexpr uint64_t kThreadWork = 16;
 constexpr uint32_t kRunsPerThread = 8;
@@ -60,8 +60,8 @@ uint64_t saturated_product(uint64_t a, uint64_t b) {
   return __builtin_mul_overflow(a, b, &both) ? UINT64_MAX : both;
 }
 
-// A running launch. It keeps the first failure.
-// Chunks that other threads have already begun run to their end.
+// A running launch. It keeps the first failure. After a failure, chunks that have already begun run
+// to their end, and the remaining chunks are skipped.
 struct Job {
   emulator::Launch launch;
   LoopCost cost;
@@ -99,7 +99,7 @@ LoopCost cost_of(const guf_backend_kernel_launch &request) {
   return {request.kernel, nullptr};
 }
 
-// Runs the blocks from the job's first block on. `weight` is the weight of these blocks.
+// Runs the blocks from job.first_block to the last one. `weight` is the weight of these blocks.
 void run_chunks(Job &job, uint64_t weight) {
   const uint64_t blocks = job.blocks - job.first_block;
   uint64_t chunks = 1;
@@ -126,7 +126,8 @@ guf_status execute_kernel(const guf_backend_kernel_launch &request, guf_error *e
   job.block_work = kThreadWork * product(request.block);
   const uint64_t weight = job.cost.weigh(saturated_product(job.blocks, job.block_work));
   if (!job.cost.is_known() && weight < kParallelWork && job.blocks > 1) {
-    // If there are few blocks, the measured cost of the first one decides how the others run.
+    // The kernel was never measured and the launch may be small, so the measured cost of the first
+    // block decides how the remaining blocks run.
     const uint64_t all = std::exchange(job.blocks, 1);
     run_chunks(job, 0);
     job.first_block = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels of the cpu backend, as the extension "gufunc.kernels".
+// Raw kernels of the cpu backend, provided through the extension "gufunc.kernels".
 #ifndef GUFUNC_BACKENDS_CPU_RUNTIME_CPU_KERNELS_H
 #define GUFUNC_BACKENDS_CPU_RUNTIME_CPU_KERNELS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots that run on a stream. Each creates a task,
-// which runs immediately or is copied to the stream's queue.
+// The slots that run work on a stream. Each slot creates a task, which runs immediately or is
+// copied to the stream's queue.
 #include <algorithm>
 #include <cstring>
 
@@ -33,8 +33,8 @@ class PlainTask : public Task {
   PlainTask(const PlainTask &) = default;
 };
 
-// Runs a task on a stream. Without a stream it runs immediately,
-// because work on the device's default stream is complete when a slot returns.
+// Runs a task on a stream. Without a stream, the task runs immediately, because work on the
+// device's default stream is complete when a slot returns.
 template <class Self>
 guf_status run_in_order(Self &task, void *stream, Place place, guf_error *error) {
   if (stream == nullptr) return task.execute(error);
@@ -99,7 +99,7 @@ class LaunchTask : public Task {
   guf_status run(Stream &, guf_error *error) override {
     const guf_launch_block &block = *launch_.block;
     if (block.items == 0 || serial_reason(block, launch_.max_threads) == SerialReason::kNotSerial) {
-      return execute_launch(launch_, error);  // measures the loop if it divides the launch
+      return execute_launch(launch_, error);  // execute_launch measures launches that it divides
     }
     const Stopwatch stopwatch;
     GUF_BACKEND_TRY(execute_launch(launch_, error));
@@ -273,7 +273,7 @@ guf_status stream_wait_event(void *stream, void *event, guf_error *error) {
   auto *awaited = static_cast<Event *>(event);
   const guf_status status = awaited->query(error);
   if (status == GUF_E_FORKED) return status;
-  // A failure is reported by the stream that recorded the event.
+  // The stream that recorded the event reports the failure.
   if (status != GUF_NOT_READY) return GUF_OK;
   if (stream == nullptr) {
     awaited->wait_for(awaited->last_record());

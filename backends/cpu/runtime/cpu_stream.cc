@@ -25,11 +25,11 @@ constexpr auto kIdleLife = std::chrono::milliseconds(50);
 
 constinit std::atomic<uint32_t> nstreams{0};  // number of streams created so far
 
-// The number of threads of all streams in the lower half of the word.
-// The upper half contains the generation of the process that owns the threads,
-// because a forked child inherits the number but not the threads.
+// The lower half of the word contains the number of threads of all streams. The upper half contains
+// the generation of the process that owns the threads, because a forked child inherits the number
+// but not the threads.
 constinit std::atomic<uint64_t> live_threads{0};
-// Incremented when a thread ends. Waits for the end of threads sleep on it.
+// This word is incremented when a thread ends. wait_for_threads() sleeps on it.
 constinit std::atomic<uint32_t> ended_threads{0};
 
 uint32_t count_live() {
@@ -65,7 +65,7 @@ guf_status Stream::check_fork(guf_error *error) const {
               "the stream was made before this process was forked");
 }
 
-// Ends an inline run in its destructor, because a loop may end its thread.
+// Ends an inline run in its destructor, because a user's loop may end the calling thread.
 class Stream::InlineRun {
  public:
   InlineRun(Stream &stream, Task &task) : stream_(stream), task_(task) {}
@@ -108,8 +108,8 @@ bool Stream::begin_inline() {
   return state_.compare_exchange_strong(idle, kRunning, std::memory_order_acq_rel);
 }
 
-// A thread that waited for the task's event must then find the stream idle,
-// so the stream becomes idle before the task is complete.
+// A thread that waited for the task's event may expect an idle stream, so the stream becomes idle
+// before the task is complete.
 void Stream::end_inline(Task &task) {
   uint32_t running = kRunning;
   if (state_.compare_exchange_strong(running, 0, std::memory_order_acq_rel)) {
@@ -127,8 +127,8 @@ void Stream::end_inline(Task &task) {
   work_ended_.notify_all();
 }
 
-// Returns whether another thread runs work. That thread then acquires the lock when it ends.
-// Callers must own the lock.
+// Returns whether another thread runs work. If so, that thread acquires the lock when its work
+// ends. Callers must own the lock.
 bool Stream::notice_runner() {
   if ((state_.fetch_or(kNoticed, std::memory_order_acq_rel) & kRunning) != 0) return true;
   state_.store(0, std::memory_order_release);
@@ -139,7 +139,8 @@ bool Stream::notice_runner() {
 // then makes the caller the thread that runs work.
 guf_status Stream::begin_on_caller(guf_error *error) {
   // Another caller may start first, even after each wake-up, so kNoticed is set again each time.
-  // A failure stays in the stream until the next synchronize.
+  // A failure of earlier work is not reported here; it stays in the stream until the next
+  // synchronize.
   while (!begin_inline()) {
     std::unique_lock lock(mutex_);
     work_ended_.wait(lock, [&] { return !notice_runner(); });
@@ -182,8 +183,8 @@ void Stream::enqueue(Task *task) {
   if (queue_runs_) wake_thread(lock);
 }
 
-// Called when the queue can run. Wakes the stream's thread or starts one.
-// If no thread can be started, runs the queue on the caller.
+// Must be called when the queue can run. Wakes the stream's thread or starts one. If no thread can
+// be started, runs the queue on the caller.
 void Stream::wake_thread(std::unique_lock<std::mutex> &lock) {
   if (has_thread_) return work_arrived_.notify_one();
   thread_starts();

@@ -33,7 +33,8 @@ class Task {
 
   Task *next = nullptr;
   uint64_t launch = 0;  // number of the launch in its stream; 0: the task is not a launch
-  // The task's trace record. The code that runs the task owns it; a copy takes ownership.
+  // The task's trace record. The code that runs the task owns the record; a copy of the task takes
+  // over the ownership.
   guf_trace_work *traced = nullptr;
 };
 
@@ -60,7 +61,7 @@ class Stream {
 
   uint64_t next_launch() { return launches_.fetch_add(1, std::memory_order_relaxed) + 1; }
   // Returns the first failure since the last report.
-  // Only the thread that runs the stream's tasks may call it.
+  // Only the thread that runs the stream's tasks may call this function.
   Failure failure();
 
   // Waits until no stream of this process has a thread.
@@ -70,7 +71,8 @@ class Stream {
   // Bits of state_. On an idle stream, a small task needs one
   // compare-and-swap before it runs and one after it.
   static constexpr uint32_t kRunning = 1;  // the stream's thread or an inline caller runs work
-  // A thread has queued work or waits for the runner, which must therefore lock when it ends.
+  // Another thread has queued work or waits for the thread that runs work. The running thread must
+  // therefore acquire mutex_ when its work ends.
   static constexpr uint32_t kNoticed = 2;
 
   class InlineRun;
@@ -100,9 +102,9 @@ class Stream {
   std::mutex mutex_;  // protects the members below
   std::condition_variable work_arrived_, work_ended_;
   Task *head_ = nullptr, *tail_ = nullptr;
-  uint64_t queued_ = 0, completed_ = 0;  // numbers of queued tasks and of completed ones
+  uint64_t queued_ = 0, completed_ = 0;  // counts of all queued tasks and of completed ones
   uint64_t inline_ended_ = 0;            // inline runs that ended with kNoticed set
-  bool queue_runs_ = false;              // kRunning was set for the queue
+  bool queue_runs_ = false;              // kRunning is set for the queue, not for an inline run
   bool has_thread_ = false;
   bool closed_ = false;
   Failure failure_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate: computes the total of each tile, scans the totals in the same way,
-// and then scans each tile with the total before it. Functions without the tree use a single tile.
+// Implements accumulate: computes the total of each tile, scans the totals in the same way, and
+// then scans each tile, starting from the total of all preceding tiles. Functions that are not
+// reduced as a tree use a single tile.
 #include <algorithm>
 
 #include "backends/gpu/geometry/element_cast.h"
@@ -22,16 +23,17 @@ struct Scan {
   uint64_t output;
 };
 
-// Returns whether the elements of a tile are closer to each other than neighbouring lanes are.
-// Otherwise neighbouring threads read neighbouring elements even without staging.
+// Returns whether tiles are staged in shared memory. This is so if the elements of a lane are
+// closer to each other than neighbouring lanes are; otherwise neighbouring threads read
+// neighbouring elements even without staging.
 bool is_staged(const MethodJob &job, const Scan &scan, uint32_t shared_bytes) {
   return scan.size > 1 && step_size(scan.step) < scan.lanes.nearest() &&
          shared_bytes <= job.commands.traits().max_shared_bytes;
 }
 
-// Scans all tiles. If `totals` is not 0, it only writes the totals of all tiles except
-// the last to this address, with the layout [tile][lane]; if it is 0, it writes all results.
-// `offsets` is 0, or the address of the totals before each tile except the first.
+// Scans all tiles. If `totals` is not 0, writes only the totals of all tiles except the last to
+// this address, with the layout [tile][lane]. If `totals` is 0, writes all results. `offsets` is 0,
+// or the address of the totals before each tile except the first.
 guf_status launch_scan(MethodJob &job, const Scan &scan, uint64_t tile, uint64_t totals,
                        uint64_t offsets) {
   const auto size = static_cast<uint64_t>(scan.size);

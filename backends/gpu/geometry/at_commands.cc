@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// at: the host sorts the operations by element and keeps the order of each element's operations.
-// One thread then runs all operations of an element.
+// Implements at. The host sorts the operations by element and keeps the order of each element's
+// operations. One thread then runs all operations of an element.
 #include <algorithm>
 
 #include "backends/gpu/geometry/element_cast.h"

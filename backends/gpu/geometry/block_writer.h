@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the parameter blocks of device entries if the number of operands is known
-// only at run time. The bytes are equal to the templates of device_block.hpp:
-// a head, followed by arrays over the operands.
+// Writes the parameter blocks of device entries for a number of operands that is known only at run
+// time. The bytes have the layout of the templates in device_block.hpp: a head, followed by arrays
+// with an element for each operand.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_BLOCK_WRITER_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_BLOCK_WRITER_H
 

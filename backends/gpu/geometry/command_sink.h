@@ -45,7 +45,7 @@ class CommandSink {
   // its stack and its spilled registers. Returns 0 for other entries, and if unit_local_bytes is 0.
   virtual uint32_t local_bytes(Entry entry) const = 0;
 
-  // Queues a kernel launch. Copy and cast entries are functions of the backend's own kernels,
+  // Queues a kernel launch. Copy and cast entries are functions of the backend's own kernels. All
   // other entries are functions of the request's kernel.
   virtual guf_status run(const Command &step, guf_error *error) = 0;
 

@@ -13,7 +13,7 @@ namespace dev = guf::device;
 
 constexpr uint32_t kLayout = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
 constexpr uint32_t kCopyItems =
-    uint32_t{dev::kThreads} * uint32_t{dev::kCopyElements};  // per block
+    uint32_t{dev::kThreads} * uint32_t{dev::kCopyElements};  // items per block
 
 // The parameters of the convert entry, except for the dimensions.
 struct Conversion {

@@ -140,7 +140,7 @@ guf_status queue_copy(LaunchShape *shape, uint32_t bytes, CommandSink &commands,
     const LaunchShape all = shape_of_words(*shape, word, words);
     if (row_should(all)) return queue_elements(all, word, commands, error);
   }
-  const uint32_t narrow = std::min(word, 8U);  // the widest word that the entry supports
+  const uint32_t narrow = std::min(word, 8U);  // the widest word that the entry `bytes` supports
   const uint32_t narrow_words = bytes / narrow;
   const uint64_t limit = items_within(*shape, dev::kDims, kMaxItems / narrow_words);
   return in_parts(*shape, limit, [&](const LaunchShape &part) {

@@ -21,15 +21,16 @@ inline uint32_t element_bytes(guf_dtype dtype) {
   return (dtype >> 8 & 0xFF) / 8;
 }
 
-// Returns the guf::device::element_kind; kKinds for a dtype that is not numeric. Datetime
-// types are i64.
+// Returns the guf::device::element_kind of a dtype, or kKinds if the dtype is not numeric. The kind
+// of datetime types is kKindI64.
 uint32_t kind_of_dtype(guf_dtype dtype);
 
-// The bytes of a partial result in a tree: storage types are widened.
+// Returns the size in bytes of a partial result in a tree. Partial results of storage types are
+// wider than their elements.
 uint32_t partial_bytes(guf_dtype dtype);
 
-// The form of a stored element (device_form.hpp), not for structured dtypes. `operand_flags`:
-// guf_launch_operand_flag.
+// Returns the form of a stored element (device_form.hpp). Structured dtypes have no form.
+// `operand_flags` contains flags of guf_launch_operand_flag.
 uint32_t form_of(guf_dtype dtype, uint32_t operand_flags);
 
 struct ElementCast {
@@ -38,7 +39,7 @@ struct ElementCast {
   guf::time::conversion units;
 };
 
-// Returns false if there is no such cast.
+// Chooses the cast between two dtypes. Returns false if no cast exists.
 bool choose_cast(guf_dtype from, guf_dtype to, ElementCast *out);
 
 // Fails with GUF_E_DTYPE and names both dtypes.

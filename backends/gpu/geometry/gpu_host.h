@@ -9,7 +9,7 @@ namespace gufunc::gpu {
 using namespace sdk;
 
 // Changes a status for missing device memory to one for missing host memory.
-// Drivers use the same code for both, so calls that allocate host memory use this function.
+// Drivers report both cases by the same code, so calls that allocate host memory use this function.
 inline guf_status as_host_memory(guf_status status, guf_error *error) {
   if (__builtin_expect(status != GUF_E_DEVICE_MEMORY, 1)) return status;
   if (error != nullptr) error->status = GUF_E_NO_MEMORY;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses the entry `row` if the operands have the loop's dtypes and rows are long, otherwise `nd`.
+// Queues elementwise launches. Uses the entry `row` if the operands have the loop's dtypes and the
+// rows are long, and the entry `nd` otherwise.
 #include "backends/gpu/geometry/block_writer.h"
 #include "backends/gpu/geometry/element_cast.h"
 #include "backends/gpu/geometry/gpu_host.h"
@@ -16,7 +17,7 @@ using NdWriter = BlockWriter<dev::items_head, sizeof(dev::nd_block<kMaxOperands>
 // The operands of a launch in the representation that the entries require.
 struct LoopOperands {
   uint32_t bytes[kMaxOperands];  // element sizes of the loop's dtypes
-  uint32_t form[kMaxOperands];   // set only if `forms` is true
+  uint32_t form[kMaxOperands];   // set only if `forms` is true or `immediates` is not 0
   uint32_t immediates;           // bit mask of immediate operands
   bool forms;                    // some operand needs a conversion or is not aligned
 };

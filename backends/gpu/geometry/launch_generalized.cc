@@ -28,7 +28,7 @@ struct CoreShape {
   int64_t elements[kMaxOperands];  // number of elements of an item
   uint32_t bytes[kMaxOperands];    // size of an element
   bool packed[kMaxOperands];       // whether the elements of an item are contiguous
-  int64_t most;                    // number of elements of the largest operand's item
+  int64_t most;                    // largest number of elements of an item in any operand
 };
 
 void take_core(const guf_launch_block &block, CoreShape *out) {
@@ -54,8 +54,8 @@ void take_core(const guf_launch_block &block, CoreShape *out) {
   }
 }
 
-// Assigns shared memory to the rows of `items` items.
-// Returns the number of bytes, or 0 if there are too many.
+// Assigns shared memory to the rows of `items` items. A row consists of the elements of one item in
+// one operand. Returns the number of bytes, or 0 if no row is staged or the rows do not fit.
 uint32_t place_rows(const guf_launch_block &block, const LaunchShape &shape, const CoreShape &core,
                     uint32_t items, dev::staged_row *rows) {
   uint64_t used = 0;
@@ -90,8 +90,8 @@ struct Mapping {
   uint64_t limit;   // maximum number of items of a launch
 };
 
-// Returns whether neighbouring items are contiguous.
-// One thread per item then reads memory in order.
+// Returns whether neighbouring items of an operand are contiguous in memory. With one thread per
+// item, neighbouring threads then access neighbouring elements.
 bool is_by_columns(const LaunchShape &shape, const CoreShape &core) {
   if (shape.ndim == 0) return false;
   for (int i = 0; i < shape.count; ++i) {

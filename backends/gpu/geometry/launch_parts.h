@@ -31,8 +31,9 @@ guf_status find_staged(const guf_launch_block &block, const CommandSink &command
 guf_status queue_staged(const guf_launch_block &block, const StagedOperands &staged,
                         const LaunchStatus &status, CommandSink &commands, guf_error *error);
 
-// Converts an immediate operand to the loop's dtype. The result is the bits of the element or,
-// if it has 16 bytes or `in_memory` is set, its address in device memory.
+// Converts an immediate operand to the loop's dtype. Writes the bits of the element to *out_address
+// or, if the element has 16 bytes or `in_memory` is set, the address of the element in device
+// memory.
 guf_status place_immediate(const guf_launch_block &block, int operand, bool in_memory,
                            uint64_t *out_address, CommandSink &commands, guf_error *error);
 

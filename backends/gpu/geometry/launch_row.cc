@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of the entry `row` has 2^lgx threads along the inner dimension;
-// the remaining factor of its threads is along rows.
+// A block of the entry `row` has 2^lgx threads along the inner dimension. The block processes as
+// many rows at a time as it has groups of 2^lgx threads.
 #include "backends/gpu/geometry/launch_row.h"
 
 #include <algorithm>
@@ -15,15 +15,16 @@ namespace dev = guf::device;
 constexpr size_t kRowBytes = sizeof(dev::row_block<kMaxOperands>);
 using RowWriter = BlockWriter<dev::row_head, kRowBytes + 8>;
 
-// Returns the number of elements in a vector of a thread, which has 16 bytes of the widest operand.
+// Returns the number of elements in a vector of a thread. The vector of the widest operand has 16
+// bytes.
 uint32_t vector_of(const LaunchShape &shape, const RowLoop &loop) {
   uint32_t widest = 1;
   for (int i = 0; i < shape.count; ++i) widest = std::max(widest, loop.bytes[i]);
   return widest >= 16 ? 1 : 16 / widest;
 }
 
-// Determines the kinds of all operands. *out_vectors is whether all operands
-// that are not constant can use vector accesses.
+// Determines the kinds of all operands. Sets *out_vectors if all operands that are not constant can
+// use vector accesses.
 uint32_t kinds_of(const LaunchShape &shape, const RowLoop &loop, uint32_t vector,
                   bool *out_vectors) {
   uint32_t kinds = 0;
@@ -61,7 +62,7 @@ guf_status queue_row_part(const LaunchShape &shape, const RowLoop &loop, uint32_
   head.inner = shape.ndim == 0 ? 1 : static_cast<uint64_t>(shape.size[0]);
   head.nouter = shape.ndim <= 1 ? 0 : static_cast<uint32_t>(shape.ndim - 1);
   head.reserved = 0;
-  const uint64_t elements = uint64_t{vector} * loop.vectors;  // of a thread
+  const uint64_t elements = uint64_t{vector} * loop.vectors;  // elements of a thread
   uint32_t lgx = 8, blocks = 0;
   if (head.nouter == 0) {
     head.nrows = 1;
@@ -98,7 +99,7 @@ bool row_can(const LaunchShape &shape) {
 guf_status queue_row(const LaunchShape &shape, const RowLoop &loop, CommandSink &commands,
                      guf_error *error) {
   const uint32_t vector = vector_of(shape, loop);
-  // The size of the grid is the only limit of contiguous launches.
+  // The size of the grid is the only limit of launches with at most one dimension.
   const uint64_t width = uint64_t{vector} * loop.vectors * dev::kThreads;
   const uint64_t limit = shape.ndim <= 1 ? kMaxBlocks * width : kMaxItems;
   return in_parts(shape, limit, [&](const LaunchShape &part) {

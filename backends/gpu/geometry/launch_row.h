@@ -19,10 +19,12 @@ struct RowLoop {
   uint64_t status;        // address of the status word, or 0
 };
 
-// Shorter rows do not fill the vectors of a thread, so the entry `nd` is used for them.
+// Rows that are shorter than this do not fill the vectors of a thread, so the entry `nd` runs such
+// launches.
 inline constexpr int64_t kShortRow = 32;
 
-// row_can returns whether `row` supports the shape; row_should whether it is also the faster entry.
+// row_can returns whether `row` supports the shape; row_should returns whether `row` is also the
+// faster entry.
 bool row_can(const LaunchShape &shape);
 inline bool row_should(const LaunchShape &shape) {
   return shape.ndim <= 1 || (shape.size[0] >= kShortRow && row_can(shape));

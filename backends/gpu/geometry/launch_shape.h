@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The items of a launch, copy or cast in the representation of geometry:
-// dimensions, byte steps and addresses.
+// The items of a launch, copy or cast in the representation that geometry uses: dimensions, byte
+// steps and addresses.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_SHAPE_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_LAUNCH_SHAPE_H
 
@@ -14,8 +14,8 @@ inline constexpr int kMaxOperands = guf::device::kMaxOperands;
 inline constexpr int kShapeDims = int{GUF_MAX_LOOP_NDIM} + int{guf::device::kCoreStrides};
 inline constexpr int kMaskColumn = kMaxOperands;  // column of the mask in `step`
 
-// The maximum number of items of one launch, which is far below 2^31
-// and keeps grids below 2^32 threads.
+// The maximum number of items of one launch, which is below 2^31 and keeps grids below 2^32
+// threads.
 inline constexpr uint64_t kMaxItems = uint64_t{1} << 30;
 inline constexpr uint64_t kMaxBlocks = (uint64_t{1} << 24) - 1;  // limit for blocks of 256 threads
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages operands that an entry cannot access directly:
-// copies them to scratch memory before the launch, and results back after it.
+// Stages operands that an entry cannot access directly. Inputs are copied to scratch memory before
+// the launch, and results are copied back after the launch.
 
 #include "backends/gpu/geometry/copy_convert.h"
 #include "backends/gpu/geometry/gpu_host.h"
@@ -17,8 +17,8 @@ constexpr uint32_t kStoredFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAN
 constexpr uint64_t kWorthTurning = uint64_t{1} << 16;  // number of items
 constexpr int64_t kTransposedSide = 16;
 
-// Returns whether an input should be transposed: it is contiguous across dimension 0,
-// while all outputs are contiguous along it.
+// Returns whether an input should be transposed. This is so if the input is contiguous along a
+// dimension other than 0, while all outputs are contiguous along dimension 0.
 bool is_transposed(const guf_launch_block &block, int operand) {
   const uint64_t bytes = element_bytes(block.dtype[operand]);
   if (step_size(block.step[operand]) < 4 * bytes || block.size[0] < kTransposedSide) return false;
@@ -36,15 +36,16 @@ bool is_transposed(const guf_launch_block &block, int operand) {
   return along;
 }
 
-// The copy of one operand between its memory and scratch memory.
+// The copy of one operand to or from scratch memory.
 struct StagedOperand {
   int operand;
-  LaunchShape shape;  // operand 0 is the memory, operand 1 is the scratch memory
+  LaunchShape shape;  // operand 0 is the launch's operand, operand 1 the scratch memory
 };
 
 // Computes the operand's steps in scratch memory, writes
 // them to `inner` and returns the size of the scratch memory.
-// Dimensions with step 0 need no memory, unless they are empty; nothing is copied then.
+// A dimension with step 0 is left out, because all its elements are the same. An empty dimension is
+// kept, so that nothing is copied.
 uint64_t lay_out(const guf_launch_block &block, int operand, guf_launch_block *inner,
                  StagedOperand *out) {
   out->operand = operand;
@@ -52,7 +53,7 @@ uint64_t lay_out(const guf_launch_block &block, int operand, guf_launch_block *i
   shape.count = 2;
   shape.ndim = 0;
   shape.items = 1;
-  // The mask of results. It is set first, because merging dimensions uses its steps.
+  // The mask of results must be set first, because merging dimensions uses the steps of the mask.
   shape.mask = block.mask;
   if ((block.flags & GUF_LAUNCH_MASKED) == 0) shape.mask = 0;
   int64_t next = element_bytes(block.loop_dtype[operand]);

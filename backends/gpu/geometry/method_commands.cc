@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls the function that translates a method.
+// Calls the function that translates a method to commands.
 #include <gufunc/kernel/device_fp_flags.hpp>
 #include <gufunc/kernel/reduce_tree.hpp>
 

@@ -187,7 +187,8 @@ guf_status MethodJob::run(Entry entry, uint64_t blocks, uint32_t threads, uint32
 guf_status convert_array(MethodJob &job, const Strided &from, const Strided &to,
                          const CopyDim *dims, int ndim) {
   if (ndim > GUF_MAX_LOOP_NDIM) {
-    // A launch does not support this many dimensions, so the last one is iterated over on the host.
+    // A launch does not support this many dimensions, so the last dimension is iterated over on the
+    // host.
     const CopyDim &last = dims[ndim - 1];
     for (int64_t i = 0; i < last.size; ++i) {
       const Strided from_i = {from.address + static_cast<uint64_t>(i * last.from), from.dtype,

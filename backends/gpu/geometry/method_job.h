@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The translation of one method to commands, with the state that all parts of it share.
+// The translation of one method to commands, and the state that all parts of the translation share.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_JOB_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_JOB_H
 
@@ -48,8 +48,9 @@ class MethodJob {
   // including the stride of the reduced dimension, accordingly.
   guf_status open_source(LaneList *lanes, FoldSource *out);
   // Chooses where results of type X are written: directly to `block.output`, or to scratch memory
-  // that close_output() converts. The scratch memory is dense, in the order of the kept dimensions
-  // and then of the slots. output_step() and slot_step() return the steps for writing.
+  // that close_output() converts. A slot is one of the results of a kept item. The scratch memory
+  // is dense, in the order of the kept dimensions and then of the slots. output_step() and
+  // slot_step() return the steps for writing.
   guf_status open_output(int64_t slots);
   guf_status close_output();
   uint64_t output() const { return output_; }

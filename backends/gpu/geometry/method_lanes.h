@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dimensions that a pass of a method does not reduce.
-// Their items are numbered together as lanes.
+// The dimensions that a pass of a method does not reduce. The items along these dimensions are
+// numbered together as lanes.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_LANES_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_LANES_H
 
@@ -15,7 +15,7 @@ namespace dev = guf::device;
 inline constexpr uint64_t kMostItems = uint64_t{1} << 30;  // limit of one launch, in work-items
 
 // A dimension. Strides are in bytes. `fold` is the number
-// of the reduced dimension, or -1 for a kept one.
+// of the reduced dimension, or -1 for a kept dimension.
 struct Lane {
   int64_t size, input, mask, output;
   int fold;

@@ -28,8 +28,8 @@ uint32_t shared_bytes_of(const MethodJob &job) {
   return dev::kFoldThreads * (static_cast<uint32_t>(job.partial_bytes()) + 1);
 }
 
-// Returns the sink of a launch, with the address of its first lane.
-// Supports partial and final results.
+// Returns the sink of a launch, with the address of the result of its first lane. Supports partial
+// and final results.
 dev::fold_sink sink_from(const PassTarget &to, const LaneRange &range) {
   dev::fold_sink sink = to.sink;
   if (to.element == 0) {

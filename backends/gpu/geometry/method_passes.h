@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduces one dimension of all lanes, by the tree with one launch
-// for each level, or by a left fold.
+// Reduces one dimension of all lanes, either as a tree, with one launch for each level, or by a
+// left fold.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_PASSES_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_METHOD_PASSES_H
 
@@ -25,7 +25,9 @@ struct PassTarget {
   int64_t element = 0;  // size of a partial result; 0: the results are final
 };
 
-// The division of the threads of a block. All members are logarithms to base 2.
+// The division of the threads of a block among neighbouring lanes, the accumulators of a base block
+// (`parts`), and base blocks or runs of partial results (`units`). All members are logarithms to
+// base 2.
 struct TreeTeam {
   uint32_t lanes, parts, units;
 };

@@ -218,7 +218,7 @@ bool PtxText::scan(uint64_t *out_count, bool keep) {
   return true;
 }
 
-// Allocates the hash table. It is at most half full, so that every search ends.
+// Allocates the hash table. The table is at most half full, so that every search ends.
 bool PtxText::open_table() {
   uint64_t slots = 16;
   while (slots < uint64_t{2} * nitems_) slots *= 2;

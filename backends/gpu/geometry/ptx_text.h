@@ -28,7 +28,7 @@ class PtxText {
   Result open(const void *data, uint64_t size);
 
   // Returns the whole text, followed by a NUL byte.
-  // It is valid after kText and until the object is destroyed.
+  // The result is valid after open() has returned kText and until the object is destroyed.
   const char *whole() { return text_.data(); }
   bool has_entry(std::string_view name);
 

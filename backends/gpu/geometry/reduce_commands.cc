@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduce: reduces one dimension after the other. The first pass reads the input;
-// each later pass reads the results of the previous pass.
+// Implements reduce, one dimension after the other. The first pass reads the input; each later pass
+// reads the results of the previous pass.
 #include <algorithm>
 
 #include "backends/gpu/geometry/element_cast.h"
@@ -9,9 +9,9 @@
 namespace gufunc::gpu {
 namespace {
 
-// Lists all dimensions: the kept ones as in the output, then the reduced ones,
-// numbered in their order. Returns the number of reduced dimensions, which is at least one:
-// if nothing is reduced, it is a dimension with a single element.
+// Adds all dimensions to `lanes`: first the kept dimensions in the order of the output, then the
+// reduced dimensions, numbered in their order. Returns the number of reduced dimensions. If nothing
+// is reduced, returns 1, for a dimension with a single element.
 int dims_of(const MethodJob &job, LaneList *lanes) {
   const guf_method_block &block = job.block;
   for (int d = 0; d < block.nkept; ++d) {
@@ -24,10 +24,11 @@ int dims_of(const MethodJob &job, LaneList *lanes) {
   for (int d = 0; d < block.nfold; ++d) {
     const Lane lane = {block.fold_size[d], block.fold_input_step[d], block.fold_mask_step[d], 0,
                        count};
-    // A left fold over a single element must not be skipped,
-    // because the initial value is the left operand of the last dimension.
+    // A left fold must not skip a dimension of a single element, because the initial value is the
+    // left operand in the fold of the last dimension.
     if (lane.size == 1 && job.tree()) continue;
-    // Consecutive dimensions are merged for integers, whose result does not depend on the order.
+    // Consecutive dimensions are merged for integers, because the result of an integer reduction
+    // does not depend on the order.
     if (merges && count > 0 && lane.input == last.input * last.size &&
         (!job.masked() || lane.mask == last.mask * last.size)) {
       last.size *= lane.size;
@@ -41,7 +42,8 @@ int dims_of(const MethodJob &job, LaneList *lanes) {
   return std::max(count, 1);
 }
 
-// Removes a dimension from the list. A dimension that is not in the list has a single element.
+// Removes a reduced dimension from the list and returns it. A dimension that is not in the list has
+// a single element.
 FoldAxis take_axis(LaneList *lanes, int number) {
   for (int i = 0; i < lanes->count(); ++i) {
     if ((*lanes)[i].fold != number) continue;
@@ -107,7 +109,7 @@ guf_status queue_reduce(MethodJob &job) {
 
 namespace {
 
-// Casts the first element of every lane to the output's dtype and the result to X.
+// Casts the first element of every lane to the output's dtype, and then to X.
 guf_status first_elements(MethodJob &job, const LaneList &lanes, uint64_t *out_start) {
   const guf_method_block &block = job.block;
   const int64_t between = element_bytes(block.output_dtype), value = job.value_bytes();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// reduceat: the host divides slices into pieces and writes the pieces to a table in device memory.
-// Slices with one piece write their results directly, many slices in one launch. The results of
-// slices with several pieces are combined level by level.
+// Implements reduceat. The host divides slices into pieces and writes the pieces to a table in
+// device memory. Slices with one piece write their results directly, many slices in one launch. The
+// results of slices with several pieces are combined level by level.
 #include <algorithm>
 
 #include "backends/gpu/geometry/host_array.h"
@@ -10,7 +10,7 @@
 namespace gufunc::gpu {
 namespace {
 
-constexpr uint64_t kMostPieces = uint64_t{1} << 20;          // maximum size of a table
+constexpr uint64_t kMostPieces = uint64_t{1} << 20;          // maximum number of pieces in a table
 constexpr uint64_t kMostPartialBytes = uint64_t{256} << 20;  // limit for one table's results
 
 enum Class { kTiny, kLeaf, kPiece, kLong, kClasses };
@@ -145,8 +145,8 @@ guf_status SliceReduction::fold_long(int64_t first, int64_t last, uint64_t piece
   return join_long(slices, count, partial);
 }
 
-// Combines one level at a time. A slice with a single partial result is passed to the next level
-// unchanged.
+// Combines the partial results of long slices, one level at a time. A slice with a single partial
+// result is passed to the next level unchanged.
 guf_status SliceReduction::join_long(uint64_t slices, uint64_t pieces, PassTarget made) {
   for (;;) {
     uint64_t longest = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each stream stores the number of its last capture.
-// This list shows whether that capture is still active.
+// Each stream stores the number of its last capture. The list of open captures shows whether that
+// capture is still active.
 #include "backends/gpu/runtime/captures.h"
 
 #include "backends/gpu/runtime/gpu_stream.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backend's own kernels, which convert, copy and fill. They do not belong to a loop.
+// The backend's own kernels, which convert, copy and fill. These kernels do not belong to a loop.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_COPY_KERNELS_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_COPY_KERNELS_H
 

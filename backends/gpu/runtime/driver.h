@@ -64,7 +64,7 @@ struct Context {
   Native native;
   int32_t index;   // index of the device
   bool adopted;    // owned by the caller and not released by the plugin
-  int32_t number;  // the vendor's number of the device
+  int32_t number;  // the number by which the driver identifies the device
 };
 
 enum class HostMemory : uint8_t { kPinned, kMapped };
@@ -81,7 +81,7 @@ struct LaunchGrid {
 
 // The resources of a function. `registers` is 0 if the driver does not report the number.
 struct FunctionFacts {
-  uint32_t max_threads;   // limit of a block
+  uint32_t max_threads;   // largest number of threads in a block
   uint32_t registers;     // registers of a work-item
   uint32_t shared_bytes;  // static shared memory, without the dynamic part
   uint32_t local_bytes;   // local memory of a work-item
@@ -126,14 +126,15 @@ class Driver {
   // The driver copies such memory without staging.
   virtual bool is_page_locked(uint64_t address) = 0;
   // Returns the index of the device that contains the memory,
-  // or -1 if it is not known device memory.
+  // or -1 if the driver does not know the address as device memory.
   virtual int32_t memory_device(uint64_t address) = 0;
 
   virtual Code copy(uint64_t dst, uint64_t src, uint64_t bytes, Direction direction,
                     Native stream) = 0;
   virtual Code copy_peer(uint64_t dst, const Context &to, uint64_t src, const Context &from,
                          uint64_t bytes, Native stream) = 0;
-  // Sets `count` elements of `width` bytes. `width` is 1, 2 or 4, and `dst` is aligned to it.
+  // Sets `count` elements of `width` bytes. `width` is 1, 2 or 4, and `dst` is aligned to `width`
+  // bytes.
   virtual Code set(uint64_t dst, uint32_t value, uint32_t width, uint64_t count, Native stream) = 0;
   virtual Code peer_access(const Context &to, const Context &from, int32_t *out_can) = 0;
   virtual Code peer_enable(const Context &peer) = 0;
@@ -159,8 +160,8 @@ class Driver {
   virtual Code module_load(const void *image, Native *out_module) = 0;
   virtual Code module_unload(Native module) = 0;
   virtual Code function_find(Native module, const char *name, Native *out_function) = 0;
-  // Loads the function's code immediately, and allows launches with up
-  // to `shared_bytes` bytes of dynamic shared memory.
+  // Loads the function's code immediately, and allows launches whose static and dynamic shared
+  // memory together have up to `shared_bytes` bytes.
   virtual Code function_prepare(Native function, uint32_t shared_bytes) = 0;
   virtual Code function_facts(Native function, FunctionFacts *out) = 0;
   virtual Code launch(Native function, const LaunchGrid &shape, const void *block,

@@ -67,8 +67,8 @@ void Device::close() {
   copy_kernels_.close();
   if (idle_stream_ != nullptr) {
     for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->close();
-    // Memory that is released in stream order must be released before
-    // the streams and the driver's pool.
+    // Stream-ordered releases of memory must be complete before the streams and the driver's pool
+    // are closed.
     settle();
   }
   for (Stream *stream : {default_stream_, idle_stream_}) {
@@ -105,7 +105,8 @@ guf_status Device::open_stream(Native native, bool owned, Stream **out, guf_erro
   return GUF_OK;
 }
 
-// If a capture never ended, the driver would refuse all later waits of the context.
+// Ends the capture, because the driver refuses all later waits of the context while a capture is
+// active.
 void Device::drop_capture(Stream &stream) {
   bool captured = false;
   if (stream.capturing(&captured, nullptr) != GUF_OK || !captured) return;

@@ -32,7 +32,7 @@ class Device {
   // Releases everything, including the context.
   void close();
   // Waits for all work before memory that the work may use is released.
-  // Repeats the wait once if the driver refuses it. Returns immediately if the device is lost.
+  // Repeats the wait once if the driver refuses it. The driver does not wait if the device is lost.
   void settle();
 
   Driver &driver() const { return driver_; }
@@ -61,7 +61,8 @@ class Device {
 
   uint32_t next_stream_number() { return nstreams_.fetch_add(1, std::memory_order_relaxed); }
 
-  // Creates a stream that is not ordered with other streams, or wraps a stream of the caller.
+  // Wraps a stream of the driver. If `owned` is set, the plugin owns the driver's stream, and this
+  // function closes it on failure. Otherwise the caller owns the driver's stream.
   guf_status open_stream(Native native, bool owned, Stream **out, guf_error *error);
   // Closes a stream without waiting. A busy stream is destroyed later.
   void close_stream(Stream &stream);
@@ -75,7 +76,7 @@ class Device {
   guf_status check(Code code, const char *what, guf_error *error) {
     return __builtin_expect(code == kDone, 1) ? guf_status{GUF_OK} : refuse(code, what, error);
   }
-  // Like check(), but without an error report.
+  // Does the same as check(), but without an error report.
   void note(Code code) {
     if (code != kDone) refuse(code, "", nullptr);
   }
@@ -105,7 +106,7 @@ class Device {
   Stream *default_stream_ = nullptr, *idle_stream_ = nullptr;
 
   std::mutex closing_mutex_;
-  Stream *closing_ = nullptr;  // closed streams that were busy
+  Stream *closing_ = nullptr;  // closed streams that are not destroyed yet
 };
 
 // Makes a device's context current on this thread for the lifetime of the object.
@@ -129,10 +130,10 @@ class ScopedContext {
     return GUF_OK;
   }
 
-  // Like begin(), for functions that close and free. It also succeeds if the device is lost,
-  // because a driver may still accept resources back. If the driver refuses, it tries once more,
-  // because closing is not repeated and resources would leak. Returns false in a forked child,
-  // which must not call the driver.
+  // Does the same as begin() for functions that close and free. begin_closing() also succeeds if
+  // the device is lost, because the driver may still release resources. If the driver refuses,
+  // begin_closing() tries once more, because closing is not repeated and resources would leak.
+  // Returns false in a forked child, which must not call the driver.
   bool begin_closing() {
     if (forked()) return false;
     for (int i = 0; i < 2 && !entered_; ++i) {

@@ -45,7 +45,7 @@ class Event {
   const Native native_;
   std::atomic<uint64_t> capture_{0};
   std::atomic<bool> recorded_{false};
-  // The event waits for a stream's failure, or keeps a failure.
+  // True if the event waits for a stream's failure or keeps a failure.
   std::atomic<bool> may_have_failure_{false};
   // failure_lock() protects the following members.
   Stream *stream_ = nullptr;  // stream whose failure the event waits for, reference-counted
@@ -54,7 +54,8 @@ class Event {
   Failure failure_;
 };
 
-// Protects the failures of all streams. It is locked only if work has failed or may fail.
+// Protects the failures of all streams. Recording and querying an event lock the mutex only if work
+// has failed or may fail.
 std::mutex &failure_lock();
 
 }  // namespace gufunc::gpu

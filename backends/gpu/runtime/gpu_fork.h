@@ -7,7 +7,7 @@
 
 namespace gufunc::gpu {
 
-// Records this process as the one that uses the driver. Called when the driver is opened.
+// Records that this process uses the driver. Must be called when the driver is opened.
 void note_driver_process();
 
 // Returns whether this process is a child of the process that opened the driver. Costs one load.

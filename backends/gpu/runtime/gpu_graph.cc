@@ -68,8 +68,8 @@ guf_status launch_work(Graph &graph, Stream &order, guf_error *error) {
 }
 
 // Releases the graph's share of the memory after the graph's last run. Uses the default stream,
-// because its fences are polled most often. The stream waits for the runs of each holder, so the
-// last holder releases the memory behind the runs of all of them.
+// because its fences are polled most often. The default stream waits for the runs of each graph
+// that shares the memory, so the last of these graphs releases the memory after all runs.
 void give_memory_back(Graph &graph) {
   Device &device = graph.device;
   WorkMemory *const memory = std::exchange(graph.memory, nullptr);
@@ -95,8 +95,8 @@ void drop_words(Device &device, StatusWords *words) {
   destroy(words);
 }
 
-// Runs the graph's work on the stream after the checks of its last run, and queues its own checks.
-// A run clears the words at its start, so the earlier checks must be complete.
+// Makes the stream wait for the checks of the last run, runs the graph's work and queues the checks
+// of this run. A run clears the status words at its start, so the earlier checks must be complete.
 guf_status run_checked(Graph &graph, Stream &order, guf_error *error) {
   Device &device = graph.device;
   Driver &driver = device.driver();
@@ -121,7 +121,7 @@ guf_status run_checked(Graph &graph, Stream &order, guf_error *error) {
   return checked != GUF_OK ? checked : marked;
 }
 
-// Makes two graphs with the same work share the memory that the work uses.
+// Makes `kept` share the memory of `model`, which has the same work.
 void share_memory(Graph &kept, const Graph &model) {
   if (kept.memory == model.memory) return;
   give_memory_back(kept);
@@ -129,7 +129,7 @@ void share_memory(Graph &kept, const Graph &model) {
   if (kept.memory != nullptr) kept.memory->holders.fetch_add(1, std::memory_order_relaxed);
 }
 
-// Makes two graphs with the same work share their status words.
+// Makes `kept` share the status words of `model`, which has the same work.
 void share_words(Graph &kept, const Graph &model) {
   if (kept.words == model.words) return;
   drop_words(kept.device, kept.words);
@@ -138,15 +138,15 @@ void share_words(Graph &kept, const Graph &model) {
 }
 
 // Runs the graph's work. The run has started even if queueing its checks fails, so the event after
-// the run is recorded in both cases: the next use of the memory waits for the event.
+// the run is recorded in both cases. The next use of the memory waits for this event.
 guf_status run_work(Graph &graph, Stream &order, guf_error *error) {
   if (graph.words != nullptr) return run_checked(graph, order, error);
   GUF_BACKEND_TRY(launch_work(graph, order, error));
   return mark_run(graph, order.native(), error);
 }
 
-// Makes a graph that owns the memory and the status words of a capture. Returns NULL, and owns
-// neither, if there is no host memory.
+// Makes a graph that owns the memory and the status words of a capture. If there is no host memory,
+// returns NULL, and the caller remains the owner of both.
 Graph *make_graph(Device &device, Block *memory, StatusSlot *words) {
   auto *const graph = create<Graph>(device);
   if (graph == nullptr) return nullptr;

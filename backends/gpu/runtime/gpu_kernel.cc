@@ -85,10 +85,10 @@ guf_status Module::open(const guf_module_image &image, LoadMode mode, guf_error 
   return whole ? load_native(image.data, &native_, error) : GUF_OK;
 }
 
-// Loads a kernel that does nothing. A driver that refuses the image because of its version
-// or target, or because the driver has no compiler, refuses the probe, too, at a time when another
-// image can still be used instead. The probe is unloaded together with the module and not earlier:
-// unloading waits for all work of the context, which may itself wait for this thread.
+// Loads a probe, which is a kernel that does nothing. A driver that refuses the image because of
+// its version or target, or because the driver has no compiler, also refuses the probe, at a time
+// when another image can still be used instead. The probe is not unloaded before the module,
+// because unloading waits for all work of the context, which may itself wait for this thread.
 guf_status Module::open_text(const guf_module_image &image, bool *out_whole, guf_error *error) {
   text_ = create<PtxText>();
   if (text_ == nullptr) return fail_memory(error, "an image's text");

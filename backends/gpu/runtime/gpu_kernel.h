@@ -21,7 +21,7 @@ struct Kernel {
   uint32_t local_bytes[kLoopEntries] = {};  // results of CommandSink::local_bytes
   Native raw = nullptr;                     // function of a raw kernel, which has no other entry
   Native module = nullptr;  // module of an excerpt; NULL: the code is in the whole image
-  char *name = nullptr;     // allocated after this struct
+  char *name = nullptr;     // stored behind this struct, in the same allocation
   Kernel *next = nullptr;
 
   Native function(Entry entry) const { return functions[static_cast<int>(entry)]; }
@@ -48,8 +48,8 @@ class Module {
 
   Device &device() const { return device_; }
 
-  // Returns the entries of a loop by its stem. Their code is loaded to device memory.
-  // Each stem is looked up only once.
+  // Returns the entries of the loop whose symbols begin with `stem`, or the raw kernel with the
+  // symbol `stem`. Loads the code to device memory. Each stem is looked up only once.
   // Errors  GUF_E_NO_IMAGE <= the image has no entry of the loop, or the driver refuses the code
   guf_status kernel(const char *stem, Kernel **out, guf_error *error);
   // Returns the function with exactly this name, or NULL if the image

@@ -47,8 +47,8 @@ guf_status refuse_open(Code code, const char *what, int32_t index, guf_error *er
                      code);
 }
 
-// If the caller's context was destroyed, the handle is wrong,
-// but the plugin's own device is not lost.
+// Replaces GUF_E_DEVICE_LOST by GUF_E_HANDLE if the caller's context was destroyed, because then
+// the handle is wrong, but the plugin's own device is not lost.
 guf_status as_handle(guf_status status, guf_error *error) {
   const bool is_gone = status == GUF_E_DEVICE_LOST &&
                        the_driver->error_info(error->native_code).kind == ErrorKind::kGone;
@@ -78,7 +78,7 @@ guf_status check_index(int32_t index, guf_error *error) {
 }
 
 // Reports an error for a device that cannot run even the plugin's own kernels.
-// If the plugin was built without kernels, modules are checked instead.
+// If the plugin was built without kernels, this check is left to the loading of modules.
 guf_status check_target(const DeviceFacts &facts, int32_t index, guf_error *error) {
   const guf_module_v1 *const table = vendor().copy_kernels();
   if (table == nullptr) return GUF_OK;
@@ -185,8 +185,8 @@ guf_status device_open(int32_t index, uint64_t native, void **out_device,
   Device *device = nullptr;
   const guf_status made = make_device(index, native, &device, error);
   if (made != GUF_OK) return native == 0 ? made : as_handle(made, error);
-  // The host opens one device for each index. If it opens more,
-  // operations on all devices miss the additional ones.
+  // The host opens one device for each index. If the host opens several devices with one index,
+  // operations on all devices miss all but the first of them.
   Device *none = nullptr;
   open_devices[index].compare_exchange_strong(none, device, std::memory_order_acq_rel);
   write_info(*device, out_info);
@@ -203,7 +203,8 @@ void device_close(void *device) {
   end_device(static_cast<Device *>(device));
 }
 
-// Waits for queued work and then frees the caches. There are no threads to stop.
+// Waits for the work on the default streams and for staged copies, and then frees the caches. There
+// are no threads to stop.
 guf_status shutdown(uint64_t timeout_ns, guf_error *) {
   if (forked()) return GUF_OK;
   WaitClock clock(timeout_ns);

@@ -89,7 +89,7 @@ guf_status method(void *device, const guf_backend_method *method, guf_error *err
   return request.finish(error);
 }
 
-// Queues nothing and calls no driver function.
+// describe_launch and describe_method queue nothing and call no driver function.
 guf_status describe_launch(void *device, const guf_backend_launch *launch, char *out_text,
                            size_t text_size, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);

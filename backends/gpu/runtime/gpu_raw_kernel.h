@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels of the GPU backends, as the extension "gufunc.kernels".
+// Raw kernels of the GPU backends, provided through the extension "gufunc.kernels".
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_GPU_RAW_KERNEL_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_GPU_RAW_KERNEL_H
 

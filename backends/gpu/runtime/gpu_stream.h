@@ -30,7 +30,7 @@ class Stream {
   StreamCache &cache() { return cache_; }
 
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
-  void release();  // does not call the driver, because the driver's own threads call it
+  void release();  // must not call the driver, because callbacks of the driver call release()
 
   uint64_t next_launch() { return launches_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
@@ -42,15 +42,15 @@ class Stream {
   uint64_t capture() const { return capture_.load(std::memory_order_relaxed); }
   void set_capture(uint64_t number) { capture_.store(number, std::memory_order_relaxed); }
 
-  // expect() announces work that may still fail, finish_expected() reports its completion.
-  // An event that is recorded in between checks for the failure later.
+  // expect() announces work that may still fail, and finish_expected() reports the completion of
+  // this work. An event that is recorded in between checks for the failure later.
   void expect() { expected_.fetch_add(1, std::memory_order_acq_rel); }
   void finish_expected() { expected_.fetch_sub(1, std::memory_order_acq_rel); }
   // Keeps a failure unless the stream already has one.
   void keep(const Failure &failure);
 
   // Reports the first failure since the last report and clears it.
-  // Events that were recorded after the failure keep it.
+  // Events that were recorded after the failed work keep the failure.
   guf_status report(guf_error *error);
 
   guf_status query(guf_error *error);

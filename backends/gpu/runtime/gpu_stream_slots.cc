@@ -34,8 +34,8 @@ guf_status check_native(Device &device, Native native, guf_error *error) {
               device.vendor().name, device.context().index);
 }
 
-// Reports an error if a stream of the caller is being captured. The caller may capture it without
-// the host's knowledge, and a query would invalidate that capture.
+// Reports an error if a stream of the caller is being captured. The caller may capture the stream
+// without the host's knowledge, and a query would invalidate that capture.
 guf_status check_capture(Stream &stream, guf_error *error) {
   bool captured = false;
   if (!stream.owned()) GUF_BACKEND_TRY(stream.capturing(&captured, error));

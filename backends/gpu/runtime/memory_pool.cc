@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocates and releases blocks. The pool's lock stays locked during
-// calls of the driver, because no callback of the driver locks it.
-// Waits for work unlock it, so that other threads can allocate and release in the meantime.
+// Allocates and releases blocks. The pool's mutex stays locked during calls of the driver, because
+// no callback of the driver locks this mutex. Functions that wait for work unlock the mutex, so
+// that other threads can allocate and release memory in the meantime.
 //
 // PERF  A call of the driver's own stream-ordered allocator takes 1 to 2 us, even if it is tuned.
 //       An allocation from the cache takes a lock, a list operation and one driver query,
@@ -17,7 +17,8 @@
 namespace gufunc::gpu {
 namespace {
 
-// If more than one sixteenth of the device's memory waits for fences, an allocation waits for them.
+// If more than one sixteenth of the device's memory waits for fences, an allocation on the idle
+// stream waits for these fences.
 constexpr uint64_t kGuardedShare = 16;
 
 void push(Block **list, Block *block) {
@@ -73,8 +74,8 @@ guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_err
   return GUF_OK;
 }
 
-// Returns a cached block of the class, or NULL. If it returns NULL,
-// cached blocks of another stream may have got a fence for a later call.
+// Returns a cached block of the class, or NULL. Before it returns NULL, this function may queue a
+// fence behind the cached blocks of another stream, so that a later call can return these blocks.
 Block *MemoryPool::find(int number, Stream &stream) {
   Block *block = nullptr;
   if (follows_streams()) {

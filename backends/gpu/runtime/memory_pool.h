@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of one kind on one device, cached in size classes.
-// Large blocks are allocated by the driver.
+// Memory of one kind on one device, cached in size classes. Blocks that are larger than the largest
+// class are allocated by the driver and not cached.
 //
 // Device memory follows the order of streams: a stream can immediately reuse memory that it
 // has freed. Other streams can use the memory when a fence that follows the free is signalled, so
@@ -30,7 +30,7 @@ struct Block {
 // Device memory that a stream has freed and can reuse. The pool's lock protects it.
 struct StreamCache {
   Block *free[kPoolClasses] = {};
-  // Blocks that were freed during a capture of the stream. A graph may use them forever.
+  // Blocks that were freed during a capture of the stream. Runs of the graph use these blocks.
   Block *captured = nullptr;
   uint64_t bytes = 0;  // total size of the blocks in `free`
   StreamCache *next = nullptr, *previous = nullptr;
@@ -62,16 +62,17 @@ class MemoryPool {
   // Releases a block after the work that is queued on the stream now.
   void put(Block *block, Stream &stream);
 
-  // Like take() and put(), by address. If `stream` is NULL, all streams can use the memory
-  // immediately. It is released after the work that is queued on the device's default stream, and
-  // an allocation may wait for that work.
+  // Allocate and release memory like take() and put(), but identify the memory by its address. If
+  // `stream` is NULL, allocate() returns memory that all streams can use immediately, and may wait
+  // for queued work; release() releases memory after the work that is queued on the device's
+  // default stream.
   // Errors  GUF_E_ARG <= release: no allocation has this address, or its size differs
   guf_status allocate(uint64_t bytes, Stream *stream, uint64_t *out_address, guf_error *error);
   guf_status release(uint64_t address, uint64_t bytes, Stream *stream, guf_error *error);
 
   void add_stream(Stream &stream);
-  // Must be called when the stream ends. Its cached blocks become
-  // available to all streams after a fence.
+  // Must be called when the stream ends. The stream's cached blocks become available to all streams
+  // after a fence.
   void remove_stream(Stream &stream);
   // Returns the blocks of a capture that has ended. The graph releases them when it is destroyed.
   Block *take_captured(Stream &stream);
@@ -87,8 +88,8 @@ class MemoryPool {
   void close();
 
  private:
-  // Like pool_class() and block_bytes(). If the cache is disabled, there are no classes and no
-  // rounding.
+  // Return the results of pool_class() and block_bytes(). If the cache is disabled, there are no
+  // classes and no rounding.
   int class_of(uint64_t bytes) const { return caches_blocks_ ? pool_class(bytes) : -1; }
   uint64_t size_of(uint64_t bytes) const {
     return caches_blocks_ ? block_bytes(bytes) : bytes + (bytes == 0 ? 1 : 0);
@@ -118,7 +119,7 @@ class MemoryPool {
   Native driver_pool_ = nullptr;
   bool caches_blocks_ = true;
 
-  std::mutex trimming_;  // locked before mutex_; a trim reports only its own driver errors
+  std::mutex trimming_;  // locked before mutex_, so that only one trim collects driver errors
   std::mutex mutex_;     // protects the members below and the caches of streams
   Block *common_[kPoolClasses] = {};
   Block *guarded_ = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The size classes of cached memory: 512 bytes to 64 MiB, with four classes per doubling,
-// so that at most a fifth of a block is unused.
+// The size classes of cached memory: 512 bytes to 64 MiB, with four classes per doubling, so that
+// at most a fifth of a block of more than 512 bytes is unused.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_POOL_CLASSES_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_POOL_CLASSES_H
 

@@ -38,7 +38,8 @@ void MemoryPool::remove_stream(Stream &stream) {
   StreamCache &cache = stream.cache();
   flush_cache(cache);
   // Memory that was freed during a capture may belong to a graph of the program.
-  // The pool keeps it until it is closed, because the lifetime of that graph is unknown.
+  // The pool keeps this memory until the pool is closed, because the lifetime of that graph is
+  // unknown.
   move_all(&cache.captured, &captured_);
   for (Block *&list : cache.free) move_all(&list, &captured_);
   counted_.cached_bytes -= cache.bytes;
@@ -61,8 +62,8 @@ Block *MemoryPool::take_captured(Stream &stream) {
   return blocks;
 }
 
-// Makes blocks wait for all work that is queued on the stream.
-// If there is no fence, waits for the stream and returns the blocks to the driver.
+// Makes blocks wait for a fence behind all work that is queued on the stream. If no fence can be
+// created, waits for the stream and returns the blocks to the driver.
 void MemoryPool::fence(Block *blocks, Stream &stream) {
   Fence *fence = nullptr;
   const guf_status status = device_.fences().take(stream.native(), &fence, nullptr);
@@ -83,7 +84,7 @@ void MemoryPool::fence(Block *blocks, Stream &stream) {
 }
 
 // Makes blocks with signalled fences available to all streams.
-// Large blocks are returned to the driver.
+// Managed memory and blocks that are larger than the largest class are returned to the driver.
 void MemoryPool::harvest() {
   Block **link = &guarded_;
   while (*link != nullptr) {
@@ -107,8 +108,8 @@ void MemoryPool::harvest() {
   }
 }
 
-// Waits for the default stream, because most fenced blocks were freed in its order. The other
-// blocks were freed by streams that have ended.
+// Waits for the default stream, because most fenced blocks were freed on it. Blocks that other
+// streams have freed may remain fenced.
 void MemoryPool::wait_for_fences(std::unique_lock<std::mutex> &lock) {
   lock.unlock();
   device_.note(device_.driver().stream_synchronize(device_.default_stream().native()));
@@ -134,8 +135,8 @@ void MemoryPool::arm_other(int number, const Stream &stream) {
   }
 }
 
-// Releases all cached blocks of a stream: returns them to the driver
-// in stream order, or fences them.
+// Releases all cached blocks of a stream. If the driver has a pool, the blocks are returned to it
+// in stream order; otherwise they are fenced.
 void MemoryPool::flush_cache(StreamCache &cache) {
   if (cache.bytes == 0) return;
   bool captured = false;
@@ -176,8 +177,9 @@ void MemoryPool::reclaim(uint64_t keep_bytes, std::unique_lock<std::mutex> &lock
   release_common(keep_bytes);
   if (driver_pool_ == nullptr) return;
   // The driver's pool releases memory that has been freed in stream order.
-  // The wait is short, because the idle stream only has releases. Some drivers count memory in use
-  // as part of the bytes to keep, others do not; `left` is chosen so that no driver keeps too much.
+  // The wait is short, because the idle stream contains only releases. Some drivers count memory in
+  // use as part of the bytes to keep and other drivers do not, so `left` is chosen so that no
+  // driver keeps too much.
   const uint64_t left = keep_bytes - std::min(keep_bytes, counted_.cached_bytes);
   lock.unlock();
   const Code waited = device_.driver().stream_synchronize(device_.idle_stream().native());

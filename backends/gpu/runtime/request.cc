@@ -20,7 +20,7 @@ Request::Request(Stream &stream, const Kernel *kernel, const StatusRequest &wish
 
 Request::~Request() {
   // Kernels of a failed request may still be running and may write to the status word.
-  // It is released when the kernels are complete, and their status is not reported.
+  // The word is released when the kernels are complete, and their status is not reported.
   if (status_ != nullptr) device_.status_ring().queue_check(status_, stream_, {}, nullptr);
   while (scratch_ != nullptr) {
     Block *const block = scratch_;

@@ -17,8 +17,8 @@ constexpr uint64_t kPartBytes = uint64_t{4} << 20;
 
 enum : uint32_t { kWaiting, kPassing, kForgotten };
 
-// Protects the lists of all devices. It outlives the devices,
-// because a lost device may never complete its copies.
+// Protects the lists of all devices. The mutex outlives the devices, because a lost device may
+// never complete its copies.
 constinit std::mutex lists;
 
 }  // namespace

@@ -33,7 +33,7 @@ struct StatusChunk {
   StatusChunk *next;
   uint64_t device_address, host_address;
   std::atomic<uint32_t> inside;   // number of running checks
-  std::atomic<uint32_t> holders;  // references of the ring and of each slot that may outlive it
+  std::atomic<uint32_t> holders;  // references of the ring and of slots that outlive it
   StatusSlot slots[kSlots];
 
   void drop_references(uint32_t count) {
@@ -98,7 +98,7 @@ guf_status StatusRing::take(Stream &stream, const StatusRequest &request, Status
   return GUF_OK;
 }
 
-// Allocates a chunk of words. Called without the lock, so that other requests can continue.
+// Allocates a chunk of words. The mutex must not be locked, so that other requests can continue.
 // Uses ordinary allocations, which all streams can use immediately.
 guf_status StatusRing::grow(guf_error *error) {
   void *const memory = host_alloc(sizeof(StatusChunk), alignof(StatusChunk));
@@ -140,8 +140,8 @@ guf_status StatusRing::grow(guf_error *error) {
   return GUF_OK;
 }
 
-// If the word's capture has ended in the meantime, an unknown graph
-// may use the word, so it is leaked.
+// If the word's capture has ended in the meantime, an unknown graph may use the word, so the word
+// stays in use until the ring is closed.
 guf_status StatusRing::queue_check(StatusSlot *slot, Stream &stream, const StatusRequest &request,
                                    guf_error *error) {
   if (__builtin_expect(slot->capture == 0, 1)) {
@@ -158,8 +158,9 @@ guf_status StatusRing::queue_graph_checks(const StatusSlot *words, Stream &strea
   for (; words != nullptr; words = words->next) {
     StatusSlot *slot = nullptr;
     GUF_BACKEND_TRY(take_any(&slot, error));
-    // No kernel writes the device word of this slot: the slot only receives the copy. It is free
-    // again if the copy was not queued. A queued copy may still write to its host word.
+    // No kernel writes to the device word of this slot; only its host word receives a copy. If the
+    // copy was not queued, the slot is free again. A queued copy may still write to the host word,
+    // so the slot then stays in use.
     const guf_status copied = queue_copy(slot, words->device_address, stream, error);
     if (copied != GUF_OK) {
       put(slot);
@@ -183,8 +184,8 @@ void StatusRing::recycle(StatusSlot *words, Stream *stream) {
   }
 }
 
-// If it fails, the slot stays in use until the ring is closed, because kernels may still write to
-// its device word.
+// If this function fails, the slot stays in use until the ring is closed, because kernels may still
+// write to its device word.
 guf_status StatusRing::queue_slot_check(StatusSlot *slot, uint64_t word, Stream &stream,
                                         const StatusRequest &request, guf_error *error) {
   GUF_BACKEND_TRY(queue_copy(slot, word, stream, error));
@@ -224,8 +225,8 @@ guf_status StatusRing::queue_host_check(StatusSlot *slot, Stream &stream,
   return status;
 }
 
-// Examines a word. Runs on a thread of the driver, so it must not call the driver,
-// and must not lock a mutex that is locked during a driver call.
+// Examines a word. Runs on a thread of the driver, so this function must not call the driver, and
+// must not lock a mutex that is locked during a driver call.
 void StatusRing::check_slot(void *argument) {
   StatusSlot &slot = *static_cast<StatusSlot *>(argument);
   StatusChunk &chunk = *slot.chunk;

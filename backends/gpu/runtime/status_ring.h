@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ring of device status words. Kernels OR error bits into a word, which is copied back after
 // the launch, examined on a thread of the driver, and reported to the caller and the stream.
-// A word that is used in a capture belongs to the graph.
-// Every run clears the word first and examines it afterwards.
+// A word that is used in a capture belongs to the graph. Every run of the graph clears the word
+// first and examines it afterwards.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_STATUS_RING_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_STATUS_RING_H
 
@@ -55,15 +55,16 @@ class StatusRing {
   //         capture, or floating-point flags are requested, which cannot be reported when the
   //         graph runs later
   guf_status take(Stream &stream, const StatusRequest &request, StatusSlot **out, guf_error *error);
-  // Queues the check of a word, which is free afterwards.
-  // During a capture, adds the word to the capture instead.
+  // Queues the check of a word. The word is free after the check. During a capture, adds the word
+  // to the capture instead.
   guf_status queue_check(StatusSlot *slot, Stream &stream, const StatusRequest &request,
                          guf_error *error);
   // Queues the checks of a graph's words. The stream has run the graph as launch number `launch`.
   // The graph must not run again before the checks are complete.
   guf_status queue_graph_checks(const StatusSlot *words, Stream &stream, uint64_t launch,
                                 guf_error *error);
-  // Releases the words of a graph when `stream` reaches this point, or immediately if it is NULL.
+  // Releases the words of a graph when `stream` reaches this point, or immediately if `stream` is
+  // NULL.
   void recycle(StatusSlot *words, Stream *stream);
 
   // Frees all words, including words that were never examined. The device must be idle or lost.

@@ -186,8 +186,8 @@ uint64_t Tracer::time_of(Native event, bool *out_known) {
   return base_ns_ + static_cast<uint64_t>(static_cast<int64_t>(double{milliseconds} * 1e6));
 }
 
-// The two clocks agree to some microseconds. The times are corrected so that work begins neither
-// before it is queued nor before the previous work of its stream ends.
+// The clocks of the host and the device agree to some microseconds. The times are corrected so that
+// work begins neither before it is queued nor before the previous work of its stream ends.
 void Tracer::keep_order(TracedWork &work) {
   guf_trace_work &facts = work.facts;
   if (facts.begin_ns < facts.queued_ns) {
@@ -221,8 +221,8 @@ bool Tracer::report(TracedWork &work) {
   return true;
 }
 
-// Uses the end event of the last work as the new base event,
-// unless pending work depends on the old one.
+// Uses the end event of the last work as the new base event if the old base event has reached its
+// age limit. No pending work may depend on the old base event.
 void Tracer::move_base(TracedWork &last) {
   const guf_trace_work &facts = last.facts;
   if ((facts.flags & GUF_TRACE_HOST_TIME) != 0 || facts.end_ns < base_ns_ + kBaseLife) return;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records the work of a device's streams and its times for the host's trace, as the extension
-// "gufunc.trace". Two timed events enclose each piece of work in its stream. Any later call may
-// read them when they are complete. Nothing is recorded on a stream that is being captured.
+// Records the work of a device's streams, with its times, for the host's trace, through the
+// extension "gufunc.trace". Two timed events enclose each piece of work in its stream. A later call
+// reads these events when they are complete. Nothing is recorded on a stream that is being
+// captured.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_TRACER_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_TRACER_H
 
@@ -42,8 +43,9 @@ class Tracer {
   // nor for another thread that collects.
   void collect();
 
-  // Begins a piece of work. Returns nullptr if the stream is being captured, or if there is no
-  // record, which is reported to the sink. If the driver cannot create events, host times are used.
+  // Begins a piece of work. Returns nullptr if the stream is being captured, or if no record is
+  // available. In the latter case, the sink is notified that work is missing in the trace. If the
+  // driver cannot create events, host times are used.
   TracedWork *open(Stream &stream, int32_t kind);
   void close(TracedWork *work, Stream &stream);
 
@@ -74,7 +76,8 @@ class Tracer {
   uint32_t nrecords_ = 0;
 };
 
-// Traces the work that is queued during its lifetime: one launch, copy, fill or graph.
+// Traces the work that is queued during the lifetime of the object: one launch, copy, fill or
+// graph.
 class TraceSpan {
  public:
   TraceSpan(Stream &stream, int32_t kind);

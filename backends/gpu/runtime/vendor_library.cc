@@ -45,8 +45,8 @@ int match_object(dl_phdr_info *object, size_t, void *argument) {
   return 1;
 }
 
-// Calls dlopen. If it fails, `*out_reason` is the loader's message or NULL.
-// `*out_shortage` is ENOMEM, EMFILE or ENFILE if memory or a file descriptor was lacking, else 0.
+// Calls dlopen. If dlopen fails, `*out_reason` is the loader's message or NULL. `*out_shortage` is
+// ENOMEM, EMFILE or ENFILE if memory or a file descriptor was lacking, else 0.
 void *try_open(const char *name, int how, const char **out_reason, int *out_shortage) {
   errno = 0;
   void *const handle = dlopen(name, how);
@@ -101,8 +101,8 @@ guf_status VendorLibrary::open(const char *const *names, size_t count, guf_error
       std::snprintf(name_, sizeof(name_), "%s", names[i]);
       return GUF_OK;
     }
-    // The next name has another ABI version. If it were loaded,
-    // the library with this name could not be used any more.
+    // The next name has another ABI version. If that library were loaded, this process could no
+    // longer use the library with the current name.
     if (shortage != 0) return fail_shortage(names[i], shortage, error);
     if (text == nullptr || telling) continue;
     telling = std::strstr(text, "No such file") == nullptr;

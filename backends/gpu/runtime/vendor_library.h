@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A vendor's library: the copy that the process has loaded,
-// or else the file that the loader finds by its name with the ABI version. It is never closed.
+// A vendor's library: the copy that the process has loaded, or else the file that the loader finds
+// by its name with the ABI version. The library is never closed.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_VENDOR_LIBRARY_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_VENDOR_LIBRARY_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock for waits with a timeout, which some drivers lack:
-// the caller polls, with increasing sleeps.
+// A clock for waits with a timeout. Some drivers lack such waits, so the caller polls and sleeps
+// for increasing times.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_WAIT_CLOCK_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_WAIT_CLOCK_H
 

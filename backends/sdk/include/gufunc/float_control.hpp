@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The floating-point control of a thread: rounding mode, flush-to-zero, exception masks, x87
-// precision. Kernels are compiled for the default control, with which every thread starts. For the
-// library and for plugins; docs/plugin_contract.md specifies which side sets it.
+// precision. Kernels are compiled for the default control, with which every thread starts. The
+// library and the plugins use this file; docs/plugin_contract.md specifies which of the two sets
+// the control.
 #ifndef GUFUNC_FLOAT_CONTROL_HPP
 #define GUFUNC_FLOAT_CONTROL_HPP
 
@@ -25,13 +26,13 @@ class FloatControl {
   /** Sets the thread's control to the default. */
   static void set_default() { FloatControl().write(); }
 
-  /** Sets the thread's control to this one. Exception flags that were raised meanwhile stay raised,
-   * except x87 flags on which this control would trap. */
+  /** Sets the thread's control to this one. Raised exception flags stay raised, except that all
+   * x87 flags are cleared if one of them would trap under this control. */
   void write() const {
     __builtin_ia32_ldmxcsr(sse_ | (__builtin_ia32_stmxcsr() & kFlags));
     write_x87();
   }
-  /** Like write, and also restores the exception flags. */
+  /** Does the same as write(), but sets the exception flags of SSE to their values at read(). */
   void restore() const {
     __builtin_ia32_ldmxcsr(sse_);
     write_x87();

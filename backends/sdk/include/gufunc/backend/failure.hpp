@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For plugins: a stored failure of queued work, which the stream reports at the next query.
+// Stores a failure of queued work for a plugin until a stream or an event reports it.
 #ifndef GUFUNC_BACKEND_FAILURE_HPP
 #define GUFUNC_BACKEND_FAILURE_HPP
 

@@ -18,10 +18,12 @@ namespace detail {
 
 using ForkWord = std::atomic<uint32_t>;
 
-// The word of a process whose kernel is too old for MADV_WIPEONFORK. Forks are then not detected.
+// The word that is used before start_fork_watch() and in a process whose kernel is too old for
+// MADV_WIPEONFORK. A fork does not wipe this word, so forks are then not detected.
 [[gnu::visibility("hidden")]] inline ForkWord unwatched{1};
 [[gnu::visibility("hidden")]] inline std::atomic<ForkWord *> watched{&unwatched};
-// Stored in ordinary memory: a child inherits its parent's number and uses the next one.
+// The generation of this process. This variable is in ordinary memory, which a fork does not wipe:
+// a child inherits its parent's generation and uses the next number.
 [[gnu::visibility("hidden")]] inline ForkWord last_generation{1};
 
 [[gnu::cold, gnu::noinline]] inline uint32_t number_child(ForkWord *word) {
@@ -34,7 +36,8 @@ using ForkWord = std::atomic<uint32_t>;
 
 }  // namespace detail
 
-// Maps the page that a fork wipes. Plugins call it when they are opened; later calls do nothing.
+// Maps the page that a fork wipes. Plugins call this function when they are opened; later calls do
+// nothing.
 inline void start_fork_watch() {
   if (detail::watched.load(std::memory_order_acquire) != &detail::unwatched) return;
   const auto size = static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -51,9 +54,9 @@ inline void start_fork_watch() {
     munmap(page, size);
 }
 
-// Returns a number that differs between a process and its forked child; never 0. It costs one load,
-// about 1 ns. Objects that own threads or driver handles store the number when they are created.
-// In a child, the stored number differs from the current number.
+// Returns a number that is never 0 and differs between a process and its forked child. A call costs
+// one load, about 1 ns. An object that owns threads or driver handles stores the number when it is
+// created. In a child, the stored number differs from the current number.
 inline uint32_t process_generation() {
   detail::ForkWord *const word = detail::watched.load(std::memory_order_acquire);
   const uint32_t generation = word->load(std::memory_order_acquire);

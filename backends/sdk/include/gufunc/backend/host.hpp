@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For plugins: the services of the host (memory, configuration, log) and error reporting.
-// Each plugin has its own copy of this state, because plugins hide their symbols.
+// Provides the services of the host (memory, configuration, log) and error reporting to plugins.
+// Each plugin has its own pointer to the host's table, because plugins hide their symbols.
 #ifndef GUFUNC_BACKEND_HOST_HPP
 #define GUFUNC_BACKEND_HOST_HPP
 
@@ -16,7 +16,8 @@
 #include <new>
 #include <utility>
 
-// Returns the status of a failed expression. The callee has already written the error record.
+// Returns from the enclosing function if the expression fails, with the status of the expression.
+// The callee has already written the error record.
 #define GUF_BACKEND_TRY(expression)                      \
   do {                                                   \
     if (const guf_status guf_try_status = (expression);  \
@@ -27,7 +28,7 @@
 
 namespace gufunc::sdk {
 
-inline constexpr int kNone = -1;  // no argument or axis is the cause
+inline constexpr int kNone = -1;  // no argument, or no axis, caused the failure
 
 namespace detail {
 
@@ -78,7 +79,8 @@ enum class LogLevel : int32_t { kError = 0, kWarning = 1, kInformation = 2 };
   api->log(api->context, static_cast<int32_t>(level), message);
 }
 
-// Allocates memory of the host. Returns NULL if there is no memory. `alignment` is a power of two.
+// Allocates memory with the host's allocator. Returns NULL if there is no memory. `alignment` is a
+// power of two.
 inline void *host_alloc(size_t size, size_t alignment) {
   const guf_host_api *const api = detail::host.load(std::memory_order_acquire);
   return api == nullptr ? nullptr : api->alloc(api->context, size, alignment);
@@ -89,7 +91,7 @@ inline void host_free(void *pointer) {
   if (api != nullptr && pointer != nullptr) api->free(api->context, pointer);
 }
 
-// Creates an object in the host's memory. Returns NULL if there is no memory.
+// Creates an object in memory of the host's allocator. Returns NULL if there is no memory.
 template <class T, class... Args>
 T *create(Args &&...args) {
   void *const memory = host_alloc(sizeof(T), alignof(T));
@@ -112,7 +114,7 @@ void destroy(T *object) {
   return status;
 }
 
-// As fail() above, for failures that no argument or axis causes.
+// Writes a failure that no argument or axis caused to `error`, and returns `status`.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 3, 4)]] inline guf_status fail(guf_error *error,
                                                                                guf_status status,
                                                                                const char *format,
@@ -124,7 +126,7 @@ void destroy(T *object) {
   return status;
 }
 
-// As fail() above, with the driver's error code.
+// Writes a failure with the driver's error code `native_code` to `error`, and returns `status`.
 [[gnu::cold, gnu::noinline, gnu::format(printf, 4, 5)]] inline guf_status fail_native(
     guf_error *error, guf_status status, int32_t native_code, const char *format, ...) {
   va_list arguments;
@@ -138,8 +140,8 @@ void destroy(T *object) {
   return fail(error, GUF_E_NO_MEMORY, "no host memory for %s", what);
 }
 
-// Copies `table` to `out`. An older host has a shorter table
-// and receives only the slots that it declares.
+// Copies `table` to `out`. A host that is older than the plugin has a shorter table and receives
+// only the slots of that table.
 inline void give_table(guf_backend_api table, uint32_t host_minor, guf_backend_api *out) {
   const uint32_t known = out->struct_size;
   table.struct_size = sizeof table;

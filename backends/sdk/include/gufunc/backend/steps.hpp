@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For plugins: arithmetic of the steps between elements, which may have any value of an int64_t.
+// Arithmetic for plugins with the steps between elements. A step may have any value of an int64_t.
 #ifndef GUFUNC_BACKEND_STEPS_HPP
 #define GUFUNC_BACKEND_STEPS_HPP
 
@@ -7,7 +7,8 @@
 
 namespace gufunc::sdk {
 
-// Returns |step|, also of INT64_MIN: the step of a dimension of one element may have any value.
+// Returns |step|. INT64_MIN is valid, because the step of a dimension of one element may have any
+// value.
 constexpr uint64_t step_size(int64_t step) {
   return step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
 }
