@@ -31,7 +31,7 @@ const (
 	ErrShape          Status = cGUF_E_SHAPE            // shapes are incompatible
 	ErrSignature      Status = cGUF_E_SIGNATURE        // a malformed signature or rule
 	ErrReadOnly       Status = cGUF_E_READ_ONLY        // an output cannot be written
-	ErrOverlap        Status = cGUF_E_OVERLAP          // an output overlaps itself
+	ErrOverlap        Status = cGUF_E_OVERLAP          // outputs overlap
 	ErrValue          Status = cGUF_E_VALUE            // a value outside its domain
 	ErrIndex          Status = cGUF_E_INDEX            // an index outside the array
 	ErrAxis           Status = cGUF_E_AXIS             // an axis outside the array, or repeated

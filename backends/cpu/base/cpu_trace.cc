@@ -1,25 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/cpu/base/cpu_trace.h"
 
-#include <ctime>
-
 #include "backends/cpu/base/cpu_host.h"
 
 namespace gufunc::cpu {
 
-constinit std::atomic<const guf_trace_sink *> trace_sink{nullptr};
-
 namespace {
-
-uint64_t monotonic_ns() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
-void start_trace(const guf_trace_sink *sink) {
-  trace_sink.store(sink, std::memory_order_release);
-}
 
 // Streams report their work immediately, so there is nothing to collect.
 void collect_nothing() {}
@@ -37,8 +23,8 @@ guf_trace_work *make_traced(uint32_t stream) {
   auto *const kept = create<guf_trace_work>();
   if (kept != nullptr) {
     *kept = work;
-  } else if (sink->struct_size >= sizeof(guf_trace_sink)) {  // an older host lacks this slot
-    sink->left_out(sink->context, work.device);
+  } else {
+    sdk::leave_out(*sink, work.device);
   }
   return kept;
 }
@@ -60,8 +46,7 @@ TracedRun::~TracedRun() {
 }
 
 const guf_trace_api &trace_table() {
-  static constexpr guf_trace_api kTable = {sizeof(guf_trace_api), GUF_TRACE_EXTENSION_VERSION,
-                                           start_trace, collect_nothing};
+  static constexpr guf_trace_api kTable = sdk::make_trace_api(collect_nothing);
   return kTable;
 }
 

@@ -3,17 +3,14 @@
 #ifndef GUFUNC_BACKENDS_CPU_BASE_CPU_TRACE_H
 #define GUFUNC_BACKENDS_CPU_BASE_CPU_TRACE_H
 
-#include <gufunc/backend_trace.h>
+#include <gufunc/backend/trace.hpp>
 
-#include <atomic>
 #include <cstdint>
 
 namespace gufunc::cpu {
 
-extern std::atomic<const guf_trace_sink *> trace_sink;  // nullptr: no trace is being written
-
 inline bool is_traced() {
-  return __builtin_expect(trace_sink.load(std::memory_order_acquire) != nullptr, 0);
+  return __builtin_expect(sdk::trace_sink.load(std::memory_order_acquire) != nullptr, 0);
 }
 
 // Returns a trace record for work that the current call of a plugin slot queues on a stream, or

@@ -163,7 +163,7 @@ guf_status execute_convert(const guf_launch_block &block, guf_error *error) {
     const int64_t stripes = d == c.tile_dim ? (c.size[d] + kTile - 1) / kTile : c.size[d];
     c.items *= static_cast<uint64_t>(stripes);
   }
-  const uint64_t bytes = block.items * (dtype_bytes(block.dtype[0]) + dtype_bytes(block.dtype[1]));
+  const uint64_t bytes = block.items * (dtype_size(block.dtype[0]) + dtype_size(block.dtype[1]));
   const Split split = split_items(c.items, block.items, bytes, claim_pool().threads());
   c.chunk_items = split.chunk_items;
   claim_pool().run(split.chunks, 0, split.wake, convert_chunk, &c);

@@ -32,7 +32,7 @@ uint32_t partial_bytes(guf_dtype dtype) {
     return sizeof(guf::partial_of<guf::element>::type);
 #include <gufunc/dtypes.def>
     default:
-      return dtype_bytes(dtype);
+      return dtype_size(dtype);
   }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of elements, decoded from the bits of the dtype's code.
+// Properties of dtypes that the loops need.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_DTYPE_LAYOUT_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_DTYPE_LAYOUT_H
 
-#include <gufunc/dtype.h>
+#include <gufunc/backend/dtype.hpp>
 
 #include <cstdint>
 
@@ -18,26 +18,15 @@ inline constexpr int kDtypes = 0
 #include <gufunc/dtypes.def>
     ;
 
-// A low byte of 0x80 or more denotes a datetime type, which has 8 bytes, or a structured dtype,
-// whose code contains the size.
-inline bool is_time(guf_dtype dtype) {
-  return (dtype & 0xFE) == 0x80;
-}
-inline bool is_structured(guf_dtype dtype) {
-  return (dtype & 0xFF) == 0x82;
-}
-
-inline uint32_t dtype_bytes(guf_dtype dtype) {
-  if (__builtin_expect((dtype & 0x80) != 0, 0))
-    return is_structured(dtype) ? dtype >> 8 & 0xFFF : 8;
-  return (dtype >> 8 & 0xFF) / 8;
-}
+using sdk::dtype_size;
+using sdk::is_structured;
+using sdk::is_time;
 
 // Returns the number of bytes that are swapped as one unit. A complex element consists of two
 // units.
 inline uint32_t dtype_swap_bytes(guf_dtype dtype) {
   const bool complex = dtype == GUF_C64 || dtype == GUF_C128;
-  return complex ? dtype_bytes(dtype) / 2 : dtype_bytes(dtype);
+  return complex ? dtype_size(dtype) / 2 : dtype_size(dtype);
 }
 
 // Returns the index of a dtype in tables of all numeric dtypes, or -1 for other dtypes.

@@ -29,8 +29,8 @@ void run_cast(guf_loop_numpy cast, const guf::time::conversion &units, const cha
 
 bool ElementConverter::choose(const ElementForm &from, const ElementForm &to) {
   if (is_structured(from.dtype) && (from.swapped || to.swapped)) return false;
-  from_bytes_ = dtype_bytes(from.dtype);
-  to_bytes_ = dtype_bytes(to.dtype);
+  from_bytes_ = dtype_size(from.dtype);
+  to_bytes_ = dtype_size(to.dtype);
   from_swap_ = from.swapped ? dtype_swap_bytes(from.dtype) : 0;
   to_swap_ = to.swapped ? dtype_swap_bytes(to.dtype) : 0;
   from_staged_ = from.swapped || from.unaligned;

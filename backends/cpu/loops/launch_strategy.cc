@@ -14,7 +14,7 @@ uint64_t bytes_of(const guf_launch_block &block) {
   uint64_t item_bytes = 0;
   int stride = 0;
   for (int i = 0; i < block.noperands; ++i) {
-    uint64_t bytes = dtype_bytes(block.dtype[i]);
+    uint64_t bytes = dtype_size(block.dtype[i]);
     for (int d = 0; d < block.core_ndim[i]; ++d) {
       const int64_t size = block.size[1 + block.core_name[stride++]];
       if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(size), &bytes)) return UINT64_MAX;

@@ -62,7 +62,7 @@ bool uses_non_temporal_stores(const guf_launch_block &block) {
   if ((block.flags & kOdd) != 0 || (block.flags & GUF_LAUNCH_ANY_THREAD) == 0) return false;
   const int output = block.noperands - 1;
   if (block.noperands != block.nin + 1 || !is_written(block, output)) return false;
-  const int64_t item_bytes = dtype_bytes(block.dtype[output]);
+  const int64_t item_bytes = dtype_size(block.dtype[output]);
   if (is_structured(block.dtype[output])) return false;  // a cache line may end within an element
   if (block.step[output] != item_bytes) return false;
   if (block.nloop > 1 && block.size[0] < kShortestNonTemporalRow / item_bytes) return false;
@@ -79,7 +79,7 @@ NonTemporalLoop::NonTemporalLoop(const guf_launch_block &block, const HostLoop &
     : block_(block),
       loop_(loop),
       output_(block.noperands - 1),
-      item_bytes_(dtype_bytes(block.dtype[output_])) {}
+      item_bytes_(dtype_size(block.dtype[output_])) {}
 
 NonTemporalLoop::~NonTemporalLoop() {
   _mm_sfence();  // orders the stores before the work is reported as complete

@@ -68,7 +68,7 @@ guf_status StagedLoop::add_operand(int number, guf_error *error) {
   // An item's core array in scratch memory is C-contiguous: its last dimension is innermost.
   const int core_ndim = block.core_ndim[number];
   const int first = first_core_stride(block, number);
-  int64_t bytes = dtype_bytes(scratch.dtype);
+  int64_t bytes = dtype_size(scratch.dtype);
   op.ndim = 1 + core_ndim;
   op.size = next_number_;
   op.memory_step = op.size + op.ndim;

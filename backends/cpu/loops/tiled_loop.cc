@@ -27,7 +27,7 @@ Tiling tiling_of(const guf_launch_block &block, bool by_columns) {
   const int64_t *const across = by_columns ? block.step : block.outer_step[0];
   Tiling tiling = {by_columns, 0, {}};
   for (int i = 0; i < block.noperands; ++i) {
-    const uint32_t size = dtype_bytes(block.dtype[i]);
+    const uint32_t size = dtype_size(block.dtype[i]);
     if (across[i] != size || sdk::step_size(along[i]) < kTileLine) continue;
     if (tiling.count == Tiling::kMostTransposed) {
       tiling.count = -1;

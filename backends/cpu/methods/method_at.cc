@@ -142,7 +142,7 @@ class Runs {
   // Returns the number of indices whose elements fit in the scratch memory.
   int64_t most_together() const {
     const int64_t bytes = std::max(
-        {dtype_bytes(block_.loop_dtype), dtype_bytes(block_.output_dtype), kMaxElementBytes});
+        {dtype_size(block_.loop_dtype), dtype_size(block_.output_dtype), kMaxElementBytes});
     return kRun * int64_t{kMaxElementBytes} / bytes;
   }
 
@@ -176,8 +176,8 @@ class Runs {
 
   // Computes the elements at a run of distinct indices together.
   guf_status run_together(int64_t first, int64_t count) {
-    const uint32_t out_bytes = dtype_bytes(block_.output_dtype);
-    const int64_t size = dtype_bytes(block_.loop_dtype), out_size = out_bytes;
+    const uint32_t out_bytes = dtype_size(block_.output_dtype);
+    const int64_t size = dtype_size(block_.loop_dtype), out_size = out_bytes;
     char *const array = reinterpret_cast<char *>(block_.output);
     const int64_t *const indices = block_.indices + first;
     gather(out_bytes, array, indices, count, raw_);
@@ -185,7 +185,7 @@ class Runs {
     char *args[3] = {values_, values_, values_};
     int64_t steps[3] = {size, size, size};
     if (block_.input != 0) {
-      const uint32_t in_bytes = dtype_bytes(block_.input_dtype);
+      const uint32_t in_bytes = dtype_size(block_.input_dtype);
       gather(in_bytes, reinterpret_cast<const char *>(block_.input), block_.operand_indices + first,
              count, raw_);
       operand_.row(operands_, size, raw_, in_bytes, count);

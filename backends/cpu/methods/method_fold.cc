@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kLeafParts = 8;
 
 int64_t partial_size(guf_dtype dtype, bool widens) {
-  return widens ? partial_bytes(dtype) : dtype_bytes(dtype);
+  return widens ? partial_bytes(dtype) : dtype_size(dtype);
 }
 
 template <class Word>
@@ -61,7 +61,7 @@ Fold::Fold(const guf_backend_method &method, LoopFailure *failure, FpStatus *fp_
   entry_ = {tree_ ? method.fold : nullptr, method.user, kind, failure};
   chain_ = {fp_status == nullptr ? method.fold : nullptr, method.user, kind, failure};
   dtype_ = block.loop_dtype;
-  value_bytes_ = dtype_bytes(block.loop_dtype);
+  value_bytes_ = dtype_size(block.loop_dtype);
   opaque_ = is_structured(block.loop_dtype);
   initial_ = initial_of(method);
   partial_bytes_ = partial_size(block.loop_dtype, has_entry());

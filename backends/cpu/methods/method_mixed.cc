@@ -130,7 +130,7 @@ guf_status MixedFold::begin(const ItemUnits &units, const char *first, int64_t l
     return GUF_OK;
   }
   const MethodScratch::Scope scope(scratch);
-  const auto between = static_cast<int64_t>(dtype_bytes(block_.output_dtype));
+  const auto between = static_cast<int64_t>(dtype_size(block_.output_dtype));
   char *const cast = scratch.take(lanes * between);
   if (cast == nullptr) return GUF_E_NO_MEMORY;
   to_output_.row(cast, between, first, units.input_step(), lanes);

@@ -5,6 +5,7 @@
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_SOURCE_H
 
 #include <gufunc/backend.h>
+#include <gufunc/backend/steps.hpp>
 
 #include <cstdint>
 
@@ -20,10 +21,7 @@ struct Tile {
   int64_t lane_step = 0, step = 0;
 };
 
-// Returns |step| as an unsigned number, which is also correct for INT64_MIN.
-inline uint64_t size_of_step(int64_t step) {
-  return step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
-}
+using sdk::step_size;
 
 // Returns whether `distance` equals step * length.
 // The product may overflow for arrays without elements.
@@ -45,7 +43,7 @@ class Source {
     const guf_dtype dtype = mixed ? block.element_dtype : block.loop_dtype;
     const ElementForm form = form_of(block.input_dtype, block.input_flags);
     staged_ = block.input_dtype != dtype || form.swapped || form.unaligned;
-    value_bytes_ = dtype_bytes(dtype);
+    value_bytes_ = dtype_size(dtype);
     return !staged_ || converter_.choose(form, {dtype, false, false});
   }
 
@@ -65,7 +63,7 @@ class Source {
     if (to == nullptr) return tile;
     // The dimension with the smaller step is contiguous in the copy, as in the source, so that the
     // converted rows are long.
-    const bool along_lanes = size_of_step(from.lane_step) < size_of_step(from.step) && lanes > 1;
+    const bool along_lanes = step_size(from.lane_step) < step_size(from.step) && lanes > 1;
     tile.base = to;
     tile.lane_step = along_lanes ? value_bytes_ : n * value_bytes_;
     tile.step = along_lanes ? lanes * value_bytes_ : value_bytes_;

@@ -60,7 +60,7 @@ class QueuedMethod final : public MethodTask {
  private:
   bool own_initial() {
     if (initial() == nullptr) return true;
-    const size_t size = dtype_bytes(owned_.loop_dtype);
+    const size_t size = dtype_size(owned_.loop_dtype);
     initial_ = host_alloc(size, kMaxAlignment);
     if (initial_ == nullptr) return false;
     std::memcpy(initial_, initial(), size);

@@ -55,7 +55,7 @@ guf_status queue_scalar(LaunchShape *shape, const CopySide &from, const CopySide
                         const ElementCast &cast, CommandSink &commands, guf_error *error) {
   const auto *const host = reinterpret_cast<const void *>(shape->address[0]);
   unsigned char bytes[16];
-  const uint32_t size = element_bytes(to.dtype);
+  const uint32_t size = dtype_size(to.dtype);
   dev::raw_element raw = cast_on_host(host, from.dtype, from.flags, to.dtype, cast);
   const uint32_t native = form_of(to.dtype, 0);
   raw = dev::recast(native, form_of(to.dtype, to.flags & GUF_LAUNCH_OPERAND_SWAPPED), raw);
@@ -78,11 +78,11 @@ guf_status queue_copy(LaunchShape *shape, const CopySide &from, const CopySide &
   }
   if (shape->items == 0) return GUF_OK;
   sort_by_operand(shape, 1);
-  if (is_structured_dtype(from.dtype)) {
+  if (is_structured(from.dtype)) {
     if (((from.flags | to.flags) & GUF_LAUNCH_OPERAND_SWAPPED) != 0) {
       return fail_no_cast(error, 0, from.dtype, to.dtype);
     }
-    const uint32_t bytes = element_bytes(from.dtype);
+    const uint32_t bytes = dtype_size(from.dtype);
     if ((from.flags & GUF_LAUNCH_OPERAND_IMMEDIATE) != 0) {
       const auto *const host = reinterpret_cast<const void *>(shape->address[0]);
       GUF_BACKEND_TRY(commands.upload(host, bytes, &shape->address[0], error));
@@ -96,7 +96,7 @@ guf_status queue_copy(LaunchShape *shape, const CopySide &from, const CopySide &
   conversion.form[1] = form_of(to.dtype, to.flags);
   const uint32_t turned = (conversion.form[0] ^ conversion.form[1]) & dev::kFormSwapped;
   if (conversion.cast.same && turned == 0 && shape->mask == 0) {
-    return queue_copy(shape, element_bytes(to.dtype), commands, error);
+    return queue_copy(shape, dtype_size(to.dtype), commands, error);
   }
   return queue_conversion(*shape, conversion, commands, error);
 }

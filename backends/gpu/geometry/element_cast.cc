@@ -13,7 +13,7 @@ namespace gufunc::gpu {
 namespace dev = guf::device;
 
 uint32_t kind_of_dtype(guf_dtype dtype) {
-  if (is_time_dtype(dtype)) return dev::kKindI64;
+  if (is_time(dtype)) return dev::kKindI64;
   switch (dtype) {
 #define GUF_DTYPE(NAME, ...) \
   case GUF_##NAME:           \
@@ -31,14 +31,14 @@ uint32_t partial_bytes(guf_dtype dtype) {
     return sizeof(guf::partial_of<guf::element>::type);
 #include <gufunc/dtypes.def>
     default:
-      return element_bytes(dtype);
+      return dtype_size(dtype);
   }
 }
 
 uint32_t form_of(guf_dtype dtype, uint32_t operand_flags) {
   const uint32_t kind = kind_of_dtype(dtype);
   const bool pair = kind >= dev::kKindC64;
-  const uint32_t unit = element_bytes(dtype) / (pair ? 2 : 1);
+  const uint32_t unit = dtype_size(dtype) / (pair ? 2 : 1);
   uint32_t form = kind | static_cast<uint32_t>(__builtin_ctz(unit)) << dev::kFormUnit;
   if (pair) form |= dev::kFormPair;
   if (unit > 1 && (operand_flags & GUF_LAUNCH_OPERAND_SWAPPED) != 0) form |= dev::kFormSwapped;
@@ -78,14 +78,14 @@ bool choose_units(guf_dtype from, guf_dtype to, ElementCast *out) {
 bool choose_cast(guf_dtype from, guf_dtype to, ElementCast *out) {
   out->way = dev::kRecast;
   out->same = true;
-  if (from == to) return is_structured_dtype(from) || kind_of_dtype(from) != dev::kKinds;
-  if (is_time_dtype(from) && is_time_dtype(to) && ((from ^ to) & 0xFF) == 0) {
+  if (from == to) return is_structured(from) || kind_of_dtype(from) != dev::kKinds;
+  if (is_time(from) && is_time(to) && ((from ^ to) & 0xFF) == 0) {
     return choose_units(from, to, out);
   }
   const uint32_t from_kind = kind_of_dtype(from), to_kind = kind_of_dtype(to);
   if (from_kind == dev::kKinds || to_kind == dev::kKinds) return false;
   out->same = from_kind == to_kind;
-  if (is_time_dtype(to) && from_kind >= dev::kKindF16) out->way = dev::kNumberToTime;
+  if (is_time(to) && from_kind >= dev::kKindF16) out->way = dev::kNumberToTime;
   return true;
 }
 
@@ -97,7 +97,7 @@ guf_status fail_no_cast(guf_error *error, int operand, guf_dtype from, guf_dtype
 dev::raw_element cast_on_host(const void *from, guf_dtype dtype, uint32_t operand_flags,
                               guf_dtype to, const ElementCast &cast) {
   unsigned char bytes[16] = {};
-  std::memcpy(bytes, from, element_bytes(dtype));
+  std::memcpy(bytes, from, dtype_size(dtype));
   dev::raw_element raw;
   std::memcpy(&raw, bytes, sizeof raw);
 

@@ -4,22 +4,14 @@
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_ELEMENT_CAST_H
 
 #include <gufunc/backend.h>
+#include <gufunc/backend/dtype.hpp>
 #include <gufunc/kernel/device_copy_block.hpp>
 
 namespace gufunc::gpu {
 
-inline bool is_time_dtype(guf_dtype dtype) {
-  return (dtype & 0xFE) == 0x80;
-}
-inline bool is_structured_dtype(guf_dtype dtype) {
-  return (dtype & 0xFF) == 0x82;
-}
-inline uint32_t element_bytes(guf_dtype dtype) {
-  if (__builtin_expect((dtype & 0x80) != 0, 0)) {
-    return is_structured_dtype(dtype) ? dtype >> 8 & 0xFFF : 8;
-  }
-  return (dtype >> 8 & 0xFF) / 8;
-}
+using sdk::dtype_size;
+using sdk::is_structured;
+using sdk::is_time;
 
 // Returns the guf::device::element_kind of a dtype, or kKinds if the dtype is not numeric. The kind
 // of datetime types is kKindI64.

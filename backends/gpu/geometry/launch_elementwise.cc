@@ -50,7 +50,7 @@ guf_status take_operands(const guf_launch_block &block, LaunchShape *shape, Loop
   out->forms = false;
   bool odd = false;
   for (int i = 0; i < block.noperands; ++i) {
-    out->bytes[i] = element_bytes(block.loop_dtype[i]);
+    out->bytes[i] = dtype_size(block.loop_dtype[i]);
     const uint32_t flags = block.operand_flags[i];
     if (__builtin_expect((flags & GUF_LAUNCH_OPERAND_IMMEDIATE) != 0, 0)) {
       GUF_BACKEND_TRY(place_immediate(block, i, false, &shape->address[i], commands, error));

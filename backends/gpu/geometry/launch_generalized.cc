@@ -36,7 +36,7 @@ void take_core(const guf_launch_block &block, CoreShape *out) {
   int place = 0;
   for (int i = 0; i < block.noperands; ++i) {
     const int ndim = block.core_ndim[i];
-    out->bytes[i] = element_bytes(block.loop_dtype[i]);
+    out->bytes[i] = dtype_size(block.loop_dtype[i]);
     int64_t elements = 1;
     bool packed = true;
     for (int j = ndim - 1; j >= 0; --j) {

@@ -71,7 +71,7 @@ guf_status place_immediate(const guf_launch_block &block, int operand, bool in_m
   const guf::device::raw_element raw =
       cast_on_host(host, from, block.operand_flags[operand], to, cast);
   *out_address = raw.lo;
-  if (!in_memory && element_bytes(to) <= 8) return GUF_OK;
+  if (!in_memory && dtype_size(to) <= 8) return GUF_OK;
   return commands.upload(&raw, sizeof raw, out_address, error);
 }
 

@@ -20,7 +20,7 @@ constexpr int64_t kTransposedSide = 16;
 // Returns whether an input should be transposed. This is so if the input is contiguous along a
 // dimension other than 0, while all outputs are contiguous along dimension 0.
 bool is_transposed(const guf_launch_block &block, int operand) {
-  const uint64_t bytes = element_bytes(block.dtype[operand]);
+  const uint64_t bytes = dtype_size(block.dtype[operand]);
   if (step_size(block.step[operand]) < 4 * bytes || block.size[0] < kTransposedSide) return false;
   bool along = false;
   for (int d = 1; d < block.nloop; ++d) {
@@ -31,7 +31,7 @@ bool is_transposed(const guf_launch_block &block, int operand) {
             (step == static_cast<int64_t>(bytes) && block.outer_size[d - 1] >= kTransposedSide);
   }
   for (int i = block.nin; i < block.noperands; ++i) {
-    along = along && block.step[i] == static_cast<int64_t>(element_bytes(block.dtype[i]));
+    along = along && block.step[i] == static_cast<int64_t>(dtype_size(block.dtype[i]));
   }
   return along;
 }
@@ -56,7 +56,7 @@ uint64_t lay_out(const guf_launch_block &block, int operand, guf_launch_block *i
   // The mask of results must be set first, because merging dimensions uses the steps of the mask.
   shape.mask = block.mask;
   if ((block.flags & GUF_LAUNCH_MASKED) == 0) shape.mask = 0;
-  int64_t next = element_bytes(block.loop_dtype[operand]);
+  int64_t next = dtype_size(block.loop_dtype[operand]);
   const auto add = [&](int64_t size, int64_t step, int64_t mask_step) -> int64_t {
     if (size == 1 || (step == 0 && size != 0)) return 0;
     const int64_t steps[2] = {step, next};

@@ -87,7 +87,7 @@ guf_status MethodJob::open() {
     return fail(error_, GUF_E_UNSUPPORTED, "method %d is not known to this plugin", block.method);
   }
   GUF_BACKEND_TRY(check_loop());
-  value_bytes_ = element_bytes(block.loop_dtype);
+  value_bytes_ = dtype_size(block.loop_dtype);
   partial_bytes_ = tree() ? gpu::partial_bytes(block.loop_dtype) : value_bytes_;
   fp_flags_ = requested_fp_flags(call);
   if (fp_flags_ != 0 || has(GUF_METHOD_STATUS)) {
@@ -107,8 +107,7 @@ bool MethodJob::is_empty() const {
 
 // Casts between datetime types, and between datetime types and numbers, require the convert entry.
 bool MethodJob::reads_directly(guf_dtype requested) const {
-  return block.input_dtype == requested ||
-         (!is_time_dtype(block.input_dtype) && !is_time_dtype(requested));
+  return block.input_dtype == requested || (!is_time(block.input_dtype) && !is_time(requested));
 }
 
 bool MethodJob::writes_directly() const {
@@ -122,7 +121,7 @@ guf_status MethodJob::open_source(LaneList *lanes, FoldSource *out) {
   out->mask = masked() ? block.mask : 0;
   out->form = own ? uint32_t{dev::kFormOwn} : form_of(block.input_dtype, block.input_flags);
   if (reads_directly(requested)) return GUF_OK;
-  const int64_t bytes = element_bytes(requested);
+  const int64_t bytes = dtype_size(requested);
   CopyDim dims[2 * GUF_MAX_LOOP_NDIM];
   int64_t below = bytes;
   for (int i = 0; i < lanes->count(); ++i) {

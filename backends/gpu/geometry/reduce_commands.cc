@@ -112,7 +112,7 @@ namespace {
 // Casts the first element of every lane to the output's dtype, and then to X.
 guf_status first_elements(MethodJob &job, const LaneList &lanes, uint64_t *out_start) {
   const guf_method_block &block = job.block;
-  const int64_t between = element_bytes(block.output_dtype), value = job.value_bytes();
+  const int64_t between = dtype_size(block.output_dtype), value = job.value_bytes();
   CopyDim first[GUF_MAX_LOOP_NDIM], second[GUF_MAX_LOOP_NDIM];
   int64_t below = 1;
   for (int i = 0; i < lanes.count(); ++i) {

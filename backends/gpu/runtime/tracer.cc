@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <utility>
 
 #include "backends/gpu/runtime/gpu_device.h"
@@ -14,19 +13,7 @@
 namespace gufunc::gpu {
 namespace {
 
-constinit std::atomic<const guf_trace_sink *> the_sink{nullptr};
-
 constexpr uint64_t kBaseLife = 1'000'000'000;  // in nanoseconds
-
-uint64_t monotonic_ns() {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
-}
-
-void start_trace(const guf_trace_sink *sink) {
-  the_sink.store(sink, std::memory_order_release);
-}
 
 void collect_trace() {
   if (forked()) return;
@@ -40,13 +27,12 @@ void collect_trace() {
 }  // namespace
 
 const guf_trace_api &trace_table() {
-  static constexpr guf_trace_api kTable = {sizeof(guf_trace_api), GUF_TRACE_EXTENSION_VERSION,
-                                           start_trace, collect_trace};
+  static constexpr guf_trace_api kTable = sdk::make_trace_api(collect_trace);
   return kTable;
 }
 
 void Tracer::start() {
-  const guf_trace_sink *const sink = the_sink.load(std::memory_order_acquire);
+  const guf_trace_sink *const sink = sdk::trace_sink.load(std::memory_order_acquire);
   if (sink == nullptr) return;
   sink_ = sink;
   find_base();
@@ -127,11 +113,8 @@ void Tracer::put_back(TracedWork *work) {
   capacity_ = work;
 }
 
-// Reports that work is missing in the trace. An older host has
-// a shorter sink without this function.
 void Tracer::leave_out() const {
-  if (sink_->struct_size < sizeof(guf_trace_sink)) return;
-  sink_->left_out(sink_->context, device_.context().index);
+  sdk::leave_out(*sink_, device_.context().index);
 }
 
 TracedWork *Tracer::open(Stream &stream, int32_t kind) {

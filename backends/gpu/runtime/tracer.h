@@ -6,7 +6,7 @@
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_TRACER_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_TRACER_H
 
-#include <gufunc/backend_trace.h>
+#include <gufunc/backend/trace.hpp>
 
 #include <atomic>
 #include <mutex>

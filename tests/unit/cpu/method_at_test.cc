@@ -48,7 +48,7 @@ const Row kRows[] = {
 class Elements {
  public:
   Elements(int64_t count, guf_dtype dtype, const Row &row, std::mt19937 &random)
-      : dtype_(dtype), swapped_(row.swapped), size_(dtype_bytes(dtype)) {
+      : dtype_(dtype), swapped_(row.swapped), size_(dtype_size(dtype)) {
     bytes_.resize(static_cast<size_t>(count * size_ + 1));
     first_ = row.odd ? 1 : 0;
     for (int64_t i = 0; i < count; ++i) {

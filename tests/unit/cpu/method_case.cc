@@ -62,11 +62,11 @@ Value random_value(std::mt19937 &random, guf_dtype dtype, bool factor) {
   const double number = odd ? special[random() % 4] : real;
   if (dtype == GUF_F64 || dtype == GUF_C128) {
     const double parts[2] = {number, factor ? real - 1 : real / 3};
-    std::memcpy(value.data(), parts, dtype_bytes(dtype));
+    std::memcpy(value.data(), parts, dtype_size(dtype));
   } else if (dtype == GUF_F32 || dtype == GUF_C64) {
     const float parts[2] = {static_cast<float>(number),
                             static_cast<float>(factor ? real - 1 : real / 3)};
-    std::memcpy(value.data(), parts, dtype_bytes(dtype));
+    std::memcpy(value.data(), parts, dtype_size(dtype));
   } else if (dtype == GUF_F16 || dtype == GUF_BF16) {
     Value wide = {};
     const float part = static_cast<float>(odd || factor ? number : real / 256);
@@ -75,7 +75,7 @@ Value random_value(std::mt19937 &random, guf_dtype dtype, bool factor) {
   } else if (dtype == GUF_BOOL) {
     value[0] = random() % 2 == 0;
   } else {
-    for (uint32_t i = 0; i < dtype_bytes(dtype); ++i) {
+    for (uint32_t i = 0; i < dtype_size(dtype); ++i) {
       value[i] = static_cast<unsigned char>(random());
     }
   }
@@ -84,14 +84,14 @@ Value random_value(std::mt19937 &random, guf_dtype dtype, bool factor) {
 
 void swap_bytes(unsigned char *bytes, guf_dtype dtype) {
   const uint32_t unit = dtype_swap_bytes(dtype);
-  for (uint32_t at = 0; at < dtype_bytes(dtype); at += unit) {
+  for (uint32_t at = 0; at < dtype_size(dtype); at += unit) {
     std::reverse(bytes + at, bytes + at + unit);
   }
 }
 
 // Fills the operand with random values that repeat after a prime number of elements.
 void fill(Operand *operand, guf_dtype dtype, const MethodCase &row, std::mt19937 &random) {
-  const size_t bytes = dtype_bytes(dtype), period = 4099 * bytes;
+  const size_t bytes = dtype_size(dtype), period = 4099 * bytes;
   const size_t first = static_cast<size_t>(operand->origin) % bytes;
   unsigned char *const data = operand->bytes.data();
   for (size_t at = first; at + bytes <= operand->bytes.size(); at += bytes) {
@@ -131,7 +131,7 @@ Setup::Setup(const MethodCase &row)
   std::mt19937 random(row.seed);
   std::vector<MethodDim> dims = row.kept;
   dims.insert(dims.end(), row.fold.begin(), row.fold.end());
-  input = lay_out(dims, dtype_bytes(input_dtype), row.odd_input, false);
+  input = lay_out(dims, dtype_size(input_dtype), row.odd_input, false);
   mask = lay_out(dims, 1, false, random() % 2 == 0);
   out_dims = row.kept;
   if (has_axis()) out_dims.push_back(row.fold[0]);
@@ -139,7 +139,7 @@ Setup::Setup(const MethodCase &row)
     out_dims.back().size = static_cast<int64_t>(row.indices.size());
   }
   for (MethodDim &dim : out_dims) dim.repeated = false;
-  output = lay_out(out_dims, dtype_bytes(output_dtype), row.odd_output, false);
+  output = lay_out(out_dims, dtype_size(output_dtype), row.odd_output, false);
   fill(&input, input_dtype, row, random);
   // The mask contains long runs of one value, and regions of random values.
   for (size_t at = 0; at < mask.bytes.size();) {
@@ -195,7 +195,7 @@ MaybeValue element(const Setup &setup, const std::vector<int64_t> &index) {
   }
   if (setup.expected.masked && setup.mask.bytes[static_cast<size_t>(mask_at)] == 0) return {};
   Value value = {};
-  std::memcpy(value.data(), setup.input.bytes.data() + at, dtype_bytes(setup.input_dtype));
+  std::memcpy(value.data(), setup.input.bytes.data() + at, dtype_size(setup.input_dtype));
   if (setup.expected.swapped_input) swap_bytes(value.data(), setup.input_dtype);
   return converted(value, setup.input_dtype, setup.expected.dtype);
 }
@@ -221,7 +221,7 @@ void write(Setup *setup, std::vector<int64_t> index, const Value &value) {
   if (setup->expected.swapped_output) swap_bytes(result.data(), setup->output_dtype);
   int64_t at = setup->output.origin;
   for (size_t d = 0; d < index.size(); ++d) at += index[d] * setup->output.step[d];
-  std::memcpy(setup->output.bytes.data() + at, result.data(), dtype_bytes(setup->output_dtype));
+  std::memcpy(setup->output.bytes.data() + at, result.data(), dtype_size(setup->output_dtype));
 }
 
 void answer_item(Setup *setup, const Arithmetic &op, const std::vector<int64_t> &item) {

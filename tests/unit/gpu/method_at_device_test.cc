@@ -54,7 +54,7 @@ const AtRow kRows[] = {
 class Elements {
  public:
   Elements(int64_t count, guf_dtype dtype, const AtRow &row, std::mt19937 &random)
-      : dtype_(dtype), swapped_(row.swapped), size_(element_bytes(dtype)) {
+      : dtype_(dtype), swapped_(row.swapped), size_(dtype_size(dtype)) {
     bytes_.resize(static_cast<size_t>(count * size_ + 1));
     first_ = row.odd ? 1 : 0;
     for (int64_t i = 0; i < count; ++i) {

@@ -63,7 +63,7 @@ cpu::Value CallWithFpStatus::value(std::mt19937 &random) const {
 }
 
 CallWithFpStatus::CallWithFpStatus(const FpStatusCase &expected, std::mt19937 &random)
-    : row(expected), bytes(element_bytes(expected.dtype)) {
+    : row(expected), bytes(dtype_size(expected.dtype)) {
   const auto count = static_cast<size_t>(row.kept * row.size), size = static_cast<size_t>(row.size);
   input.resize(count * bytes);
   output.resize(std::max(count, row.indices.size() * static_cast<size_t>(row.kept)) * bytes);
