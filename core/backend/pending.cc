@@ -76,7 +76,8 @@ bool is_done(const PendingWork &work) {
   return work.device->backend->api.event_query(work.event, record.get()) != GUF_NOT_READY;
 }
 
-// Returns whether the work may access the array. Operands of plans and graphs are unknown: true.
+// Returns whether the work may access the array. The operands of plans and graphs are not known, so
+// the result is true for them.
 bool may_touch(const PendingWork &work, const array::Array &array) {
   for (const base::Ref<base::Object> &object : work.objects) {
     if (object->kind() == base::Kind::kPlan || object->kind() == base::Kind::kGraph) return true;
@@ -119,7 +120,8 @@ class Waiting {
     return GUF_OK;
   }
 
-  // Waits for the collected work. Does not report failures of the work, which its stream reports.
+  // Waits for the collected work. Does not report failures of the work, because the stream of the
+  // work reports them.
   guf_status wait(uint64_t timeout_ns) const {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();
