@@ -91,8 +91,8 @@ class Ref {
   T *object_ = nullptr;
 };
 
-// Frees the objects whose last reference is gone. Costs one load if there are none. It is called by
-// functions that create objects and by guf_poll, trim and shutdown, but never by a release.
+// Frees the objects whose last reference is gone. Costs one load if there are none. Functions that
+// create objects and guf_poll, trim and shutdown call collect(), but a release never does.
 // Destructors may call drivers and queue callbacks.
 void collect();
 

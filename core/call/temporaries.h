@@ -13,9 +13,9 @@
 
 namespace gufunc::call {
 
-// The arrays of one call, during which the object exists. Operands of the call are
-// redirected to the new arrays. On a stream, `hand_over` retains the new arrays and the
-// call's own arrays until the work is done.
+// The arrays of one call. The object exists for the duration of the call. Operands of the call are
+// redirected to the new arrays. On a stream, `hand_over` retains the new arrays and the call's own
+// arrays until the work is done.
 class Temporaries {
  public:
   static constexpr int32_t kUnmasked = -1;
@@ -29,7 +29,8 @@ class Temporaries {
   // Errors  GUF_E_SHAPE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
   guf_status allocate_outputs(broadcast::LoopShape *loop, guf_error *error);
 
-  // Makes the copies that overlap requires. A staged output is copied with its present values.
+  // Makes the copies that overlapping operands require. A staged output is copied with its present
+  // values.
   guf_status copy_overlapping(const OverlapWork &work, const broadcast::LoopShape &loop,
                               guf_error *error);
 
@@ -41,8 +42,8 @@ class Temporaries {
   // Errors  any failure on the stream
   guf_status settle(guf_error *error);
 
-  // Copies operands in host memory, and the mask, to the call's device if it cannot read them.
-  // write_back copies written operands back. Must be called after copy_overlapping.
+  // Copies operands in host memory, and the mask, to the call's device if the device cannot read
+  // them. write_back copies written operands back. Must be called after copy_overlapping.
   // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, and the errors of the copies
   guf_status transfer_operands(const broadcast::LoopShape &loop, guf_error *error);
   // Like transfer_operands, for one input or one output. If `load` is set, also copies the values
@@ -50,12 +51,14 @@ class Temporaries {
   guf_status transfer_input(op::OperandView *operand, guf_error *error);
   guf_status transfer_output(op::OperandView *operand, bool load, int32_t ncore, guf_error *error);
 
-  // Copies scalars from the caller's stack to memory of the device, kept until the work is done.
+  // Copies scalars from the caller's stack to memory of the device, which is kept until the work is
+  // done.
   guf_status lift_scalars(guf_error *error);
-  // Like lift_scalars, for operands that are not operands of the call.
+  // Like lift_scalars, but for the given scalars, which need not be operands of the call.
   guf_status lift(op::OperandView *const *scalars, int32_t count, guf_error *error);
 
-  // Writes staged outputs back, in order, under the call's mask. Must be called after the launch.
+  // Writes staged outputs back in the order in which they were staged, and applies the call's mask.
+  // Must be called after the launch.
   guf_status write_back(guf_error *error);
 
   // Publishes the allocated outputs to the caller. Throws std::bad_alloc.
@@ -96,7 +99,7 @@ class Temporaries {
   struct Staged {
     memory::Side to;
     memory::Side from;
-    memory::Side cast;  // with a mask: `from` converted to the dtype of `to`, or `from`
+    memory::Side cast;  // with a mask: `from`, converted to the dtype of `to` if needed
     int32_t ncore;
     bool to_host;  // whether `to` is in host memory that the device cannot write
   };

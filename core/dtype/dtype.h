@@ -11,13 +11,13 @@
 
 namespace gufunc::dtype {
 
-// The number of numeric dtypes. Their dense indices follow gufunc/dtypes.def.
+// The number of numeric dtypes. The index of each dtype is its position in gufunc/dtypes.def.
 #define GUF_DTYPE(...) +1
 inline constexpr int kCount = 0
 #include <gufunc/dtypes.def>
     ;
 
-// Returns the number of a numeric dtype (0 .. kCount - 1), or -1 for other values.
+// Returns the index of a numeric dtype (0 .. kCount - 1), or -1 for other values.
 int index_of(guf_dtype dtype);
 guf_dtype at(int index);
 

@@ -34,13 +34,14 @@ struct DlpackPartner {
   DlpackStream other;
 };
 
-// Imports a tensor whose version is checked. Parameters and errors are as guf_array_from_dlpack.
+// Imports a tensor whose version has been checked. Parameters and errors are as
+// guf_array_from_dlpack.
 guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
                        const base::Ref<ImportedTensor> &taken, const DlpackPartner &ready_on,
                        base::Ref<array::Array> *out, guf_error *error);
 
-// An array that is exported as a tensor, in both forms of DLPack. The object has a reference to
-// itself, which the consumer's call of a deleter drops.
+// An array that is exported as a tensor, in both forms of DLPack (versioned and unversioned). The
+// object has a reference to itself, which the consumer's call of a deleter drops.
 class ExportedTensor final : public base::Object {
  public:
   ExportedTensor(array::Array &array, bool copied);

@@ -76,7 +76,8 @@ guf_status fail_narrow(const FoldView &view, const int64_t *common, int32_t axis
   return base::fail(error, GUF_E_SHAPE, kInput, axis, "%s", text.c_str());
 }
 
-// Computes the common shape. The output, the input and the mask are broadcast in this order.
+// Computes the common shape of the input, the output and the mask. The output is broadcast against
+// the input first, and then the mask.
 guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t place, int64_t *common,
                        guf_error *error) {
   const op::CallView &call = view.call;
