@@ -33,7 +33,7 @@ struct Folding {
   int64_t length;          // extent of the result along `axis`
 };
 
-// Each function reports the errors that methods.h lists for the steps before a launch. With
+// Each function reports the errors that gufunc/methods.h lists for the steps before a launch. With
 // Elements::kNotRead, the function reads no values from memory, so it cannot reject any value.
 guf_status decide_reduce(FoldView &view, Elements elements, Reduction *out, guf_error *error);
 guf_status decide_accumulate(FoldView &view, Folding *out, guf_error *error);

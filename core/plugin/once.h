@@ -22,7 +22,7 @@ class Once {
   // Runs `work` unless it is done. If `work` returns false or throws, it is not done,
   // and the next caller runs it again. kForked means that the parent process was
   // running the work at the fork (the work itself forked, or took longer than a fork
-  // waits), so it will never finish in this process.
+  // waits), so the work will never finish in this process.
   template <class Work>
   Result run(Work work) {
     const uint32_t epoch = base::fork_epoch();
