@@ -38,7 +38,7 @@ bool compares_integers(const TypeQuery &query);
 // The result of a search.
 struct Found {
   uint32_t index;
-  bool unchecked;  // the bool loop of a logical ufunc, which accepts any inputs
+  bool unchecked;  // the loop is the bool loop of a logical ufunc, which accepts any inputs
 };
 
 // Finds the loop for the types of a call.
@@ -52,11 +52,11 @@ guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, 
 guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
                       guf_error *error);
 
-// Selects the casts of inputs that check_casts checks: all (kJudged) or none (kFree).
-// The casts of outputs are always checked.
+// Selects what check_casts checks about the inputs: every cast (kJudged), only the byte order
+// (kOfAnyType), or nothing (kFree). The casts of outputs are always checked.
 enum class Inputs {
   kJudged,
-  kOfAnyType,  // checks only the byte order
+  kOfAnyType,
   kFree,
 };
 
