@@ -181,7 +181,7 @@ bool collect(const Layout &layout, Axes *out) {
   return true;
 }
 
-// Returns whether every stride exceeds the reach of all smaller strides. If so, no two elements
+// Returns whether every stride is at least the reach of all smaller strides. If so, no two elements
 // overlap, and no search is needed.
 bool nested(const Axes &axes, int64_t itemsize) {
   int64_t reach = itemsize;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream that is borrowed for one call, so that the call itself reports all failures on it.
+// A stream that is borrowed for one call, so that the call itself reports all failures of its work.
 #ifndef GUFUNC_CORE_BACKEND_BORROWED_STREAM_H
 #define GUFUNC_CORE_BACKEND_BORROWED_STREAM_H
 

@@ -54,7 +54,7 @@ Cache &cache() {
   return *instance;
 }
 
-// Finds the image in the cache. Returns false if it has neither been loaded nor rejected.
+// Finds the image in the cache. Returns false if the image has neither been loaded nor rejected.
 bool find_loaded(const Device &device, const guf_module_image &image, void **out_module,
                  Refusal *out_refusal) {
   Cache &all = cache();
@@ -69,7 +69,7 @@ bool find_loaded(const Device &device, const guf_module_image &image, void **out
 }
 
 // Stores a module in the cache. If another thread has already stored a module for the image,
-// returns false and sets `*module` to the stored one.
+// returns false and sets `*module` to the stored module.
 bool keep_loaded(Device &device, const guf_module_image &image, void **module,
                  const Refusal &refusal = {}) {
   Cache &all = cache();

@@ -59,7 +59,7 @@ bool is_listed(const guf_module_v1 &table, uint32_t i) {
   });
 }
 
-// Lists the images that contain the loop, or all images if no image contains it.
+// Lists the images that contain the loop, or all images if no image contains the loop.
 base::Text image_list(const Place &place, const Device &device) {
   if (place.loop != nullptr) return list_images(device, *place.table, place.loop->family);
   base::Text list;

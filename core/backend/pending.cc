@@ -23,7 +23,7 @@ struct PendingWork {
   uint32_t fork_epoch;
   std::vector<base::Ref<base::Object>> objects;
   PendingWork *next;
-  std::atomic<uint32_t> users{1};  // the list, and the threads that wait for the work
+  std::atomic<uint32_t> users{1};  // counts the list and the threads that wait for the work
 };
 
 void drop(PendingWork *work) {
@@ -57,8 +57,8 @@ bool record_event(Stream &stream, void **out_event) {
   return false;
 }
 
-// Fallback if there is no memory to track the work. It polls, because stream_synchronize would
-// clear a failure that must be reported to the program.
+// Polls until the stream is idle. Used if there is no memory to track the work. stream_synchronize
+// is not used, because it would clear a failure that must be reported to the program.
 void wait_until_idle(Stream &stream) {
   ErrorRecord record(nullptr);
   while (stream.device->backend->api.stream_query(stream.native, record.get()) == GUF_NOT_READY) {

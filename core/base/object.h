@@ -91,9 +91,9 @@ class Ref {
   T *object_ = nullptr;
 };
 
-// Frees the objects whose last reference is gone. Costs one load if there are none. Functions that
-// create objects and guf_poll, trim and shutdown call collect(), but a release never does.
-// Destructors may call drivers and queue callbacks.
+// Frees the objects whose last reference is gone. Costs one atomic load if there are no such
+// objects. Functions that create objects and guf_poll, trim and shutdown call collect(), but a
+// release never does. Destructors may call drivers and queue callbacks.
 void collect();
 
 // Adds one external reference and returns the handle. The first call for an object also adds an

@@ -21,8 +21,8 @@ guf_status library_file(std::string *out, guf_error *error);
 // readable.
 std::string missing_proc();
 
-// Determines the rule with the effective user and group, and the owner and group of libgufunc's
-// file.
+// Determines the trust rule of this process, which contains the effective user and group, and the
+// owner and group of libgufunc's file.
 // Errors  as library_file
 guf_status process_trust(TrustRule *out, guf_error *error);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls with separate outputs for inout operands, such as "(n)" with input x and output y.
+// Calls with separate outputs for inout operands. For example, a ufunc with the signature "(n)" can
+// read x and write its result to y.
 #ifndef GUFUNC_CORE_CALL_SEPARATE_OUTPUTS_H
 #define GUFUNC_CORE_CALL_SEPARATE_OUTPUTS_H
 

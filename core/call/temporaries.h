@@ -35,7 +35,7 @@ class Temporaries {
                               guf_error *error);
 
   // Prepares the call's stream. Must be called first. A call with host_copies, or for which
-  // `waits_for_host` is true, borrows a stream, for which `settle` waits.
+  // `waits_for_host` is true, borrows a stream. `settle` then waits for this stream.
   // Errors  as backend::BorrowedStream::open
   guf_status open(guf_error *error);
   // Waits for a borrowed stream. Must be called after all work has been queued.
@@ -122,19 +122,20 @@ class Temporaries {
   bool handed_over_ = false;
 };
 
-// Returns whether the device of a call without a stream uses an operand's host memory in place. The
-// call must then wait, because every call without a stream is complete on return.
+// Returns whether the device of a call without a stream uses an operand's host memory in place.
+// Such a call must wait, because every call without a stream is complete on return.
 bool waits_for_host(const op::CallView &call);
 
-// Computes the shape and strides of a missing output, in the kernel's order of axes. They are
-// stored in `loop` and in the call's stride_buffer. The output's flags are unchanged.
+// Computes the shape and strides of a missing output, in the kernel's order of axes. The shape and
+// strides are stored in `loop` and in the call's stride_buffer. The output's flags are unchanged.
 // Errors  GUF_E_SHAPE <= the shape or its size is too large
 guf_status lay_out_missing(op::CallView &call, int32_t operand, broadcast::LoopShape *loop,
                            guf_error *error);
 
 // Computes the shape of a staged copy of an operand. Broadcast axes have extent 1 in the copy.
 void staged_shape(const array::Layout &operand, int64_t *out_shape);
-// Computes the strides with which the copy is read in the operand's shape, 0 for broadcast axes.
+// Computes the strides with which the copy is read in the operand's shape. Broadcast axes have
+// stride 0.
 void staged_strides(const array::Layout &operand, const array::Layout &copy, int64_t *out_strides);
 
 // Returns the operand in the form that memory::move and memory::convert accept.

@@ -28,7 +28,7 @@ struct ChunkPart {
   PartAccess access;
   guf_dtype dtype;                // packed dtype: the operand's, or the loop's dtype if not wider
   int32_t lead;                   // number of loop dimensions that the operand does not have
-  int32_t axis;                   // the axis that is cut; -1 if it is missing or broadcast
+  int32_t axis;                   // the axis that is cut; -1 if the operand lacks or broadcasts it
   uint64_t line_bytes;            // packed bytes of one position along `axis`
   uint64_t on_device, on_host;    // offsets in a slot's device memory and host memory
   int64_t shape[GUF_MAX_NDIM];    // shape of a chunk

@@ -170,7 +170,7 @@ guf_status ChunkedCall::finish_oldest() {
   return report_progress();
 }
 
-// Copies the operands that every chunk reads. They are copied only once.
+// Copies the operands that every chunk reads. These operands are copied only once.
 guf_status ChunkedCall::transfer_whole_operands(guf_error *error) {
   const int32_t count = call_.noperands + (call_.has_where ? 1 : 0);
   for (int32_t i = 0; i < count; ++i) {
@@ -184,7 +184,7 @@ guf_status ChunkedCall::transfer_whole_operands(guf_error *error) {
 }
 
 // Allocates the ring and copies the operands that are not cut. If the program did not set the chunk
-// size, it is halved until the allocations succeed.
+// size, the size is halved until the allocations succeed.
 guf_status ChunkedCall::allocate_ring(guf_error *error) {
   const int64_t depth = options_.depth == 0 ? kDepth : options_.depth;
   bool rest_tried = false;

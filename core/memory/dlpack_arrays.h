@@ -25,7 +25,7 @@ class ImportedTensor final : public BorrowedMemory {
 };
 
 // Streams that other libraries use and that have no handle in this library. The values are the
-// stream numbers of both vendors' drivers.
+// numbers of these streams in the drivers of both vendors (CUDA and HIP).
 enum class DlpackStream : uint64_t { kNone = 0, kLegacy = 1, kPerThread = 2 };
 
 // The other library's stream: a stream with a handle, a stream without a handle, or none.

@@ -39,8 +39,8 @@ struct Side {
 
 // Copies elements with casts (guf::cast). The shapes are equal, or `from` broadcasts to `to`. The
 // two sides must not overlap unless they are exactly the same view; `move` permits overlap. Without
-// a stream, the copy is complete on return if the device uses host memory. Other devices queue it
-// on their default stream.
+// a stream, the copy is complete on return if the device uses host memory. Other devices queue the
+// copy on their default stream.
 guf_status convert(backend::Device &device, backend::Stream *stream, const Side &to,
                    const Side &from, guf_error *error);
 

@@ -167,7 +167,8 @@ struct End {
   guf_status lead(const End &other, guf_error *error) const {
     return backend::order_behind(*device, order, other.order, error);
   }
-  // Fallback if `lead` fails. It polls, because a wait would clear a failure of the program's work.
+  // Polls until the stream is idle. Used if `lead` fails. stream_synchronize is not used, because
+  // it would clear a failure that must be reported to the program.
   void wait_until_idle() const {
     backend::ErrorRecord record(nullptr);
     while (device->backend->api.stream_query(order, record.get()) == GUF_NOT_READY) sched_yield();

@@ -59,7 +59,7 @@ guf_status check_dimensions(const FoldView &view, const ResultAxes &axes, int32_
                     view.keepdims ? " (must match the operand's when keepdims=True)" : "");
 }
 
-// Broadcasts an extent against the common extent. Returns false if they are incompatible.
+// Broadcasts an extent against the common extent. Returns false if the extents are incompatible.
 bool fold(int64_t extent, int64_t *common) {
   if (extent == *common || extent == 1) return true;
   if (*common != 1) return false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts axes to launch blocks. Kept dimensions may be traversed in any order. The
-// order and the extents of the reduced dimensions influence the bits of the result, so
-// they must not change unless the loop is exact.
+// order and the extents of the reduced dimensions influence the bits of the result, so they must
+// not change unless the loop is exact (every order produces the same bits).
 #include "core/method/geometry.h"
 
 #include <algorithm>

@@ -66,7 +66,7 @@ guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t
 bool is_empty(const array::Layout &layout);
 
 // Returns whether the backend may read operands after the call returns, or reads only from its own
-// memory. Scalars must then be copied to memory of the device.
+// memory. If so, scalars must be copied to memory of the device.
 inline bool needs_device_scalars(const op::CallView &call) {
   return call.stream != nullptr || !call.device->host_memory;
 }

@@ -63,7 +63,7 @@ struct CallView {
   int32_t noperands;
   // The number of separate outputs. If the signature has no outputs, a call may
   // pass separate outputs for its inout operands. They are stored in
-  // operand[noperands .. noperands + nseparate - 1], in order.
+  // operand[noperands .. noperands + nseparate - 1], in the order of the inout operands.
   int32_t nseparate;
   bool has_where;
   OperandView operand[GUF_MAX_OPERANDS];

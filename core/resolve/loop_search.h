@@ -17,7 +17,7 @@ struct TypeQuery {
   bool weak[GUF_MAX_OPERANDS];
   bool any_fixed;
   bool any_input_fixed;
-  bool weak_is_weak;  // whether the arrays' highest kind is at least that of the scalars
+  bool weak_is_weak;  // whether the arrays' highest kind is at least the scalars' highest kind
 
   // Returns whether the search considers an operand, which must be an input that the loop reads.
   bool searches(int32_t i) const { return i < ufunc->nin() && ufunc->signature.reads(i); }
