@@ -21,7 +21,8 @@ class Storage : public base::Object {
  public:
   Storage() : Object(base::Kind::kArray) {}
 
-  // Returns a device other than the array's own that accesses the storage in place, or nullptr.
+  // Returns a second device, besides the device of the arrays, that accesses the storage in place,
+  // or nullptr.
   backend::Device *reader() const { return reader_; }
   void set_reader(backend::Device *device) { reader_ = device; }
 
@@ -29,7 +30,7 @@ class Storage : public base::Object {
   backend::Device *reader_ = nullptr;
 };
 
-// The layout that all components use. `shape` and `strides` are borrowed.
+// The dtype, shape, strides and address of an array or tensor. `shape` and `strides` are borrowed.
 struct Layout {
   guf_dtype dtype;
   int32_t ndim;
@@ -44,7 +45,8 @@ struct ByteSpan {
   uint64_t end;
 };
 
-// Requires that the byte range of a layout with elements does not overflow.
+// Returns the bytes that a layout touches. The byte range of a layout with elements must not
+// overflow.
 inline ByteSpan span_of(const Layout &layout) {
   uint64_t first = layout.address;
   uint64_t last = layout.address;
@@ -90,8 +92,8 @@ class Array final : public base::Object {
   std::unique_ptr<int64_t[]> heap_;
 };
 
-// Counts the elements of a shape. As in NumPy, overflow of the other
-// extents is an error even if one extent is 0.
+// Counts the elements of a shape. As in NumPy, an overflow of the product of the nonzero extents is
+// an error even if another extent is 0.
 // Errors  GUF_E_SHAPE <= a negative extent, ndim out of range, or the size in bytes overflows int64
 guf_status count_elements(guf_dtype dtype, int32_t ndim, const int64_t *shape, uint64_t *out_size,
                           guf_error *error);
@@ -105,13 +107,13 @@ bool is_aligned(const Layout &layout);
 void contiguous_strides(guf_dtype dtype, int32_t ndim, const int64_t *shape, int32_t order,
                         int64_t *out_strides);
 
-// Copies the strides of a layout without elements, which may be arbitrary. Strides that are too
-// large for an address space become 0, so that later arithmetic does not overflow. `out_strides`
-// may be the layout's own strides.
+// Copies the strides of a layout without elements. Such strides may be arbitrary. Strides that are
+// too large for an address space become 0, so that later arithmetic does not overflow.
+// `out_strides` may be the layout's own strides.
 void bound_strides(const Layout &layout, int64_t *out_strides);
 
 // Computes the range of bytes that the layout touches, relative to its address: the lowest byte and
-// one past the highest byte. Both are 0 if the layout is empty. Returns false on overflow.
+// one past the highest byte. Both bounds are 0 if the layout is empty. Returns false on overflow.
 [[nodiscard]] bool byte_bounds(const Layout &layout, int64_t *out_low, int64_t *out_high);
 
 }  // namespace gufunc::array

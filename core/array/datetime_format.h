@@ -10,7 +10,7 @@
 
 namespace gufunc::array {
 
-// Returns the text of an element in an array. It is in quotes unless it is a number.
+// Returns the text of an element in an array. The text is in quotes unless it is a number.
 std::string format_datetime(guf_dtype time, int64_t value);
 // Returns the text of a scalar, such as "1970-01-01" or "5 seconds".
 std::string format_datetime_scalar(guf_dtype time, int64_t value);

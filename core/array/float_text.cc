@@ -41,8 +41,9 @@ struct Candidate {
 };
 
 // Finds the shortest text for the 16-bit formats by adding one digit at a time. Each step also
-// tries the next larger decimal: above a power of two, more decimals round to the value than below
-// it, so the next larger decimal may round to the value although the nearest one does not.
+// tries the next decimal away from zero. If the value is a power of two, the interval of numbers
+// that round to the value extends further away from zero than towards zero. The next decimal may
+// then be inside the interval although the nearest decimal is not.
 Decimal search_shortest(double value, FloatFormat format) {
   for (int digits = 0;; ++digits) {
     const Candidate nearest(value, digits);

@@ -3,8 +3,8 @@
 // byte if
 //   sum of stride[k] * index[k] over both layouts + (byte within an element) = a constant
 // has a solution in which every index is inside its extent. All coefficients are made positive and
-// sorted. A depth-first search follows a single path if the strides are nested. Euclid's algorithm
-// solves for the last two unknowns.
+// sorted. A depth-first search then chooses one unknown after the other. If the strides are nested,
+// only one path is possible. Euclid's algorithm solves for the last two unknowns.
 #include "core/array/overlap.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ bool solve_two(const Term &first, const Term &second, int64_t target) {
   const int64_t gcd = extended_gcd(first.coefficient, second.coefficient, &inverse);
   if (target % gcd != 0) return false;
   const int64_t modulus = second.coefficient / gcd;
-  // The smallest y for which target - first * y is a multiple of `second`.
+  // The smallest y >= 0 for which target - first * y is a multiple of `second`.
   auto residue = static_cast<int64_t>(static_cast<Wide>(inverse) * (target / gcd) % modulus);
   if (residue < 0) residue += modulus;
   const int64_t low =
@@ -181,7 +181,8 @@ bool collect(const Layout &layout, Axes *out) {
   return true;
 }
 
-// Returns whether every stride exceeds the reach of all smaller strides. No search is then needed.
+// Returns whether every stride is at least the reach of all smaller strides. If so, no two elements
+// overlap, and no search is needed.
 bool nested(const Axes &axes, int64_t itemsize) {
   int64_t reach = itemsize;
   for (int k = 0; k < axes.count; ++k) {

@@ -14,11 +14,12 @@ inline bool spans_overlap(const ByteSpan &a, const ByteSpan &b) {
 }
 
 // Returns whether an element of `a` shares a byte with an element of `b`. The result
-// is exact unless the search reaches its step limit. It is then true, which may
-// cause an unneeded copy but no wrong result.
+// is exact unless the search reaches its step limit. In that case the result is true, which may
+// cause an unneeded copy but no wrong values.
 bool shares_memory(const Layout &a, const Layout &b);
 
-// Returns whether two elements of a layout share a byte, or true if the search is too long.
+// Returns whether two elements of a layout share a byte, or true if the search reaches its step
+// limit.
 bool overlaps_itself(const Layout &layout);
 
 // Returns whether the dtypes, addresses, shapes and strides are equal. The

@@ -40,7 +40,7 @@ class Printer {
   }
 
  private:
-  // Returns whether "..." precedes printed position i, which is position 3 of a shortened axis.
+  // Returns whether "..." precedes printed position i. On a shortened axis, it precedes position 3.
   bool is_gap(int32_t axis, int64_t i) const {
     return i == kEdge && corner_.shape[axis] != layout_.shape[axis];
   }

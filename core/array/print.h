@@ -26,7 +26,8 @@ Corner corner_of(const Layout &layout);
 // Copies the printed elements from host memory into `out`, in C order and native byte order.
 void gather_corner(const Layout &layout, bool swapped, const Corner &corner, std::byte *out);
 
-// Returns the text without a final newline. gather_corner has written `values`.
+// Returns the text without a final newline. `values` are the elements that gather_corner has
+// written.
 std::string format_values(const Layout &layout, const Corner &corner, const std::byte *values);
 
 }  // namespace gufunc::array

@@ -33,8 +33,8 @@ struct Dimensions {
 guf_status make_view(const Array &array, const Dimensions &dimensions, uint64_t address,
                      bool read_only, base::Ref<Array> *out, guf_error *error);
 
-// The functions below have the parameters and errors of guf_array_slice and the public functions
-// that follow it. The C API layer has already checked the pointers.
+// The functions below have the parameters and errors of the public functions of the same name, such
+// as guf_array_slice. The C API layer has already checked the pointers.
 
 // Computes the start and the length of a slice of `extent` elements, like Python's slice.indices.
 // INT64_MIN represents an omitted bound.
@@ -57,7 +57,7 @@ guf_status expand_dims(const Array &array, int32_t naxes, const int64_t *axes,
 guf_status sliding_window(const Array &array, int32_t naxes, const int64_t *axes,
                           const int64_t *windows, base::Ref<Array> *out, guf_error *error);
 
-// Returns the order of a copy: ANY becomes F if the array is F- but not C-contiguous, else C.
+// Returns `order`, unless it is ANY. ANY becomes F if the array is F- but not C-contiguous, else C.
 inline int32_t settle_order(const Array &array, int32_t order) {
   if (order != GUF_ORDER_ANY) return order;
   const uint32_t both = GUF_ARRAY_C_CONTIGUOUS | GUF_ARRAY_F_CONTIGUOUS;

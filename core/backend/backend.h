@@ -18,14 +18,16 @@
 
 namespace gufunc::backend {
 
-// The DLPack device types (gufunc/dlpack.h) of a backend's memory. 0: DLPack has no such type.
+// The DLPack device types (gufunc/dlpack.h) of a backend's memory. A value of 0 means that DLPack
+// has no such type.
 struct DlpackTypes {
   int32_t device = 0;   // memory of a device
   int32_t pinned = 0;   // page-locked and mapped host memory
   int32_t managed = 0;  // managed memory
 };
 
-// One plugin: the contents of its note, and its function table once it is opened. Never destroyed.
+// One plugin: the contents of its note, and its function table once the plugin is opened. Never
+// destroyed.
 struct Backend {
   std::string name;
   std::string path;  // empty for a backend that is linked into the library
@@ -39,8 +41,9 @@ class Stream;
 
 class Device;
 
-// The handle of device "auto" if the automatic device is this device. A call whose operands are all
-// in host memory runs on the device only if that is expected to be faster. Member of its Device.
+// The object behind the handle of device "auto" if the library chose `device` for it. A call on
+// this handle whose operands are all in host memory runs on `device` only if it is expected to be
+// faster there. Each Device contains its own AutomaticDevice.
 class AutomaticDevice final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kAutomatic;
@@ -104,13 +107,13 @@ class Event final : public base::Object {
   Device *device = nullptr;
   void *native = nullptr;
   uint32_t fork_epoch = 0;
-  bool recorded = false;           // the next two fields describe the last record
+  bool recorded = false;           // the next two fields describe the latest recording
   bool captured = false;           // whether the event is a point in a graph
-  std::weak_ptr<Capture> capture;  // the graph's capture; expires with it
+  std::weak_ptr<Capture> capture;  // the capture of the graph; expires with the capture
 };
 
-// Returns the loop's kernel on a device. A repeated request costs one load. The first request may
-// load a module, so a plan makes the request when it is created.
+// Returns the loop's kernel on a device. A repeated call costs one atomic load. The first call may
+// load an image, so a plan calls this function when it is created.
 // Errors  GUF_E_NO_IMAGE <= no image for this device; the message lists the available targets
 guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                      guf_error *error);
@@ -121,7 +124,8 @@ guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
 guf_status fold_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                    guf_error *error);
 
-// Describes in one line the image that kernel_of uses. Empty for a registered host function.
+// Returns one line of text about the image that kernel_of uses, or an empty text for a registered
+// host function.
 std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device);
 
 inline guf_backend_launch make_request(Stream *stream, void *kernel, const op::Loop &loop,
@@ -137,7 +141,8 @@ inline guf_backend_launch make_request(Stream *stream, void *kernel, const op::L
           fp_status};
 }
 
-// Queues one launch. Without a stream, on host memory, the launch is complete on return.
+// Queues one launch. If there is no stream and the device uses host memory, the launch is complete
+// when this function returns.
 inline guf_status launch(Device &device, Stream *stream, void *kernel, const op::Loop &loop,
                          uint32_t threads, const guf_launch_block &block,
                          const guf_fp_status *fp_status, guf_error *error) {
@@ -145,8 +150,8 @@ inline guf_status launch(Device &device, Stream *stream, void *kernel, const op:
   return device.backend->api.launch(device.native, &request, error);
 }
 
-// Describes in lines of text how the backend would run a launch without a stream. Empty if the
-// backend provides no description.
+// Returns lines of text that describe how the backend would run a launch without a stream, or an
+// empty text if the backend provides no description.
 std::string describe_launch(Device &device, void *kernel, const op::Loop &loop, uint32_t threads,
                             const guf_launch_block &block);
 
@@ -162,7 +167,8 @@ std::string describe_method(Device &device, const MethodParts &parts, const op::
                             uint32_t threads, const guf_method_block &block,
                             const guf_fp_status *fp_status);
 
-// `run_method` queues one launch of a method, like `launch` for a kernel.
+// Creates the request of `run_method`, which queues one launch of a method as `launch` does for a
+// kernel.
 inline guf_backend_method make_method(Stream *stream, const MethodParts &parts,
                                       const op::Loop &loop, uint32_t threads,
                                       const guf_method_block &block,
@@ -194,10 +200,11 @@ guf_status open_stream(Device &device, uint64_t native, base::Ref<Stream> *out, 
 // Errors  the first failure of the work, which is reported only once;  GUF_TIMEOUT
 guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *error);
 
-// Keeps `objects` alive until the work on `stream` is done. Drops them at once if it is idle.
+// Keeps `objects` alive until the work on `stream` is done. Drops them at once if the stream is
+// idle.
 void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects) noexcept;
-// Keeps one object alive. If memory is exhausted, waits for the stream instead, because nothing may
-// fail after work has been queued.
+// Keeps one object alive until the work on `stream` is done. If memory is exhausted, waits for the
+// stream instead, because nothing may fail after work has been queued.
 void keep_until_done(Stream &stream, base::Object &object) noexcept;
 
 // Waits for the queued work. Failures are left for the program's own synchronize call to report.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream that is borrowed for one call, so that the call itself reports all failures on it.
+// A stream that is borrowed for one call, so that the call itself reports all failures of its work.
 #ifndef GUFUNC_CORE_BACKEND_BORROWED_STREAM_H
 #define GUFUNC_CORE_BACKEND_BORROWED_STREAM_H
 
@@ -11,7 +11,8 @@ namespace gufunc::backend {
 // internal stream, so it would be meaningless to the program.
 void forget_launch(guf_error *error);
 
-// A device keeps a few of these streams for later calls. Callers must queue nothing after `finish`.
+// A stream of a device that no other call uses. The device keeps a few such streams for later
+// calls. Callers must queue nothing after `finish`.
 class BorrowedStream {
  public:
   BorrowedStream() = default;
@@ -20,7 +21,7 @@ class BorrowedStream {
   ~BorrowedStream();
 
   // Obtains a stream that waits for the work queued on `after`. If `after` is nullptr,
-  // it waits for the device's default stream.
+  // the stream waits for the device's default stream.
   // Errors  as the slots stream_open, event_record, stream_wait_event
   guf_status open(Device &device, Stream *after, guf_error *error);
 

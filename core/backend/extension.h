@@ -7,9 +7,10 @@
 
 namespace gufunc::backend {
 
-// Finds the backend's table `name` and caches it in `known`, so that a repeated request costs one
-// load. `what` names the feature in the error message, such as "graphs". All extension tables are
-// still at their first version, so a table that is shorter than `Table` is treated as missing.
+// Finds the backend's table `name` and caches it in `known`, so that a repeated call costs one
+// atomic load. `what` names the feature in the error message, such as "graphs". All extension
+// tables are still at their first version, so a table that is shorter than `Table` is treated as
+// missing.
 // Errors  GUF_E_UNSUPPORTED <= the backend has no such extension
 template <class Table>
 guf_status find_extension(Device &device, std::atomic<const void *> &known, const char *name,

@@ -9,8 +9,8 @@
 
 namespace gufunc::backend {
 
-// Returns the plugin's extension table for GPUs. A repeated request costs one load. `what` names
-// the feature in the error message, such as "graphs".
+// Returns the plugin's extension table for GPUs. A repeated call costs one atomic load. `what`
+// names the feature in the error message, such as "graphs".
 // Errors  GUF_E_UNSUPPORTED <= the backend has no such extension
 guf_status gpu_extension(Device &device, const char *what, const guf_gpu_api **out,
                          guf_error *error);

@@ -16,7 +16,8 @@ guf_status fail_capture(const char *text, guf_error *error) {
   return base::fail(error, GUF_E_CAPTURE, base::kNone, base::kNone, "%s", text);
 }
 
-// Detaches the streams from a capture. The streams that joined it become ordinary streams again.
+// Detaches the streams from a capture. The streams that joined the capture become ordinary streams
+// again.
 void part(Stream &stream) {
   const std::shared_ptr<Capture> capture = std::move(stream.capture);
   for (const base::Ref<Stream> &joined : capture->joined) joined->capture.reset();

@@ -38,8 +38,8 @@ void abandon_capture(Stream &stream);
 // queries the plugin whether the program itself is capturing it.
 bool is_captured(const Stream &stream);
 
-// Rejects an operation that cannot be part of a graph. Rejecting it here leaves the capture valid;
-// the driver would abort the capture.
+// Rejects an operation that cannot be part of a graph. Rejecting it here leaves the capture valid,
+// whereas the driver would abort the capture.
 // Errors  GUF_E_CAPTURE <= the stream is being captured; the message names the operation `what`
 guf_status refuse_captured(const Stream *stream, const char *what, guf_error *error);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cache of loaded images. The lock is not held while plugins are called. If two threads load
-// the same image, one of them unloads its copy.
+// The cache of loaded images. The lock is not held while plugins are called. Two threads may
+// therefore load the same image, and one of them then unloads its copy.
 #include "core/backend/image_cache.h"
 
 #include <algorithm>
@@ -29,7 +29,8 @@ struct SharedTable {
   uint64_t modules;
 };
 
-// A host function as an image with one kernel. Plugins store its address, which must not change.
+// An image whose only kernel is a host function. Plugins store the address of the image, which must
+// not change.
 struct HostImage {
   explicit HostImage(void (*f)(void)) : function(f) {
     image.format = GUF_IMAGE_HOST;
@@ -53,7 +54,7 @@ Cache &cache() {
   return *instance;
 }
 
-// Finds the image in the cache. Returns false if it has neither been loaded nor rejected.
+// Finds the image in the cache. Returns false if the image has neither been loaded nor rejected.
 bool find_loaded(const Device &device, const guf_module_image &image, void **out_module,
                  Refusal *out_refusal) {
   Cache &all = cache();
@@ -68,7 +69,7 @@ bool find_loaded(const Device &device, const guf_module_image &image, void **out
 }
 
 // Stores a module in the cache. If another thread has already stored a module for the image,
-// returns false and sets `*module` to the stored one.
+// returns false and sets `*module` to the stored module.
 bool keep_loaded(Device &device, const guf_module_image &image, void **module,
                  const Refusal &refusal = {}) {
   Cache &all = cache();

@@ -9,7 +9,7 @@
 
 namespace gufunc::backend {
 
-// Returns the plugin's module for an image, which is loaded on the first call. A device image is
+// Returns the plugin's module for an image. The first call loads the image. A device image is
 // decompressed to temporary memory for the load.
 // Errors  GUF_E_BAD_FILE <= the image does not decompress to the size in its table
 //         GUF_E_NO_IMAGE <= the device's driver rejects the image; find_refusal then returns true
@@ -25,8 +25,8 @@ struct Refusal {
 // Returns whether the device's driver has rejected the image. Writes the reason to `*out`.
 bool find_refusal(const Device &device, const guf_module_image &image, Refusal *out);
 
-// Returns the plugin's kernel for a registered host function. It is created on the first call and
-// kept forever, because programs register few functions.
+// Returns the plugin's kernel for a registered host function. The kernel is created on the first
+// call and kept forever, because programs register few functions.
 // Errors  GUF_E_NO_IMAGE <= the device cannot run host functions;  otherwise as the slots
 guf_status wrap_host_loop(Device &device, void (*function)(void), const char *name,
                           void **out_kernel, guf_error *error);
@@ -34,7 +34,7 @@ guf_status wrap_host_loop(Device &device, void (*function)(void), const char *na
 // Counts one more module that uses the table. Throws std::bad_alloc.
 void share_images(const guf_module_v1 &table);
 
-// Counts one module less that uses the table. After the last module, unloads the images of the
+// Counts one module fewer that uses the table. If no module is left, unloads the images of the
 // table, because the table is about to be unmapped. No loop of the table may be in use.
 void forget_images(const guf_module_v1 &table);
 

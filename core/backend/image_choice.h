@@ -19,7 +19,7 @@ inline const char *target_of(const guf_module_image &image) {
 }
 
 // Appends the target of an image to the list, such as "x86-64-v2" or "sm_90 (refused:
-// CUDA_ERROR_INVALID_IMAGE (200))". A comma precedes it unless the list is empty.
+// CUDA_ERROR_INVALID_IMAGE (200))". A comma precedes the target unless the list is empty.
 void list_image(const Device &device, const guf_module_image &image, base::Text *list);
 
 // Lists the images that contain the kernel family, such as "x86-64-v2, sm_90", or "none".

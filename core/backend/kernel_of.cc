@@ -43,7 +43,8 @@ Place find_place(const op::Ufunc &ufunc, const op::Loop &loop, const Device &dev
     place.table = device.backend->api.builtins();
     function = place.table == nullptr ? nullptr : find_function(*place.table, ufunc.name.c_str());
   }
-  // The counts must be equal: find_loop compares as many dtypes as the function has operands.
+  // The numbers of operands must be equal, because find_loop compares as many dtypes as the
+  // function has operands.
   if (function != nullptr && function->nin + function->nout == ufunc.noperands()) {
     place.loop = find_loop(*function, loop.types.data());
     place.failure = function->failure;
@@ -58,7 +59,7 @@ bool is_listed(const guf_module_v1 &table, uint32_t i) {
   });
 }
 
-// Lists the images that contain the loop, or all images if no image contains it.
+// Lists the images that contain the loop, or all images if no image contains the loop.
 base::Text image_list(const Place &place, const Device &device) {
   if (place.loop != nullptr) return list_images(device, *place.table, place.loop->family);
   base::Text list;
@@ -84,7 +85,7 @@ const guf_module_image *best_of(const Device &device, const Place &place) {
   return place.loop == nullptr ? nullptr : best_image(device, *place.table, place.loop->family);
 }
 
-// Gets the kernel with this index, which is that of the loop's kernel or of its fold entry.
+// Gets the kernel with the given index, which is either the loop's kernel or the loop's fold entry.
 guf_status kernel_of_place(const op::Ufunc &ufunc, const op::Loop &loop, Device &device,
                            const Place &place, uint32_t index, void **out, guf_error *error) {
   bool refused = false;
@@ -106,7 +107,8 @@ guf_status find_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &dev
   return GUF_OK;
 }
 
-// Out of line, so that calls with a known kernel do not execute the formatting code.
+// This function is out of line to keep the formatting code out of the path of calls whose kernel is
+// already cached.
 [[gnu::cold, gnu::noinline]] void name_for_traces(const op::Ufunc &ufunc, const op::Loop &loop,
                                                   const void *kernel) {
   trace::name_kernel(kernel, describe(ufunc, loop, "").c_str());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks kernel tables: every pointer before its use, and every count before a multiplication.
+// Checks kernel tables. Every pointer is checked before it is used, and every count before it is
+// multiplied.
 #include "core/backend/kernel_table.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ constexpr uint32_t kMaxImages = 1U << 10;
 constexpr uint64_t kMaxImageSize = uint64_t{1} << 31;
 constexpr uint64_t kMaxInflatedSize = uint64_t{1} << 28;
 constexpr size_t kMaxText = 4096;
-// Measured costs, for TableReader::affords.
+// The measured costs of checks in nanoseconds, for TableReader::affords.
 constexpr uint64_t kSignatureWork = 200, kWorkPerCharacter = 32, kLoopWork = 200, kEntryWork = 4;
 constexpr uint32_t kAllFunctionFlags =
     GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE | GUF_FUNCTION_ASSOCIATIVE |
@@ -221,8 +222,8 @@ guf_status Checker::check_function(const guf_module_function &function) {
   return check_loops(function);
 }
 
-// Checks the merge and finish functions of a reduction. They must be in the same table and must not
-// be reductions themselves, so that no cycle is possible.
+// Checks the merge and finish functions of a reduction. Both must be in the same table, and neither
+// may itself be a reduction, so that no cycle is possible.
 guf_status Checker::check_reduction(const guf_module_v1 &table,
                                     const guf_module_function &function) {
   if (function.merge == 0 && function.finish == 0) return GUF_OK;

@@ -22,7 +22,7 @@ struct Region {
 // The rules for the check of a table.
 struct TableRules {
   std::span<const Region> regions;  // if empty, pointers are not checked (linked-in tables)
-  bool host_code = true;            // if false, host images are ignored: they never run
+  bool host_code = true;            // if false, host images are not checked, because they never run
 };
 
 // Checks every field that the library reads later: counts, pointers, names, dtypes, signatures,

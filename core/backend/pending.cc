@@ -23,7 +23,7 @@ struct PendingWork {
   uint32_t fork_epoch;
   std::vector<base::Ref<base::Object>> objects;
   PendingWork *next;
-  std::atomic<uint32_t> users{1};  // the list, and the threads that wait for the work
+  std::atomic<uint32_t> users{1};  // counts the list and the threads that wait for the work
 };
 
 void drop(PendingWork *work) {
@@ -57,8 +57,8 @@ bool record_event(Stream &stream, void **out_event) {
   return false;
 }
 
-// Fallback if there is no memory to track the work. It polls, because stream_synchronize would
-// clear a failure that must be reported to the program.
+// Polls until the stream is idle. Used if there is no memory to track the work. stream_synchronize
+// is not used, because it would clear a failure that must be reported to the program.
 void wait_until_idle(Stream &stream) {
   ErrorRecord record(nullptr);
   while (stream.device->backend->api.stream_query(stream.native, record.get()) == GUF_NOT_READY) {
@@ -76,7 +76,8 @@ bool is_done(const PendingWork &work) {
   return work.device->backend->api.event_query(work.event, record.get()) != GUF_NOT_READY;
 }
 
-// Returns whether the work may access the array. Operands of plans and graphs are unknown: true.
+// Returns whether the work may access the array. The operands of plans and graphs are not known, so
+// the result is true for them.
 bool may_touch(const PendingWork &work, const array::Array &array) {
   for (const base::Ref<base::Object> &object : work.objects) {
     if (object->kind() == base::Kind::kPlan || object->kind() == base::Kind::kGraph) return true;
@@ -119,7 +120,8 @@ class Waiting {
     return GUF_OK;
   }
 
-  // Waits for the collected work. Does not report failures of the work, which its stream reports.
+  // Waits for the collected work. Does not report failures of the work, because the stream of the
+  // work reports them.
   guf_status wait(uint64_t timeout_ns) const {
     using Clock = std::chrono::steady_clock;
     const auto begin = Clock::now();

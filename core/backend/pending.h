@@ -33,8 +33,8 @@ class Held {
 };
 
 // Waits for queued work that uses the array's bytes, and for all plans and
-// graphs, whose operands are unknown. Does not report failures of the work, which
-// its stream reports. Throws std::bad_alloc.
+// graphs, whose operands are unknown. Does not report failures of the work, because the stream of
+// the work reports them. Throws std::bad_alloc.
 // Errors  GUF_TIMEOUT;  GUF_E_CAPTURE <= a stream of the work's device is being captured
 guf_status wait_for_array(const array::Array &array, uint64_t timeout_ns, guf_error *error);
 

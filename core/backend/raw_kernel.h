@@ -16,7 +16,7 @@ namespace gufunc::backend {
 
 class TableReader;
 
-// struct_size of tables from versions without raw kernels.
+// The struct_size of tables that were compiled for a library version without raw kernels.
 inline constexpr uint32_t kTableWithoutRaw = offsetof(guf_module_v1, raw_kernels);
 
 inline std::span<const guf_module_kernel> raw_kernels_of(const guf_module_v1 &table) {
@@ -24,19 +24,21 @@ inline std::span<const guf_module_kernel> raw_kernels_of(const guf_module_v1 &ta
   return {table.raw_kernels, table.nraw_kernels};
 }
 
-// Checks the raw kernels of a table whose header and images are valid. Returns nullptr if they are
-// valid. Otherwise returns the expected value, and writes the invalid field and its kernel.
+// Checks the raw kernels of a table whose header and images are valid. Returns nullptr if the raw
+// kernels are valid. Otherwise returns the expected value, and writes the invalid field and its
+// kernel.
 const char *check_raw_kernels(const guf_module_v1 &table, const TableReader &reader,
                               std::string_view *out_where, const char **out_field);
 
 // Returns the number of 8-byte words that a parameter occupies in the block of a launch.
 uint32_t parameter_words(const guf_module_parameter &parameter);
 
-// Returns the extension of the device's backend for raw kernels. A repeated request costs one load.
+// Returns the extension of the device's backend for raw kernels. A repeated call costs one atomic
+// load.
 // Errors  GUF_E_UNSUPPORTED <= the backend has no such extension
 guf_status kernels_extension(Device &device, const guf_kernels_api **out, guf_error *error);
 
-// Returns the plugin's kernel from the image with the highest score. May load modules.
+// Returns the plugin's kernel from the image with the highest score. May load images.
 // Errors  GUF_E_NO_IMAGE <= no image for this device; the message lists the available targets
 guf_status raw_kernel_of(const guf_module_v1 &table, const guf_module_kernel &kernel,
                          Device &device, void **out, guf_error *error);

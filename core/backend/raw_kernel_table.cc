@@ -14,7 +14,7 @@ constexpr uint32_t kMaxRawKernels = 1U << 16;
 constexpr uint32_t kMaxThreads = 1024;
 constexpr uint32_t kMaxSharedBytes = 1U << 20;
 constexpr size_t kLongestText = 4096;
-constexpr uint64_t kKernelWork = 200;  // cost for TableReader::affords
+constexpr uint64_t kKernelWork = 200;  // nanoseconds, for TableReader::affords
 
 const char *check_parameter(const guf_module_parameter &parameter, const char **out_field) {
   *out_field = "a parameter's kind";

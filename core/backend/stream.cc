@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens streams, and destroys streams and events. The destructors run in base::collect, never
-// during a release, so they may call drivers. They skip objects of the parent process, whose driver
-// state does not exist in a forked child.
+// during a release, so they may call drivers. In a forked child, they skip the objects of the
+// parent process, because the driver state of these objects does not exist in the child.
 #include "core/backend/backend.h"
 #include "core/backend/borrowed_stream.h"
 #include "core/backend/graph.h"
@@ -21,14 +21,14 @@ guf_status open_stream(Device &device, uint64_t native, base::Ref<Stream> *out, 
 }
 
 guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *error) {
-  if (device.host_memory) return GUF_OK;  // the host's work is complete on return
+  if (device.host_memory) return GUF_OK;  // calls return when their work is complete
   const guf_backend_api &api = device.backend->api;
   ErrorRecord record(error);
   void *native = nullptr;
   GUF_TRY(api.stream_open(device.native, 0, GUF_BACKEND_STREAM_DEFAULT, &native, record.get()));
   const guf_status status = api.stream_synchronize(native, timeout_ns, record.get());
   api.stream_close(native);
-  if (status != GUF_OK) forget_launch(record.get());  // the program passed no stream
+  if (status != GUF_OK) forget_launch(record.get());  // the number means nothing without a stream
   return status;
 }
 

@@ -46,7 +46,8 @@ class TableReader {
     const Region *const region = find_region(address, address + 1);
     return region != nullptr && region->executable;
   }
-  // Reads a string of at most `limit` characters. Returns false if it does not end in the table.
+  // Reads a string of at most `limit` characters. Returns false if the string is longer or does not
+  // end inside the table's memory.
   bool reads_text(const char *pointer, size_t limit, std::string_view *out) const {
     if (!reaches(pointer)) return false;
     uint64_t most = limit + 1;
@@ -59,7 +60,7 @@ class TableReader {
   }
   // Adds `work` (one unit is about one nanosecond) to the cost of checking the table. Returns false
   // if the total exceeds the limit for a file. The size of the file does not limit the work,
-  // because several rows of a table may point to the same data.
+  // because several entries of a table may point to the same data.
   bool affords(uint64_t work) const {
     work_ += work;
     return rules_.regions.empty() || work_ <= kMaxWork;

@@ -18,8 +18,8 @@ struct DeferredCallback::Node {
 
 namespace {
 
-// `last` is only a hint for the end of the list: a child process that was forked during an append
-// searches for the end from `last` on.
+// `last` is only a hint for the end of the list. In a child process that was forked during an
+// append, the list may continue after `last`, so append() searches for the end from `last` on.
 struct Queue {
   ForkLock lock;
   std::atomic<DeferredCallback::Node *> first{nullptr};

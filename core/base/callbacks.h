@@ -24,7 +24,7 @@ class DeferredCallback {
 
   bool empty() const { return node_ == nullptr; }
   void queue() noexcept;    // schedules one run; this object becomes empty
-  void run_now() noexcept;  // runs it on this thread; this object becomes empty
+  void run_now() noexcept;  // runs the callback on this thread; this object becomes empty
 
   struct Node;
 
@@ -32,7 +32,7 @@ class DeferredCallback {
   std::unique_ptr<Node> node_;
 };
 
-// Creates and queues a callback. If it throws std::bad_alloc, no callback was queued.
+// Creates and queues a callback. If this function throws std::bad_alloc, no callback was queued.
 void queue_callback(CallbackFn function, void *user, uint64_t value);
 
 // Runs at most `max` queued callbacks on this thread, in the order in which they were queued,
@@ -40,7 +40,7 @@ void queue_callback(CallbackFn function, void *user, uint64_t value);
 // callbacks that other callbacks queue. Returns the number of callbacks that ran.
 uint32_t run_callbacks(uint32_t max);
 
-// Returns whether the queue contains callbacks. Costs one load.
+// Returns whether the queue contains callbacks. Costs one atomic load.
 bool callbacks_wait();
 
 }  // namespace gufunc::base

@@ -49,7 +49,8 @@ struct CheckedFile {
   mode_t mode = 0;
 };
 
-// Opens a file for reading. Does not block on a FIFO and does not open devices.
+// Opens a file for reading. Does not block on a FIFO. Rejects everything that is not a regular
+// file.
 // Errors  GUF_E_IO <= the file cannot be opened, or is not a regular file;  GUF_E_NO_MEMORY
 guf_status open_regular(const char *path, CheckedFile *out, guf_error *error);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies each field of a header or note before it is read, because the file is untrusted: until a
-// field has been checked, it may be misaligned or outside the file.
+// The file is untrusted, so a header or note may be misaligned or outside the file. Each header or
+// note is therefore bounds-checked and copied before its fields are read.
 #include "core/base/elf_file.h"
 
 #include <elf.h>

@@ -33,8 +33,8 @@ inline constexpr int kNone = -1;
     guf_error *error, guf_status status, int argument, int axis, int native_code,
     const char *format, ...);
 
-// Writes the details of another record, which a call that returned `status` may have filled, into
-// `error`. Returns `status`.
+// Copies `details` to `error` and returns `status`. `details` is the record of a call that returned
+// `status`. The call may have left the record empty.
 [[gnu::cold, gnu::noinline]] guf_status copy_error(guf_status status, const guf_error &details,
                                                    guf_error *error);
 
@@ -43,7 +43,7 @@ inline constexpr int kNone = -1;
 guf_status status_of_errno(int code);
 
 // Returns whether a failure was caused by a lack of memory or of file descriptors. Such a failure
-// may be temporary, so its outcome must not be stored: the next call tries again.
+// may be temporary, so its outcome must not be cached, and the next call must try again.
 bool is_shortage(guf_status status, int32_t native_code);
 
 // Makes a message that other code wrote (a plugin, a hook) valid UTF-8.

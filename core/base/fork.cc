@@ -14,7 +14,7 @@ namespace {
 
 constinit std::atomic<uint32_t> always_zero{0};
 constinit std::atomic<uint32_t> handler_word{0};
-// Not cleared by a fork: the child continues with the next number after the parent's last one.
+// A fork does not clear this word, so the child continues with the number after the parent's last.
 constinit std::atomic<uint32_t> last_epoch{0};
 
 void wipe_handler_word() {

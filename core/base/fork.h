@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fork detection at the cost of one load, and a lock that survives a fork.
+// Fork detection at the cost of two loads, and a lock that survives a fork.
 #ifndef GUFUNC_CORE_BASE_FORK_H
 #define GUFUNC_CORE_BASE_FORK_H
 

@@ -38,7 +38,7 @@ void log_text(LogLevel level, const char *message) {
 }
 
 void log(LogLevel level, const char *format, ...) {
-  char text[kLogWidth + 3];  // a character cut at the end would not fit anyway
+  char text[kLogWidth + 3];  // a character that vsnprintf cuts would not fit anyway
   va_list args;
   va_start(args, format);
   const int written = std::vsnprintf(text, sizeof text, format, args);

@@ -17,7 +17,8 @@ inline constexpr size_t kLogWidth = 248;  // bytes per line; longer messages are
 void log_text(LogLevel level, const char *message);
 [[gnu::format(printf, 2, 3)]] void log(LogLevel level, const char *format, ...);
 
-// Moves the oldest line to `text`, cut to `capacity` (> 0). Returns false if the ring is empty.
+// Moves the oldest line to `text`, truncated to `capacity` bytes (> 0). Returns false if the ring
+// is empty.
 bool log_take(char *text, size_t capacity, LogLevel *out_level);
 
 }  // namespace gufunc::base

@@ -62,7 +62,7 @@ std::atomic<uint32_t> nslots{0};
 
 // Guards the growth of the table and the free list. Lookup, retain and release do not lock.
 struct Growth {
-  ForkLock mutex;  // a child that is forked while it is locked continues with its own copy
+  ForkLock mutex;  // a child that is forked while the lock is held can still acquire its copy
   std::vector<uint32_t> free;
 };
 Growth &growth() {

@@ -11,7 +11,7 @@
 
 namespace gufunc::base {
 
-// The kind of an object. Every handle contains the value.
+// The kind of an object. Every handle contains the kind of its object.
 enum class Kind : uint8_t {
   kContext = 1,
   kDevice = 2,
@@ -39,9 +39,9 @@ class Object {
 
   Kind kind() const { return kind_; }
   void keep() { references_.fetch_add(1, std::memory_order_relaxed); }
-  // Adds a reference, and returns false if the last reference is already gone. For registries that
-  // point to an object without owning a reference. The object's destructor must first remove the
-  // object from the registry, under the lock that guards this call.
+  // Adds a reference, and returns false if the last reference is already gone. Used by registries
+  // that point to an object without owning a reference. The object's destructor must first remove
+  // the object from the registry, under the lock that guards this call.
   bool try_keep() {
     uint32_t seen = references_.load(std::memory_order_relaxed);
     while (seen != 0) {
@@ -91,9 +91,9 @@ class Ref {
   T *object_ = nullptr;
 };
 
-// Frees the objects whose last reference is gone. Costs one load if there are none. Functions that
-// create objects, guf_poll, trim and shutdown call it; a release never does. Destructors may call
-// drivers and queue callbacks.
+// Frees the objects whose last reference is gone. Costs one atomic load if there are no such
+// objects. Functions that create objects and guf_poll, trim and shutdown call collect(), but a
+// release never does. Destructors may call drivers and queue callbacks.
 void collect();
 
 // Adds one external reference and returns the handle. The first call for an object also adds an

@@ -4,12 +4,12 @@
 //
 // Debuggers and the symbolizers of sanitizers open the same name later, from another
 // process. The name therefore contains the number of this process instead of "self". The
-// descriptor number is one that the process is unlikely to reuse, because a debugger that
-// opens a pipe by this name would block forever.
+// descriptor number is one that the process is unlikely to reuse, because a debugger would block
+// forever if the name later referred to a pipe.
 //
-// The loader first compares the names of libraries. A second file with a reused descriptor number
-// would silently return the first library again. Each call therefore spells the path differently,
-// with "//" or "/./" for each bit of a counter.
+// The loader first compares the name with the names of the loaded libraries. For a second file with
+// a reused descriptor number, it would silently return the first library again. Each call therefore
+// spells the path differently, with "//" or "/./" for each bit of a counter.
 #include "core/base/open_library.h"
 
 #include <dlfcn.h>

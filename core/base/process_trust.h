@@ -17,11 +17,12 @@ namespace gufunc::base {
 guf_status library_file(std::string *out, guf_error *error);
 
 // Returns a text for messages about missing plugins, which explains that /proc cannot be read. The
-// library needs /proc to find its own file and to open plugins. Empty if /proc is readable.
+// library needs /proc to find its own file and to open plugins. The text is empty if /proc is
+// readable.
 std::string missing_proc();
 
-// Determines the rule with the effective user and group, and the owner and group of libgufunc's
-// file.
+// Determines the trust rule of this process, which contains the effective user and group, and the
+// owner and group of libgufunc's file.
 // Errors  as library_file
 guf_status process_trust(TrustRule *out, guf_error *error);
 

@@ -10,12 +10,12 @@
 
 namespace gufunc::base {
 
-// Size of T in the first version of the library that contained it. If a struct has grown since, a
-// specialisation contains its old size.
+// The size of T in the first version of the library that contained T. If T has grown since, a
+// specialisation contains the old size.
 template <class T>
 inline constexpr uint32_t kFirstSize = sizeof(T);
 
-// Larger than any struct: a struct_size above this was never initialised.
+// No struct is larger than this, so a larger struct_size was never initialised.
 inline constexpr uint32_t kMaxStructSize = 1U << 16;
 
 // Checks the struct_size of a caller's struct. `name` is the caller's argument, for error messages.

@@ -17,7 +17,7 @@ unsigned code_point(const char *bytes, size_t length) {
   return code;
 }
 
-// Whether a terminal may interpret the character instead of showing it.
+// Returns whether a terminal may interpret the character instead of showing it.
 bool is_control(unsigned code) {
   return code < 0x20 || (code >= 0x7F && code < 0xA0)  // C0, DEL, C1
          || code == 0x061C || code == 0x200E || code == 0x200F ||

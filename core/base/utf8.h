@@ -20,11 +20,12 @@ size_t utf8_length(const char *bytes, size_t left);
 size_t copy_utf8(char *to, size_t capacity, std::string_view text);
 
 // Returns the length of the longest prefix of `text` that has at most `most`
-// bytes and does not split a character. `most` must fit in an int. For messages
-// that quote the beginning of a text ("%.*s").
+// bytes and does not split a character. `most` must fit in an int. Used by messages that quote the
+// beginning of a text ("%.*s").
 int utf8_prefix(std::string_view text, size_t most);
 
-// Whether printable() escapes the line feeds of a text, or keeps them because they are its layout.
+// Whether printable() escapes the line feeds of a text, or keeps them because they separate its
+// lines.
 enum class LineFeeds { kEscape, kKeep };
 
 // Returns a copy of `text` that a program may write to a terminal. Bytes that are not UTF-8 become

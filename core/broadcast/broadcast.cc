@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the loop dimensions: NumPy's broadcasting of the inputs, the given outputs and the mask.
+// Computes the loop dimensions by NumPy's broadcasting of the inputs, the given outputs and the
+// mask.
 #include "core/broadcast/broadcast.h"
 
 #include <algorithm>
@@ -74,7 +75,8 @@ void add_shape_given(const op::CallView &call, const LoopShape &loop, int32_t op
   text->add_shape(given, layout.ndim);
 }
 
-// Appends an operand as in NumPy's gufunc messages: its shape, "->", and its part of the loop.
+// Appends an operand as in NumPy's gufunc messages: the operand's shape, "->", and the shape to
+// which nditer remaps it.
 void add_remapped(const op::CallView &call, const LoopShape &loop, int32_t operand, int32_t ncore,
                   base::Text *text) {
   const array::Layout &layout = call.operand[operand].layout;
@@ -208,14 +210,15 @@ guf_status check_kept(const op::CallView &call, const LoopShape &loop, guf_error
   return GUF_OK;
 }
 
-// Returns whether an output, of loop shape `own`, contains loop axis `axis` with its full extent.
+// Returns whether an output has the full extent of loop dimension `axis`. `own` contains the
+// output's extents in the loop dimensions.
 bool has_axis(const op::CallView &call, const LoopShape &loop, const Extents &own, int32_t axis) {
   const int32_t pad = loop.ndim - own.ndim;
   if (axis >= pad) return own.shape[axis - pad] == loop.extent[axis];
   return call.ufunc->signature.generalized && loop.extent[axis] == 1;
 }
 
-// If several outputs do not match, NumPy reports the one whose mismatching axis is the last.
+// If several outputs do not match, NumPy reports the output whose mismatching axis is the last.
 [[gnu::cold, gnu::noinline]] guf_status fail_written(const op::CallView &call,
                                                      const LoopShape &loop, guf_error *error) {
   for (int32_t axis = loop.ndim - 1; axis >= 0; --axis) {
@@ -230,8 +233,8 @@ bool has_axis(const op::CallView &call, const LoopShape &loop, const Extents &ow
   return GUF_OK;
 }
 
-// Checks that outputs have the loop's shape, because outputs are never broadcast. As in NumPy, the
-// output of a gufunc may lack leading axes of extent 1.
+// Checks that outputs have the extents of the loop dimensions, because outputs are never broadcast.
+// As in NumPy, the output of a gufunc may lack leading axes of extent 1.
 guf_status check_written(const op::CallView &call, const LoopShape &loop, guf_error *error) {
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (!call.ufunc->signature.writes(i) || is_missing(call, i)) continue;
@@ -278,7 +281,8 @@ guf_status count_items(LoopShape *loop, guf_error *error) {
     }
   }
   fits = fits && items <= static_cast<uint64_t>(INT64_MAX);
-  // As in NumPy, overflow of the other extents is an error even if one extent is 0.
+  // As in NumPy, an overflow of the product of the nonzero extents is an error even if another
+  // extent is 0.
   if (!fits)
     return base::fail(error, GUF_E_SHAPE, kNone, kNone,
                       "iterator is too large; the broadcast shape has more than 2^63 - 1 elements");

@@ -155,7 +155,7 @@ guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done
                                                   guf_error *details, guf_error *error) {
   const char *const name = call.ufunc->name.c_str();
   details->message[sizeof details->message - 1] = '\0';
-  if (status < 100 || status > 9999) {  // an error class has one or two digits
+  if (status < 100 || status > 9999) {  // errors have three or four digits
     return base::fail_native(error, GUF_E_LOOP, kNone, kNone, status,
                              "%s: the hook for core dimensions returned %d, which is not an error",
                              name, status);
@@ -167,7 +167,7 @@ guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done
   return base::fail(error, status, details->argument, details->axis, "%s", details->message);
 }
 
-// Calls the program's hook with a copy of the sizes, of which it may set only unknown ones.
+// Calls the program's hook with a copy of the sizes. The hook may set only unknown sizes.
 guf_status call_hook(const op::CallView &call, LoopShape *loop, guf_error *error) {
   const op::Ufunc &ufunc = *call.ufunc;
   if (__builtin_expect(ufunc.core_dims == nullptr, 1)) return GUF_OK;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The result of broadcasting: the extents of the loop, the sizes of the core dimensions, and the
-// positions of the operands' core axes.
+// The result of broadcasting: the extents of the loop dimensions, the sizes of the core dimensions,
+// and the positions of the operands' core axes.
 #ifndef GUFUNC_CORE_BROADCAST_LOOP_SHAPE_H
 #define GUFUNC_CORE_BROADCAST_LOOP_SHAPE_H
 
@@ -17,8 +17,8 @@ struct LoopShape {
   int64_t extent[GUF_MAX_NDIM];
   uint64_t items;  // product of the extents
 
-  // The number of core axes of operand i. They are its last axes. Missing optional dimensions do
-  // not count. With keepdims=, it includes the kept axes of an output.
+  // The number of core axes of operand i, which are the operand's last axes. Missing optional
+  // dimensions do not count. With keepdims=, the kept axes of an output count.
   int32_t core_ndim[GUF_MAX_OPERANDS];
   int64_t core_size[GUF_MAX_CORE_NAMES];  // per distinct dimension; 1 if the dimension is missing
   uint32_t missing;                       // bit d: optional dimension d is missing

@@ -11,7 +11,7 @@ using base::kNone;
 
 // Finds the first operand whose core dimensions do not permit keepdims=. As in NumPy, the
 // dimensions of the signature are checked first, and then the dimensions that are present. Returns
-// kNone if every operand permits it.
+// kNone if every operand permits keepdims=.
 int32_t find_misfit(const op::CallView &call, const LoopShape &loop) {
   const op::Signature &signature = call.ufunc->signature;
   for (int32_t i = 0; i < call.noperands; ++i) {
@@ -61,7 +61,8 @@ int32_t loop_ndim(const op::CallView &call, const LoopShape &loop) {
   return ndim;
 }
 
-// Writes the operand's axes to loop->order: the axes that are not in `axes`, then `axes`.
+// Writes the order of the operand's axes to loop->order: first the axes that are not in `axes`,
+// then the axes in `axes`.
 guf_status order_axes(int32_t operand, int32_t ndim, const int64_t *axes, LoopShape *loop,
                       guf_error *error) {
   uint64_t taken = 0;
@@ -161,7 +162,7 @@ guf_status permute_operands(op::CallView &call, LoopShape *loop, guf_error *erro
                         "argument %d would have %d dimensions, more than %d", i, ndim,
                         static_cast<int>(GUF_MAX_NDIM));
     }
-    int64_t last[GUF_MAX_NDIM];  // the axes of an output without an entry
+    int64_t last[GUF_MAX_NDIM];  // the axes of an output without an entry in axes=
     for (int32_t j = 0; j < ncore; ++j) last[j] = j - ncore;
     const int64_t *axes = args.axis;
     if (axes == nullptr && i < args.naxes) {

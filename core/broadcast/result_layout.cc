@@ -9,7 +9,7 @@
 namespace gufunc::broadcast {
 namespace {
 
-// Returns the stride along a loop dimension, 0 if the operand is broadcast or has no such axis.
+// Returns the stride along a loop dimension, or 0 if the operand is broadcast or has no such axis.
 int64_t loop_stride(const array::Layout &layout, int32_t core_ndim, const LoopShape &loop,
                     int32_t k) {
   const int32_t axis = k - (loop.ndim - (layout.ndim - core_ndim));
@@ -55,7 +55,8 @@ void sort_by_inputs(const op::CallView &call, const LoopShape &loop, int32_t *ra
   }
 }
 
-// `order` contains the caller's axes if axes= or axis= permuted the operand; otherwise nullptr.
+// Returns whether an operand is F-contiguous in the caller's order of axes. `order` is the
+// operand's list in LoopShape::order if axes= or axis= permuted the operand, otherwise nullptr.
 bool is_fortran(const array::Layout &layout, const int8_t *order) {
   int32_t place[GUF_MAX_NDIM];
   for (int32_t k = 0; k < layout.ndim; ++k) place[order != nullptr ? order[k] : k] = k;

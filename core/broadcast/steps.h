@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of `arrange` for gufuncs. Each step has its own source file in this folder.
+// The steps of `arrange` for gufuncs, which other source files of this folder implement.
 #ifndef GUFUNC_CORE_BROADCAST_STEPS_H
 #define GUFUNC_CORE_BROADCAST_STEPS_H
 

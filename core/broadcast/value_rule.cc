@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates value rules such as "n=value(1)". Only this file reads an element before a launch.
+// Evaluates value rules such as "n=value(1)". No other step of an ordinary call reads elements
+// before the launch.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -73,8 +73,8 @@ uint64_t blocks_of(const op::CallView &call, const broadcast::LoopShape &loop) {
   return std::clamp<uint64_t>(loop.items, 1, units);
 }
 
-// Returns whether a dimension multiplies the work. A size that is computed from other sizes does
-// not, such as that of p in "(m),(n)->(p)" with p=m+n-1.
+// Returns whether a dimension multiplies the work. A dimension whose size is computed from other
+// sizes does not, such as p in "(m),(n)->(p)" with p=m+n-1.
 bool is_work(const op::Ufunc &ufunc, const op::CoreDim &dim) {
   return dim.in_inputs || (dim.rule < 0 && ufunc.core_dims == nullptr);
 }
@@ -102,8 +102,8 @@ guf_status move_to_device(op::CallView &call, const op::Loop &loop, guf_error *e
   return runs ? place_on_automatic(call, error) : GUF_OK;
 }
 
-// Places a call that is faster on the host. The host may have no kernel for it, because a module
-// may have images for GPUs only. If neither device has a kernel, the launch fails later.
+// Places a call that is faster on the host. The host may have no kernel for the call, because a
+// module may have images for GPUs only. If neither device has a kernel, the launch fails later.
 guf_status place_on_host(op::CallView &call, const op::Loop &loop, guf_error *error) {
   bool on_host = false, on_device = false;
   GUF_TRY(has_kernel(call, loop, *call.device, &on_host, error));

@@ -14,7 +14,7 @@ namespace gufunc::call {
 // The cost of transferring a call's operands, and the amount of its work.
 struct AutoWeight {
   uint64_t bytes;   // bytes of host operands, counted for each direction
-  uint64_t steps;   // items of the loop times the sizes of core dimensions
+  uint64_t steps;   // product of the loop extents and the core sizes
   uint64_t width;   // size in bytes of the widest element of the loop
   uint64_t blocks;  // number of blocks that the device runs at once
 };

@@ -52,8 +52,8 @@ guf_status MaskedCopy::check(backend::Device &device, guf_dtype dtype, guf_error
 }
 
 // Sets the layouts of the copy. Axes of extent 1 are omitted, to leave room for an axis of units:
-// an array with elements has fewer than GUF_MAX_NDIM axes of larger extent. An array without
-// elements is described by a single axis of extent 0.
+// an array with elements has fewer than GUF_MAX_NDIM axes of larger extent, because it would be too
+// big otherwise. An array without elements is described by a single axis of extent 0.
 guf_status MaskedCopy::take_axes(const op::CallView &outer, const memory::Side &to,
                                  const memory::Side &from, int32_t ncore, guf_error *error) {
   int64_t *const from_strides = call.stride_buffer[0];

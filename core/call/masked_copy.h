@@ -23,8 +23,8 @@ class MaskedCopy {
   // Errors  GUF_E_NO_IMAGE <= the device has no kernel for the copy
   static guf_status check(backend::Device &device, guf_dtype dtype, guf_error *error);
 
-  // Prepares the copy. Both sides have the same dtype and shape. The mask of
-  // `outer` does not have their last `ncore` axes.
+  // Prepares the copy. `to` and `from` have the same dtype and shape. The mask of `outer` lacks the
+  // last `ncore` axes of `to` and `from`.
   // Errors  GUF_E_NO_LOOP <= `absolute` has no suitable loop
   //         GUF_E_INTERNAL <= more axes than an array with elements can have
   guf_status arrange(const op::CallView &outer, const memory::Side &to, const memory::Side &from,

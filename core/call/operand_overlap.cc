@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Detection of overlapping operands. Inputs are copied in preference to staging outputs,
 // because the copy of an input is not written back and does not involve the mask. Outputs that
-// overlap each other are written as if one after the other, in order. (In NumPy, the result
-// depends on the order in which its loops run.)
+// overlap each other are written as if one after the other, in the order of the operands. (In
+// NumPy, the result depends on the order in which its loops run.)
 #include "core/call/operand_overlap.h"
 
 #include <algorithm>

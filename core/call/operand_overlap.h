@@ -25,7 +25,7 @@ struct OverlapWork {
   bool mask_copied;
 };
 
-// How the memory of two operands of a call overlaps, at least one of which is written.
+// How the memory of two operands of a call overlaps. At least one of the operands is written.
 enum class Overlap { kApart, kSame, kMixed };
 Overlap overlap_of(const op::CallView &call, int32_t a, int32_t b);
 

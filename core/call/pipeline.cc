@@ -100,7 +100,8 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   return finish(call, loop, choice, kernel, &arrays, outputs, record.get());
 }
 
-// Value rules read their operands from memory, which earlier work of the stream may still write.
+// Waits for the stream if a value rule reads its operand from memory, because earlier work of the
+// stream may still write the operand.
 void wait_for_sizes(const op::CallView &call) {
   for (const op::DimRule &rule : call.ufunc->signature.rules) {
     if (rule.kind != op::DimRule::Kind::kValue) continue;

@@ -14,7 +14,8 @@ namespace gufunc::call {
 
 class SeparateOutputs;
 
-// Runs a call. On success, writes the outputs that it allocated to `outputs`, indexed by output.
+// Runs a call. On success, writes the outputs that the call allocated to `outputs`, which is
+// indexed by output.
 // Errors  as guf_call
 guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error);
 
@@ -22,7 +23,7 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error);
 // Errors  as guf_call before the launch
 guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error);
 
-// Options of `decide`, which differ between its callers.
+// The options in which the callers of `decide` differ.
 struct DecideOptions {
   // Whether a call on device auto with host operands may run on the automatic device.
   AutoMove auto_move = AutoMove::kNever;
@@ -42,8 +43,8 @@ guf_status decide(op::CallView &call, const DecideOptions &options, resolve::Cho
 guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
                   const resolve::Choice &choice, void *kernel, guf_error *error);
 
-// Launches a prepared geometry, once per index of the dimensions that exceed a block. Modifies
-// `launch`. `fp_status` requests floating-point flags, or is nullptr.
+// Launches a prepared geometry, once per index of the dimensions that do not fit into the launch
+// block. Modifies `launch`. `fp_status` requests floating-point flags, or is nullptr.
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
                uint32_t threads, const guf_fp_status *fp_status, geometry::Launch *launch,
                guf_error *error);

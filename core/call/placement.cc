@@ -31,7 +31,7 @@ struct Locations {
       found == nullptr ? "host memory" : found->spec.c_str());
 }
 
-// Reports that the requested device differs from that of the operands or the stream.
+// Reports that the requested device differs from the device of the operands or the stream.
 [[gnu::cold, gnu::noinline]] guf_status fail_requested(const op::CallView &call,
                                                        const Device &expected, guf_error *error) {
   return base::fail(error, GUF_E_DEVICE_MISMATCH, kNone, kNone,
@@ -96,7 +96,7 @@ guf_status place_on_device(op::CallView &call, Locations locations, guf_error *e
 }
 
 // Returns the device that "auto" requests. If all operands are on the host, no device is requested
-// for now: `weigh` decides later.
+// yet, because `weigh` decides later.
 Device *find_auto_device(const Locations &locations, op::CallView *call) {
   const bool open =
       locations.device == nullptr && call->stream == nullptr && !call->automatic->host_memory;

@@ -13,8 +13,8 @@ inline bool requests_fp_flags(const op::CallView &call) {
   return (call.args->options.fp_report | call.args->options.fp_fail) != 0;
 }
 
-// Checks that the backend can detect the requested flags. `feature` is
-// the guf_backend_feature that this requires.
+// Checks that the backend can detect the requested flags. `feature` is the guf_backend_feature that
+// the detection requires.
 // Errors  GUF_E_UNSUPPORTED <= flags are requested, and the backend does not have the feature
 guf_status check_fp_flags(const op::CallView &call, uint64_t feature, guf_error *error);
 

@@ -133,8 +133,8 @@ guf_status SeparateOutputs::redirect(resolve::Choice *choice, guf_error *error) 
 }
 
 guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *error) {
-  // Copies every operand that the copies below would overwrite. Not needed for an operand that
-  // overlaps its own output, because memory::move permits overlap.
+  // Copies every operand that the copies below would overwrite. This is not needed for an operand
+  // that overlaps its own output, because memory::move permits overlap.
   for (const Pair &pair : pairs_) {
     const array::Layout &written = call_.operand[pair.output].layout;
     for (int32_t i = 0; i < call_.noperands; ++i) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls with separate outputs for inout operands, such as "(n)" with input x and output y.
+// Calls with separate outputs for inout operands. For example, a ufunc with the signature "(n)" can
+// read x and write its result to y.
 #ifndef GUFUNC_CORE_CALL_SEPARATE_OUTPUTS_H
 #define GUFUNC_CORE_CALL_SEPARATE_OUTPUTS_H
 
@@ -12,8 +13,8 @@
 namespace gufunc::call {
 
 // Redirects each written operand of a call to its separate output and allocates missing outputs.
-// The values of the operand are copied to the output when only the launch can still fail. The call
-// then runs in place on the outputs.
+// The values of the operand are copied to the output after all checks, when only the launch can
+// still fail. The call then runs in place on the outputs.
 class SeparateOutputs {
  public:
   // `arrays` owns the missing outputs. It is nullptr for queries, in which missing outputs only
@@ -46,7 +47,7 @@ class SeparateOutputs {
  private:
   struct Pair {
     int32_t operand;
-    int32_t output;  // index of the output, after the operands
+    int32_t output;  // index of the output in CallView::operand
     guf_dtype loop_dtype;
     bool through_copy;       // whether the loop runs on a copy with the loop's dtype
     op::OperandView source;  // the operand that the caller passed

@@ -140,7 +140,8 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
     GUF_TRY(memory::convert(*call_.device, call_.stream, {to, false}, source, error));
   }
   staged_strides(from, to, strides);
-  // A view with the operand's shape. It is an array, so that its strides are kept with the copy.
+  // A view of the copy with the operand's shape. The view is an array, so that its strides live as
+  // long as the copy.
   const array::Layout view = {dtype, from.ndim, from.shape, strides, to.address};
   auto stretched =
       base::Ref<array::Array>::adopt(new array::Array(view, 0, copy->device(), copy->storage()));
@@ -245,7 +246,7 @@ guf_status Temporaries::write_back(guf_error *error) {
   for (const Staged &staged : staged_) {
     const guf_status status = write_back_one(staged, error);
     if (status == GUF_OK) continue;
-    // The stream is internal, so the error must not mention its number of a launch.
+    // The stream is internal, so the error must not contain the number of the failed launch.
     if (borrowed_.get() != nullptr) backend::forget_launch(error);
     return status;
   }
@@ -267,7 +268,7 @@ guf_status Temporaries::write_to_host(const Staged &staged, guf_error *error) {
 }
 
 // Returns whether an output in host memory shares memory with the mask. If so, the device's copy of
-// the mask must be used, because write-backs do not change it.
+// the mask must be used, because write-backs change the original mask but not the copy.
 bool Temporaries::writes_home_mask() const {
   const auto meets = [this](const Staged &staged) {
     return staged.to_host && array::shares_memory(staged.to.layout, home_mask_.layout);
@@ -305,8 +306,8 @@ guf_status Temporaries::write_to_host_masked(const Staged &staged, backend::Devi
   return copy.run(error);
 }
 
-// Copies only the selected elements, because an earlier output may have changed the excluded
-// elements after the copy was made.
+// Copies only the selected elements, because the write-back of an earlier output may have changed
+// the excluded elements after the copy was made.
 guf_status Temporaries::write_back_masked(const Staged &staged, guf_error *error) {
   if (staged.cast.layout.address != staged.from.layout.address) {
     GUF_TRY(memory::convert(*call_.device, call_.stream, staged.cast, staged.from, error));
@@ -357,7 +358,7 @@ void Temporaries::hand_over() {
   };
   for (int32_t i = 0; i < call_.noperands + call_.nseparate; ++i) share(call_.operand[i].array);
   if (call_.has_where) share(call_.where.array);
-  // The ufunc retains the code of its loops and the objects that they own.
+  // The ufunc retains the code of its loops and the objects that the loops own.
   objects.push_back(base::Ref<base::Object>::share(call_.ufunc));
   for (const base::Ref<array::Array> &array : kept_) share(array.get());
   backend::keep_until_done(*call_.stream, std::move(objects));

@@ -13,9 +13,9 @@
 
 namespace gufunc::call {
 
-// The arrays of one call, during which the object exists. Operands of the call are
-// redirected to the new arrays. On a stream, `hand_over` retains the new arrays and the
-// call's own arrays until the work is done.
+// The arrays of one call. The object exists for the duration of the call. Operands of the call are
+// redirected to the new arrays. On a stream, `hand_over` retains the new arrays and the call's own
+// arrays until the work is done.
 class Temporaries {
  public:
   static constexpr int32_t kUnmasked = -1;
@@ -29,20 +29,21 @@ class Temporaries {
   // Errors  GUF_E_SHAPE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
   guf_status allocate_outputs(broadcast::LoopShape *loop, guf_error *error);
 
-  // Makes the copies that overlap requires. A staged output is copied with its present values.
+  // Makes the copies that overlapping operands require. A staged output is copied with its present
+  // values.
   guf_status copy_overlapping(const OverlapWork &work, const broadcast::LoopShape &loop,
                               guf_error *error);
 
   // Prepares the call's stream. Must be called first. A call with host_copies, or for which
-  // `waits_for_host` is true, borrows a stream, for which `settle` waits.
+  // `waits_for_host` is true, borrows a stream. `settle` then waits for this stream.
   // Errors  as backend::BorrowedStream::open
   guf_status open(guf_error *error);
   // Waits for a borrowed stream. Must be called after all work has been queued.
   // Errors  any failure on the stream
   guf_status settle(guf_error *error);
 
-  // Copies operands in host memory, and the mask, to the call's device if it cannot read them.
-  // write_back copies written operands back. Must be called after copy_overlapping.
+  // Copies operands in host memory, and the mask, to the call's device if the device cannot read
+  // them. write_back copies written operands back. Must be called after copy_overlapping.
   // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, and the errors of the copies
   guf_status transfer_operands(const broadcast::LoopShape &loop, guf_error *error);
   // Like transfer_operands, for one input or one output. If `load` is set, also copies the values
@@ -50,12 +51,14 @@ class Temporaries {
   guf_status transfer_input(op::OperandView *operand, guf_error *error);
   guf_status transfer_output(op::OperandView *operand, bool load, int32_t ncore, guf_error *error);
 
-  // Copies scalars from the caller's stack to memory of the device, kept until the work is done.
+  // Copies scalars from the caller's stack to memory of the device, which is kept until the work is
+  // done.
   guf_status lift_scalars(guf_error *error);
-  // Like lift_scalars, for operands that are not operands of the call.
+  // Like lift_scalars, but for the given scalars, which need not be operands of the call.
   guf_status lift(op::OperandView *const *scalars, int32_t count, guf_error *error);
 
-  // Writes staged outputs back, in order, under the call's mask. Must be called after the launch.
+  // Writes staged outputs back in the order in which they were staged, and applies the call's mask.
+  // Must be called after the launch.
   guf_status write_back(guf_error *error);
 
   // Publishes the allocated outputs to the caller. Throws std::bad_alloc.
@@ -96,7 +99,7 @@ class Temporaries {
   struct Staged {
     memory::Side to;
     memory::Side from;
-    memory::Side cast;  // with a mask: `from` converted to the dtype of `to`, or `from`
+    memory::Side cast;  // with a mask: `from`, converted to the dtype of `to` if needed
     int32_t ncore;
     bool to_host;  // whether `to` is in host memory that the device cannot write
   };
@@ -119,19 +122,20 @@ class Temporaries {
   bool handed_over_ = false;
 };
 
-// Returns whether the device of a call without a stream uses an operand's host memory in place. The
-// call must then wait, because every call without a stream is complete on return.
+// Returns whether the device of a call without a stream uses an operand's host memory in place.
+// Such a call must wait, because every call without a stream is complete on return.
 bool waits_for_host(const op::CallView &call);
 
-// Computes the shape and strides of a missing output, in the kernel's order of axes. They are
-// stored in `loop` and in the call's stride_buffer. The output's flags are unchanged.
+// Computes the shape and strides of a missing output, in the kernel's order of axes. The shape and
+// strides are stored in `loop` and in the call's stride_buffer. The output's flags are unchanged.
 // Errors  GUF_E_SHAPE <= the shape or its size is too large
 guf_status lay_out_missing(op::CallView &call, int32_t operand, broadcast::LoopShape *loop,
                            guf_error *error);
 
 // Computes the shape of a staged copy of an operand. Broadcast axes have extent 1 in the copy.
 void staged_shape(const array::Layout &operand, int64_t *out_shape);
-// Computes the strides with which the copy is read in the operand's shape, 0 for broadcast axes.
+// Computes the strides with which the copy is read in the operand's shape. Broadcast axes have
+// stride 0.
 void staged_strides(const array::Layout &operand, const array::Layout &copy, int64_t *out_strides);
 
 // Returns the operand in the form that memory::move and memory::convert accept.

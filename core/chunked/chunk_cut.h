@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The division of a chunked call's loop: the size of a chunk and the order of the chunks.
+// The division of a chunked call's loop dimensions into chunks: the size and the order of the
+// chunks.
 #ifndef GUFUNC_CORE_CHUNKED_CHUNK_CUT_H
 #define GUFUNC_CORE_CHUNKED_CHUNK_CUT_H
 
@@ -7,15 +8,16 @@
 
 namespace gufunc::chunked {
 
-// The positions `first` to `first + count - 1` along the dimension that is cut, in line `line`.
+// The positions `first` to `first + count - 1` along the dimension that is cut, in line `line` (see
+// ChunkCut).
 struct ChunkRange {
   int64_t line, first, count;
 };
 
-// The loop of a chunked call, cut into chunks. An outer item is a position along `outer`, which is
-// the outermost loop dimension of extent > 1. If an outer item exceeds the size of a chunk, the
-// loop is cut along a dimension `inner` inside `outer`. Each combination of positions in the
-// dimensions from `outer` up to, but excluding, `inner` is then a line.
+// The loop dimensions of a chunked call, cut into chunks. An outer item is a position along
+// `outer`, which is the outermost loop dimension of extent > 1. If an outer item exceeds the size
+// of a chunk, the chunks are cut along a dimension `inner` inside `outer`. Each combination of
+// positions in the dimensions from `outer` up to, but excluding, `inner` is then a line.
 class ChunkCut {
  public:
   // `bytes` limits the size of the largest operand in a chunk.

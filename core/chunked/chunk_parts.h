@@ -13,22 +13,22 @@ namespace gufunc::chunked {
 
 // How the device accesses a part.
 enum class PartAccess : uint8_t {
-  kStaged,   // the cpu packs it into page-locked memory, which is copied
-  kDirect,   // it is already page-locked and packed, and is copied directly
+  kStaged,   // the cpu packs the part into page-locked memory, which is then copied
+  kDirect,   // the part is already page-locked and packed, and is copied directly
   kInPlace,  // the device accesses the operand's memory in place
 };
 
 // An operand (or the mask) with a dimension that is cut. The layouts of a chunk point into this
 // struct, so only one chunk's layouts are valid at a time.
 struct ChunkPart {
-  op::OperandView *view;  // a view of the call, redirected to each chunk
+  op::OperandView *view;  // the call's view of the operand, redirected to each chunk
   array::Layout home;     // layout of the whole operand
   bool swapped;
   bool load, store;
   PartAccess access;
-  guf_dtype dtype;                // when packed: the operand's dtype, or the loop's if not wider
+  guf_dtype dtype;                // packed dtype: the operand's, or the loop's dtype if not wider
   int32_t lead;                   // number of loop dimensions that the operand does not have
-  int32_t axis;                   // the axis that is cut; -1 if it is missing or broadcast
+  int32_t axis;                   // the axis that is cut; -1 if the operand lacks or broadcasts it
   uint64_t line_bytes;            // packed bytes of one position along `axis`
   uint64_t on_device, on_host;    // offsets in a slot's device memory and host memory
   int64_t shape[GUF_MAX_NDIM];    // shape of a chunk
@@ -44,8 +44,8 @@ struct ChunkPart {
   }
 };
 
-// Finds the parts of a call whose types and shapes are known, in the order of
-// its operands. The part of the mask is last.
+// Finds the parts of a call whose types and shapes are known, in the order of the call's operands.
+// The part of the mask is last.
 // Errors  GUF_E_SHAPE <= sizes overflow
 guf_status find_parts(op::CallView &call, const broadcast::LoopShape &loop, const ChunkCut &cut,
                       const resolve::Choice &choice, std::vector<ChunkPart> *out, guf_error *error);

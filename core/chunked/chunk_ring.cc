@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ring of pending chunks. While the device computes one chunk, the next chunk is
 // copied in and the previous chunk is copied out. Only `finish` waits, for the oldest
-// chunk. The cpu's threads access the caller's memory, pack strides and swap bytes. The
-// device accesses page-locked memory only.
+// chunk. The cpu's threads pack strided operands into page-locked memory and swap bytes. The copies
+// to and from the device access page-locked memory only.
 #include "core/chunked/chunk_ring.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chunked calls. Types and shapes are determined once for the whole call. Each
-// chunk is then a launch of a part of the loop.
+// Chunked calls. Types and shapes are determined once for the whole call. Each chunk is then a
+// launch over a part of the loop dimensions.
 #include "core/chunked/chunked_call.h"
 
 #include <algorithm>
@@ -101,7 +101,7 @@ class ChunkedCall {
   const guf_chunk_options &options_;
   int64_t &done_;
   call::FpFailure failure_;
-  std::unique_ptr<ChunkRing> ring_;  // before arrays_, because the arrays use its stream
+  std::unique_ptr<ChunkRing> ring_;  // before arrays_, because the arrays use the ring's stream
   call::Temporaries arrays_;
   resolve::Choice choice_;
   broadcast::LoopShape loop_;
@@ -170,7 +170,7 @@ guf_status ChunkedCall::finish_oldest() {
   return report_progress();
 }
 
-// Copies the operands that every chunk reads. They are copied only once.
+// Copies the operands that every chunk reads. These operands are copied only once.
 guf_status ChunkedCall::transfer_whole_operands(guf_error *error) {
   const int32_t count = call_.noperands + (call_.has_where ? 1 : 0);
   for (int32_t i = 0; i < count; ++i) {
@@ -184,7 +184,7 @@ guf_status ChunkedCall::transfer_whole_operands(guf_error *error) {
 }
 
 // Allocates the ring and copies the operands that are not cut. If the program did not set the chunk
-// size, it is halved until the allocations succeed.
+// size, the size is halved until the allocations succeed.
 guf_status ChunkedCall::allocate_ring(guf_error *error) {
   const int64_t depth = options_.depth == 0 ? kDepth : options_.depth;
   bool rest_tried = false;
@@ -199,7 +199,7 @@ guf_status ChunkedCall::allocate_ring(guf_error *error) {
     bytes /= 2;
     const int32_t inner = cut_.inner();
     GUF_TRY(cut(bytes, error));
-    // With the new cut, an operand that has been copied as a whole would be a part.
+    // With the new cut, an operand that has been copied as a whole might have to be cut.
     if (rest_tried && cut_.inner() != inner) return status;
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a call in chunks of its outermost loop dimension.
+// Runs a call in chunks of its loop dimensions.
 #ifndef GUFUNC_CORE_CHUNKED_CHUNKED_CALL_H
 #define GUFUNC_CORE_CHUNKED_CHUNKED_CALL_H
 

@@ -11,13 +11,13 @@
 
 namespace gufunc::dtype {
 
-// The number of numeric dtypes. Their dense indices follow gufunc/dtypes.def.
+// The number of numeric dtypes. The index of each dtype is its position in gufunc/dtypes.def.
 #define GUF_DTYPE(...) +1
 inline constexpr int kCount = 0
 #include <gufunc/dtypes.def>
     ;
 
-// Returns the number of a numeric dtype (0 .. kCount - 1), or -1 for other values.
+// Returns the index of a numeric dtype (0 .. kCount - 1), or -1 for other values.
 int index_of(guf_dtype dtype);
 guf_dtype at(int index);
 
@@ -66,9 +66,9 @@ static_assert(is_integer(GUF_U64) && !is_integer(GUF_BOOL) && !is_integer(GUF_F1
 bool valid(guf_dtype dtype);
 int32_t kind(guf_dtype dtype);            // guf_dtype_kind; 0 if invalid
 bool is_real_float(guf_dtype dtype);      // a real floating-point type
-char letter(guf_dtype dtype);             // 'f'; '\0' if invalid
-const char *name(guf_dtype dtype);        // "float32"; nullptr if invalid
-const char *short_name(guf_dtype dtype);  // "f4"; nullptr if not a numeric dtype
+char letter(guf_dtype dtype);             // a character such as 'f'; '\0' if invalid
+const char *name(guf_dtype dtype);        // a name such as "float32"; nullptr if invalid
+const char *short_name(guf_dtype dtype);  // such as "f4"; nullptr if not a numeric dtype
 guf_dtype from_letter(char letter);       // GUF_DTYPE_UNSPECIFIED if unknown; M and m have no unit
 
 // Equivalents of NumPy's can_cast and promote_types. `casting` is a guf_casting other than DEFAULT.

@@ -35,7 +35,7 @@ guf_dtype look_up(const Spelling (&table)[kSize], std::string_view text) {
   return GUF_DTYPE_UNSPECIFIED;
 }
 
-// Reads a character or a short form. A byte-order mark may precede them.
+// Reads a character or a short form without a byte-order mark.
 guf_dtype read_short(std::string_view text) {
   for (int i = 0; i < kCount; ++i) {
     const guf_dtype dtype = at(i);
@@ -58,7 +58,8 @@ guf_dtype read(std::string_view text) {
   return find_structured(text);
 }
 
-// "bool (?, b1), int8 (b, i1), ...": the names, characters and short forms of the numeric dtypes.
+// Appends "bool (?, b1), int8 (b, i1), ...", the names, characters and short forms of the numeric
+// dtypes.
 void list_spellings(base::Text *text) {
   for (int i = 0; i < kCount; ++i) {
     const guf_dtype dtype = at(i);

@@ -228,7 +228,7 @@ constexpr std::string_view kLongNames[] = {"datetime64", "timedelta64"};
 constexpr std::string_view kShortNamesOfClasses[] = {"M8", "m8"};
 
 // Returns the length of the class name (such as "datetime64" or "M8") at the start of `text`, if
-// "[" or the end of `text` follows it. Returns npos if there is none.
+// "[" or the end of `text` follows it. Returns npos if there is no class name.
 size_t class_length(std::string_view text, guf_dtype *out) {
   for (uint32_t i = 0; i < 2; ++i) {
     for (const std::string_view name : {kLongNames[i], kShortNamesOfClasses[i]}) {

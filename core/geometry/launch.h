@@ -12,8 +12,8 @@ namespace gufunc::geometry {
 
 inline constexpr int32_t kMaxRest = GUF_MAX_NDIM - GUF_MAX_LOOP_NDIM;
 
-// A launch block, and the loop dimensions that do not fit into it, over which the core loops. The
-// fields are uninitialised; only the used entries are written.
+// A launch block, and the loop dimensions that do not fit into it, over which the core iterates.
+// The fields are uninitialised; only the used entries are written.
 struct Launch {
   guf_launch_block block;
   int32_t nrest;

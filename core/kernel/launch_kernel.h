@@ -12,14 +12,15 @@
 namespace gufunc::kernel {
 
 struct KernelCall {
-  backend::Stream *stream;  // nullptr selects the device's own stream
+  backend::Stream *stream;  // nullptr selects the default stream
   const uint32_t *grid;     // three values, as in `block`
   const uint32_t *block;
   uint32_t shared_bytes;
   std::span<op::OperandView> arguments;  // one per parameter; weak scalars are converted in place
 };
 
-// Launches a raw kernel. Allocates nothing if it has no stream and the kernel's code is loaded.
+// Launches a raw kernel. Allocates nothing if no stream is passed and the kernel's code is already
+// loaded.
 // Errors  as guf_kernel_launch
 guf_status launch_kernel(RawKernel &kernel, const KernelCall &call, guf_error *error);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on whole arrays: checks with NumPy's messages, then one transfer.
+// Operations on whole arrays. Each operation checks its arguments, with NumPy's messages, and then
+// makes one transfer.
 #include "core/memory/array_ops.h"
 
 #include <cstring>
@@ -109,7 +110,7 @@ guf_status copy_into_new(Array &array, Device &device, guf_dtype dtype, int32_t 
   return GUF_OK;
 }
 
-// Reads the dtype of a scalar operand, and its bits into `value`.
+// Reads the dtype of a scalar operand, and copies its bits to `value`.
 guf_status read_scalar(const guf_operand &operand, guf_dtype *out_dtype, uint64_t value[2],
                        guf_error *error) {
   std::memcpy(value, operand.value, sizeof operand.value);

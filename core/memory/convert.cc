@@ -135,7 +135,7 @@ guf_status convert(backend::Device &device, backend::Stream *stream, const Side 
   fill_block(to, from, loops, &block);
   backend::ErrorRecord record(error);
   void *const native = stream == nullptr ? nullptr : stream->native;
-  // One block describes 8 dimensions. This loop iterates over the remaining dimensions.
+  // One block describes at most 8 dimensions. This loop iterates over the remaining dimensions.
   int64_t index[GUF_MAX_NDIM] = {};
   for (;;) {
     block.address[0] = loops.from;

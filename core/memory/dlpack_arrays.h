@@ -25,7 +25,7 @@ class ImportedTensor final : public BorrowedMemory {
 };
 
 // Streams that other libraries use and that have no handle in this library. The values are the
-// stream numbers of both vendors' drivers.
+// numbers of these streams in the drivers of both vendors (CUDA and HIP).
 enum class DlpackStream : uint64_t { kNone = 0, kLegacy = 1, kPerThread = 2 };
 
 // The other library's stream: a stream with a handle, a stream without a handle, or none.
@@ -34,13 +34,14 @@ struct DlpackPartner {
   DlpackStream other;
 };
 
-// Imports a tensor whose version is checked. Parameters and errors are as guf_array_from_dlpack.
+// Imports a tensor whose version has been checked. Parameters and errors are as
+// guf_array_from_dlpack.
 guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
                        const base::Ref<ImportedTensor> &taken, const DlpackPartner &ready_on,
                        base::Ref<array::Array> *out, guf_error *error);
 
-// An array that is exported as a tensor, in both forms of DLPack. The object has a reference to
-// itself, which the consumer's call of a deleter drops.
+// An array that is exported as a tensor, in both forms of DLPack (versioned and unversioned). The
+// object has a reference to itself, which the consumer's call of a deleter drops.
 class ExportedTensor final : public base::Object {
  public:
   ExportedTensor(array::Array &array, bool copied);

@@ -20,8 +20,8 @@ guf_status allocate_host(backend::Device &device, int32_t kind, guf_dtype dtype,
                          const int64_t *shape, const int64_t *strides, int32_t order,
                          base::Ref<array::Array> *out, guf_error *error);
 
-// Wraps memory of the caller. The release callback runs only if `owe_release`
-// was called, after which no step may fail.
+// Wraps memory of the caller. The release callback runs only if `owe_release` is called, which
+// callers must do after the last step that can fail.
 guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_fn release,
                 void *user, uint32_t flags, base::Ref<array::Array> *out, guf_error *error);
 void owe_release(const array::Array &wrapped);
@@ -38,8 +38,9 @@ struct Side {
 };
 
 // Copies elements with casts (guf::cast). The shapes are equal, or `from` broadcasts to `to`. The
-// two sides must not overlap unless they are exactly the same view; `move` permits overlap. The
-// copy is complete on return if `stream` is nullptr.
+// two sides must not overlap unless they are exactly the same view; `move` permits overlap. Without
+// a stream, the copy is complete on return if the device uses host memory. Other devices queue the
+// copy on their default stream.
 guf_status convert(backend::Device &device, backend::Stream *stream, const Side &to,
                    const Side &from, guf_error *error);
 

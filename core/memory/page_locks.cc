@@ -20,7 +20,7 @@ struct LockedRange {
   std::atomic<bool> locked = false;
   LockedRange *next = nullptr;
 
-  // Requires an entry in use. The end of a range may be the end of the address space.
+  // The entry must be in use. The end of a range may be the end of the address space.
   bool overlaps(uint64_t other, uint64_t other_size) const {
     return address <= other ? other - address < size : address - other < other_size;
   }

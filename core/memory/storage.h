@@ -53,8 +53,8 @@ class WrappedMemory final : public BorrowedMemory {
   bool any_thread_;
 };
 
-// Storage in memory of another owner. Work on the default stream does not retain its arrays, so
-// device memory is released only when this work is done.
+// Storage in memory of another owner. Work on the default stream does not retain the arrays that it
+// uses, so device memory is released only when this work is done.
 class BorrowedStorage : public array::Storage {
  public:
   // `order` is the default stream of the device. It is empty for host memory.

@@ -34,7 +34,8 @@ bool is_plain(const Place &place) {
   return !place.side.swapped;
 }
 
-// Returns whether both sides have the same bytes in order, whatever their leading axes of extent 1.
+// Returns whether both sides store the elements as the same bytes in the same order. Leading axes
+// of extent 1 have no influence.
 bool same_bytes(const Place &to, const Place &from) {
   return to.side.layout.dtype == from.side.layout.dtype && is_plain(to) && is_plain(from);
 }
@@ -143,7 +144,7 @@ guf_status through_host(const Place &to, const Place &from, Stream *stream, guf_
 }
 
 // One of the two devices in a copy between devices of the same backend. It uses the caller's stream
-// if that belongs to this device, and the device's default stream otherwise.
+// if the stream belongs to this device, and the device's default stream otherwise.
 struct End {
   End(Device *where, Stream *own) : device(where), stream(own) {}
   ~End() {
@@ -166,7 +167,8 @@ struct End {
   guf_status lead(const End &other, guf_error *error) const {
     return backend::order_behind(*device, order, other.order, error);
   }
-  // Fallback if `lead` fails. It polls, because a wait would clear a failure of the program's work.
+  // Polls until the stream is idle. Used if `lead` fails. stream_synchronize is not used, because
+  // it would clear a failure that must be reported to the program.
   void wait_until_idle() const {
     backend::ErrorRecord record(nullptr);
     while (device->backend->api.stream_query(order, record.get()) == GUF_NOT_READY) sched_yield();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate and reduceat. Both methods keep the axis that they reduce along. In the result, its
-// extent is that of the input for accumulate, and the number of indices for reduceat.
+// accumulate and reduceat. Both methods keep the axis that they reduce along. In the result, the
+// extent of this axis is the input's extent for accumulate, and the number of indices for reduceat.
 #include <algorithm>
 #include <vector>
 
@@ -22,7 +22,7 @@ void make_geometry(const op::CallView &call, const Folding &folding, Geometry *o
   begin(folding.method, call, *folding.choice.loop, &input, output, &geometry);
   for (int32_t k = input.layout.ndim - 1; k >= 0; --k) {
     const int64_t extent = input.layout.shape[k];
-    // An axis of extent 1 has an arbitrary stride, and an output may broadcast the axis.
+    // The stride of an axis of extent 1 is arbitrary, and the output may be longer along the axis.
     const int64_t step = extent == 1 ? 0 : input.layout.strides[k];
     if (k == folding.axis) {
       geometry.add_fold({extent, step, 0, 0});
@@ -79,8 +79,8 @@ int32_t find_extents(const op::CallView &call, const Folding &folding, int64_t *
 // Runs the method. An output of the caller must have been checked.
 guf_status finish(FoldView &view, const Folding &folding, guf_operand *output, guf_error *error) {
   op::CallView &call = view.call;
-  // accumulate reads each element before it writes the result at the same place, so an output with
-  // the same view as the input needs no copy.
+  // accumulate reads each element before it writes the result at the same position, so an output
+  // with the same view as the input needs no copy.
   const bool in_place = folding.method == GUF_METHOD_ACCUMULATE &&
                         array::same_view(call.operand[kInput].layout, call.operand[kOutput].layout);
   const bool copy_input = !in_place && overlaps_output(call, call.operand[kInput]);
@@ -107,7 +107,8 @@ guf_status check_indices(const FoldView &view, guf_error *error) {
                     found.c_str());
 }
 
-// Reads the indices. Contiguous int64 indices are used in place; others are converted to `buffer`.
+// Reads the indices. Contiguous int64 indices are used in place; other indices are converted and
+// stored in `buffer`.
 guf_status read_indices(const FoldView &view, Folding *folding, std::vector<int64_t> *buffer,
                         guf_error *error) {
   const op::CallView &call = view.call;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The method at: an unbuffered operation on indexed elements. If an index occurs several times, the
-// operation is applied once for each occurrence, in order.
+// operation is applied once for each occurrence, in the order of the indices.
 #include <algorithm>
 
 #include "core/call/pipeline.h"

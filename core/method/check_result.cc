@@ -59,7 +59,7 @@ guf_status check_dimensions(const FoldView &view, const ResultAxes &axes, int32_
                     view.keepdims ? " (must match the operand's when keepdims=True)" : "");
 }
 
-// Broadcasts an extent against the common extent. Returns false if they are incompatible.
+// Broadcasts an extent against the common extent. Returns false if the extents are incompatible.
 bool fold(int64_t extent, int64_t *common) {
   if (extent == *common || extent == 1) return true;
   if (*common != 1) return false;
@@ -76,7 +76,8 @@ guf_status fail_narrow(const FoldView &view, const int64_t *common, int32_t axis
   return base::fail(error, GUF_E_SHAPE, kInput, axis, "%s", text.c_str());
 }
 
-// Computes the common shape. The output, the input and the mask are broadcast in this order.
+// Computes the common shape of the input, the output and the mask. The output is broadcast against
+// the input first, and then the mask.
 guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t place, int64_t *common,
                        guf_error *error) {
   const op::CallView &call = view.call;

@@ -33,11 +33,11 @@ struct Folding {
   int64_t length;          // extent of the result along `axis`
 };
 
-// Each function reports the errors that methods.h lists for the steps before a launch. With
-// Elements::kNotRead it reads no values from memory, so it cannot reject any value.
+// Each function reports the errors that gufunc/methods.h lists for the steps before a launch. With
+// Elements::kNotRead, the function reads no values from memory, so it cannot reject any value.
 guf_status decide_reduce(FoldView &view, Elements elements, Reduction *out, guf_error *error);
 guf_status decide_accumulate(FoldView &view, Folding *out, guf_error *error);
-// Converts indices that cannot be used in place into `buffer`.
+// Indices that cannot be used in place are converted and stored in `buffer`.
 guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_t> *buffer,
                            Folding *out, guf_error *error);
 guf_status decide_at(AtView &view, Elements elements, resolve::Choice *choice,
@@ -50,8 +50,8 @@ void describe_result(const array::Layout &input, const array::AxisSet &folded,
                      const ResultAxes &axes, int32_t index, guf_resolution *out);
 void describe_folding(const op::CallView &call, const Folding &folding, guf_resolution *out);
 
-// Appends to `out` how the backend would run the method. A missing result is described with the
-// layout that would be allocated for it.
+// Appends to `out` a description of how the backend would run the method. A missing result is
+// described with the layout that would be allocated for it.
 // Errors  GUF_E_SHAPE, GUF_E_NO_IMAGE
 //         GUF_E_UNSUPPORTED <= floating-point flags are requested, but the backend reports none
 guf_status describe_reduce(FoldView &view, const Reduction &reduction, std::string *out,

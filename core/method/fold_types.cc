@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Type resolution of methods. The result is also the first operand, so a method
-// resolves like a call whose first input is the output. Without an output, it resolves
-// like a call whose two inputs are the input.
+// resolves like a call whose first input is the output. Without an output, a method resolves like a
+// call with the method's input as both inputs.
 #include "core/method/fold_types.h"
 
 #include <cstring>
@@ -16,8 +16,9 @@ namespace {
 
 using base::kNone;
 
-// Returns the dtype of the reduction for sums and products. NumPy computes sums and products of
-// bool and small integers in 64 bits, unless the caller requests a dtype.
+// Returns the wider dtype in which a sum or product is computed, or 0 if the dtype is not widened.
+// NumPy computes sums and products of bool and small integers in 64 bits, unless the caller
+// requests a dtype.
 guf_dtype widened(const FoldView &view) {
   const std::string &name = view.call.ufunc->full_name;
   const guf_dtype type = view.call.operand[kInput].layout.dtype;
@@ -29,7 +30,7 @@ guf_dtype widened(const FoldView &view) {
 
 // Reports that a comparison cannot reduce this input. A comparison can only reduce bool, because
 // its result must be a valid first operand. If the output is bool, NumPy's message is about a first
-// operand of dtype bool. Otherwise it is about the loop that has the output's dtype.
+// operand of dtype bool. Otherwise the message is about the loop that has the output's dtype.
 guf_status refuse_comparison(const FoldView &view, guf_error *error) {
   resolve::TypeQuery query;
   GUF_TRY(resolve::make_query(view.call, &query, error));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts axes to launch blocks. Kept dimensions may be traversed in any order. The
-// order and the extents of the reduced dimensions influence the bits of the result, so
-// they must not change unless the loop is exact.
+// order and the extents of the reduced dimensions influence the bits of the result, so they must
+// not change unless the loop is exact (every order produces the same bits).
 #include "core/method/geometry.h"
 
 #include <algorithm>
@@ -51,7 +51,8 @@ void flip_negative(Geometry *geometry) {
   }
 }
 
-// Returns whether dimension `a` should be inside `b`, by the output's steps, then the input's.
+// Returns whether dimension `a` should be inside dimension `b`. Compares the output's steps first,
+// then the input's steps.
 bool belongs_inside(const Axis &a, const Axis &b) {
   const uint64_t steps[2][2] = {{base::magnitude(a.output_step), base::magnitude(b.output_step)},
                                 {base::magnitude(a.input_step), base::magnitude(b.input_step)}};
@@ -148,7 +149,7 @@ guf_status fill_block(Geometry *geometry, guf_error *error) {
   return GUF_OK;
 }
 
-// Advances the addresses of a block along a dimension that the core loops over.
+// Advances the addresses of a block along a dimension over which the core iterates.
 void advance(const Axis &axis, int64_t steps, guf_method_block *block) {
   if (block->input != 0) block->input += base::offset_of(axis.input_step, steps);
   block->output += base::offset_of(axis.output_step, steps);

@@ -65,9 +65,9 @@ struct Code {
 //         not support
 guf_status find_code(const op::CallView &call, const op::Loop &loop, Code *out, guf_error *error);
 
-// Drops, flips, sorts and merges kept dimensions, then launches. Kept dimensions that do not fit
-// into a block become a loop of launches. The caller or `merge_folds` must ensure that at most
-// GUF_MAX_LOOP_NDIM reduced dimensions remain.
+// Drops, flips, sorts and merges kept dimensions, then launches. If kept dimensions do not fit into
+// a block, launches once per index of these dimensions. The caller or `merge_folds` must ensure
+// that at most GUF_MAX_LOOP_NDIM reduced dimensions remain.
 // Errors  as a launch
 //         GUF_E_INTERNAL <= too many reduced dimensions, or an overfull geometry
 guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code, Geometry *geometry,
@@ -76,7 +76,8 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
 // Appends the description of a method whose result has no elements.
 guf_status describe_nothing(std::string *out);
 
-// Appends to `out` how the backend would run the method, or nothing if it provides no description.
+// Appends to `out` how the backend would run the method, or nothing if the backend provides no
+// description.
 // Errors  GUF_E_UNSUPPORTED <= floating-point flags are requested, but the backend reports none
 guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &code,
                     Geometry *geometry, std::string *out, guf_error *error);

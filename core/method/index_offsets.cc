@@ -107,8 +107,8 @@ int64_t index_at(const op::OperandView &index, int64_t offset) {
                     index.layout.address + static_cast<uint64_t>(offset));
 }
 
-// Checks the 0-d indices. As in NumPy, this precedes the check of the shapes, and is
-// also done if there are no index offsets.
+// Checks the 0-d indices. As in NumPy, these indices are checked before the shapes, and even if
+// there are no index offsets.
 guf_status check_single_indices(const AtView &view, guf_error *error) {
   for (int32_t axis = 0; axis < view.nindices; ++axis) {
     if (view.index[axis].layout.ndim != 0) continue;

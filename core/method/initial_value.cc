@@ -16,7 +16,7 @@ namespace {
 
 using base::kNone;
 
-// Sets an operand to a number whose value the library provides.
+// Sets an operand to a weak scalar of the given kind and bits.
 void make_number(int32_t kind, uint64_t bits, op::OperandView *out) {
   out->kind = kind;
   out->value[0] = bits;

@@ -30,7 +30,7 @@ enum class Initial : uint8_t {
   kGiven,
 };
 
-// Arguments of reduce, accumulate and reduceat. Fields that a method does not use stay
+// The arguments of reduce, accumulate and reduceat. Fields that a method does not use stay
 // uninitialised.
 struct FoldView {
   op::CallView call;
@@ -47,9 +47,9 @@ struct FoldView {
   int64_t indices_strides[GUF_MAX_NDIM];
 };
 
-// Arguments of at. The C API layer fills in `array` and `operand`, from which `at` sets the
-// operands of `call`: the array is both the first and the last operand, and the operand of a binary
-// ufunc is operand 1. Fields that a call does not use stay uninitialised.
+// The arguments of the method `at`. The C API layer fills in `array` and `operand`, from which `at`
+// sets the operands of `call`: the array is both the first and the last operand, and the operand of
+// a binary ufunc is operand 1. Fields that a call does not use stay uninitialised.
 struct AtView {
   op::CallView call;
   guf_call_args args;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The method reduce: resolves types, axes, initial value and output, then launches once.
+// The method reduce. It resolves the types, the axes, the initial value and the output, and then
+// launches.
 #include <algorithm>
 
 #include "core/method/decide.h"
@@ -36,7 +37,7 @@ guf_status check_initial_value(const FoldView &view, const Reduction &reduction,
                       name);
   }
   const array::Layout &input = call.operand[kInput].layout;
-  bool no_elements = false;  // whether each result has no elements, even if there are no results
+  bool no_elements = false;  // whether a reduced axis has extent 0
   for (int32_t axis = 0; axis < input.ndim; ++axis) {
     no_elements |= input.shape[axis] == 0 && reduction.folded.test(static_cast<size_t>(axis));
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports the types and shapes of a method, which makes its decisions but launches nothing.
+// Reports the types and shapes of a method. The method's decisions are made, but nothing is
+// launched.
 #include <algorithm>
 
 #include "core/call/pipeline.h"

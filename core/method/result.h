@@ -51,7 +51,8 @@ inline constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // an address that is
 // Sets the layout of a missing output to the layout that would be allocated for it. `extents` is
 // indexed by axis of the input and contains 1 for a reduced axis. The input's stride along
 // `ignored_axis` does not influence the order of the result's axes: reduceat passes its axis,
-// because the indices determine the extent of the axis. kNoAxis disables this.
+// because the indices determine the extent of the axis. If `ignored_axis` is kNoAxis, all strides
+// have influence.
 // Errors  GUF_E_SHAPE
 guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
                           int32_t ignored_axis, ResultBuffer *buffer, guf_error *error);
@@ -65,13 +66,13 @@ guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t
 bool is_empty(const array::Layout &layout);
 
 // Returns whether the backend may read operands after the call returns, or reads only from its own
-// memory. Scalars must then be copied to memory of the device.
+// memory. If so, scalars must be copied to memory of the device.
 inline bool needs_device_scalars(const op::CallView &call) {
   return call.stream != nullptr || !call.device->host_memory;
 }
 
 // Prepares the operands for the launch: copies the output, the input and the mask to the device if
-// it cannot access them, and copies scalars to memory of the device if necessary.
+// the device cannot access them, and copies scalars to memory of the device if necessary.
 // Errors  as Temporaries::transfer_output
 guf_status transfer_reduction(op::CallView &call, call::Temporaries *arrays, guf_error *error);
 

@@ -58,7 +58,7 @@ guf_status prepare_states(FoldView &view, const StateResults &results, guf_error
 }
 
 // Chooses the loop of a leaf, merge or finish ufunc as for an ordinary call. `dtype` is the
-// requested dtype of its first operand, or 0.
+// requested dtype of the ufunc's first operand, or 0.
 guf_status choose_for(op::Ufunc &part, const guf_dtype *types, guf_dtype dtype,
                       resolve::Choice *out, guf_error *error) {
   op::CallView call;

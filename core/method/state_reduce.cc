@@ -80,7 +80,7 @@ class StateLaunches {
   call::FpFailure failure_;
   OperandMemory elements_, mask_;
   array::Array *numbers_ = nullptr;  // index of the first element of each full base block
-  std::vector<OperandMemory> states_, result_memory_;  // result_memory_: the results
+  std::vector<OperandMemory> states_, result_memory_;  // the accumulators; the results
   int32_t nkept_ = 0;
   int64_t kept_[GUF_MAX_NDIM];
   op::CallView call_;  // the call of the current step
@@ -284,7 +284,8 @@ guf_status StateLaunches::number_leaves(array::Array &numbers, guf_error *error)
   return status;
 }
 
-// Creates a mask of all true if the leaf ufunc has a mask operand but the call has no mask.
+// Creates a mask that is true for all elements if the leaf ufunc has a mask operand but the call
+// has no mask.
 guf_status StateLaunches::make_mask(guf_error *error) {
   if (view_.call.has_where || view_.call.ufunc->nin() <= op::kLeafMask) return GUF_OK;
   base::Ref<array::Array> all;
@@ -320,8 +321,8 @@ guf_status StateLaunches::make_states(guf_error *error) {
 
 // Merges neighbouring accumulators level by level, in place: the result of each pair
 // replaces the left accumulator. If the number is odd, the last accumulator is unchanged,
-// and the next level reads it at the same place. The steps cannot overflow, because they
-// are less than twice the size of the array.
+// and the next level reads it at the same position. The steps cannot overflow, because they are
+// less than twice the size of the array.
 guf_status StateLaunches::merge_states() {
   op::Ufunc &merge = *view_.call.ufunc->state_fold()->merge;
   const int32_t n = plan_.nstates;
@@ -357,7 +358,7 @@ guf_status StateLaunches::make_results(guf_error *error) {
 guf_status StateLaunches::run(guf_operand *outputs, guf_error *error) {
   op::CallView &call = view_.call;
   GUF_TRY(arrays_.open(error));
-  GUF_TRY(allocate(error));  // the layout of results depends on the input before it is copied
+  GUF_TRY(allocate(error));  // the layout of results depends on the original input
   GUF_TRY(arrays_.transfer_input(&call.operand[kInput], error));
   if (call.has_where) GUF_TRY(arrays_.transfer_input(&call.where, error));
   if (needs_device_scalars(call)) GUF_TRY(arrays_.lift_scalars(error));

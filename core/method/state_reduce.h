@@ -12,7 +12,7 @@
 
 namespace gufunc::method {
 
-// The results that the caller passed or omitted. Only the first `count` are initialised.
+// The results that the caller passed or omitted. Only the first `count` entries are initialised.
 struct StateResults {
   int32_t count;
   op::OperandView result[GUF_MAX_OPERANDS];

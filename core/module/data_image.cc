@@ -85,7 +85,7 @@ guf_status Copy::fill(const ModuleFile &file, guf_error *error) {
   return GUF_OK;
 }
 
-// Entries of the dynamic section. All except rela_size are virtual addresses.
+// Entries of the dynamic section. All except rela_size and has_relr are virtual addresses.
 struct Dynamic {
   uint64_t rela = 0, rela_size = 0, symbols = 0, strings = 0, hash = 0;
   bool has_relr = false;

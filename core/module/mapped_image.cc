@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps modules whose code runs. The dynamic loader maps the checked, sealed copy of the file. A
-// content that several modules use is mapped once, even if it was read from several files.
+// Maps modules whose code runs. The dynamic loader maps the checked, sealed copy of the file.
+// Content that several modules use is mapped once, even if it was read from several files.
 #include <dlfcn.h>
 #include <link.h>
 

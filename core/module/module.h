@@ -55,14 +55,15 @@ guf_status open_module(const char *path, uint32_t flags, base::Ref<Module> *out,
 // Errors  as guf_module_register
 guf_status wrap_table(const guf_module_v1 *table, base::Ref<Module> *out, guf_error *error);
 
-// Registers the module's functions in a context. `*out` becomes `module`, or the module that is
-// already registered if it is the same.
+// Registers the module's functions in a context. `*out` becomes `module`, unless the same module is
+// already registered. `*out` then becomes the registered module.
 // Errors  GUF_E_EXISTS <= the context contains a different module of this name
 guf_status register_module(op::Context &context, const base::Ref<Module> &module,
                            base::Ref<Module> *out, guf_error *error);
 
-// Makes a loop for another ufunc from a kernel of `function`, whose operands must match the ufunc
-// exactly. `types` selects the kernel. The loop retains the module.
+// Makes a loop of `ufunc` from a kernel of the module's function `function`. The signatures of the
+// ufunc and the function must be equal, except for the names of core dimensions. `types` selects
+// the kernel. The loop retains the module.
 // Errors  GUF_E_NOT_FOUND <= no such function or types;  GUF_E_SIGNATURE <= the signatures differ
 guf_status make_loop(const base::Ref<Module> &module, const op::Ufunc &ufunc, const char *function,
                      const guf_dtype *types, std::unique_ptr<op::Loop> *out, guf_error *error);

@@ -19,8 +19,8 @@ inline constexpr uint32_t kBackendNoteType = 0x6201;  // the note is text; see g
 // A module note's descriptor (section .note.gufunc.module). Little-endian; the format is final.
 struct ModuleNote {
   uint32_t version;                // version of the format: 1
-  uint32_t kernel_abi;             // GUF_KERNEL_ABI of the compiler that wrote it
-  std::array<uint8_t, 32> digest;  // SHA-256; zero while it is computed
+  uint32_t kernel_abi;             // GUF_KERNEL_ABI of the compiler that wrote the note
+  std::array<uint8_t, 32> digest;  // SHA-256; zero while the digest is computed
 };
 static_assert(sizeof(ModuleNote) == 40);
 

@@ -45,7 +45,7 @@ guf_status find_sections_end(const char *path, std::span<const std::byte> bytes,
 }  // namespace
 
 guf_status check_extent(const char *path, const base::ElfFile &file, guf_error *error) {
-  Elf64_Ehdr header;  // ElfFile::open has checked it and the program headers
+  Elf64_Ehdr header;  // ElfFile::open has checked this header and the program headers
   std::memcpy(&header, file.bytes().data(), sizeof header);
   uint64_t end = header.e_phoff + uint64_t{header.e_phnum} * sizeof(Elf64_Phdr);
   for (const base::FileRange &load : file.loads()) end = std::max(end, load.offset + load.size);

@@ -13,7 +13,7 @@
 
 namespace gufunc::module {
 
-// The only symbol that a module file exports, which is its guf_module_v1.
+// The only symbol that a module file exports. The symbol is the guf_module_v1 of the file.
 inline constexpr char kTableSymbol[] = "gufunc_module_v1";
 
 // Owns the memory of a module's table.

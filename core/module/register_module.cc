@@ -8,7 +8,8 @@
 namespace gufunc::module {
 namespace {
 
-// Finds the module of the same name in the context. Fails if that is a different module.
+// Finds the module of the same name in the context. Fails if the two modules differ in content or
+// flags.
 guf_status find_same(op::Context &context, const Module &module, base::Ref<Module> *out,
                      guf_error *error) {
   const base::Ref<base::Object> known = context.find_module(module.table().name);

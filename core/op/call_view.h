@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The core's view of a call, which the C API layer fills on the caller's stack. It owns nothing.
+// The core's view of a call, which the C API layer fills on the caller's stack. The view owns
+// nothing.
 #ifndef GUFUNC_CORE_OP_CALL_VIEW_H
 #define GUFUNC_CORE_OP_CALL_VIEW_H
 
@@ -32,7 +33,7 @@ enum class HostCopies : uint8_t {
 
 // The placement of a call on device auto: the chosen device and the reason.
 enum class AutoPlacement : uint8_t {
-  kResident,               // on the device: a stream or operand is on it, or it is the host
+  kResident,               // on the device: the stream or an operand is there, or it is the host
   kTransferOutweighsWork,  // on the host: transferring the operands takes longer than the work
   kWorkOutweighsTransfer,  // on the device: the work takes longer than the transfer
   kNoDeviceKernel,         // on the host: the device has no kernel for the loop
@@ -41,7 +42,7 @@ enum class AutoPlacement : uint8_t {
   kPlan                    // on the host: plans do not transfer operands
 };
 
-// One operand. Its fields are uninitialised until the C API layer sets the ones that the call uses.
+// One operand. Its fields are uninitialised until the C API layer sets those that the call uses.
 struct OperandView {
   array::Layout layout;  // shape and strides are borrowed
   array::ByteSpan span;  // the bytes of the caller's operand; empty for scalars and missing outputs
@@ -62,7 +63,7 @@ struct CallView {
   int32_t noperands;
   // The number of separate outputs. If the signature has no outputs, a call may
   // pass separate outputs for its inout operands. They are stored in
-  // operand[noperands .. noperands + nseparate - 1], in order.
+  // operand[noperands .. noperands + nseparate - 1], in the order of the inout operands.
   int32_t nseparate;
   bool has_where;
   OperandView operand[GUF_MAX_OPERANDS];
@@ -72,11 +73,13 @@ struct CallView {
   backend::Stream *stream;
   backend::Device *device;  // the requested device or nullptr; placement sets the chosen device
   HostCopies host_copies;   // set by placement
-  // If args->options.device is "auto", the device that it currently means. Placement then sets
+  // The automatic device if args->options.device is "auto", otherwise nullptr. Placement then sets
   // auto_placement.
   backend::Device *automatic = nullptr;
   AutoPlacement auto_placement = AutoPlacement::kResident;
-  // C-contiguous strides of tensors that were passed without strides; otherwise uninitialised.
+  // Strides that the library computes for operands: C-contiguous strides for tensors that were
+  // passed without strides, and the strides of permuted and of missing operands. Otherwise
+  // uninitialised.
   int64_t stride_buffer[GUF_MAX_OPERANDS + 1][GUF_MAX_NDIM];
 };
 

@@ -68,7 +68,7 @@ class RuleParser {
     return GUF_OK;
   }
 
-  // Consumes "value" and "(" if both follow. Returns whether they did.
+  // Consumes "value" and "(" if both follow. Returns whether both followed.
   bool take_value(DimRule *rule) {
     const Scanner before = scan_;
     if (scan_.take_word() == "value") {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry of a module in a context. It finds the module by name but does not keep it alive.
+// The entry of a module in a context. The context finds the module through the entry, which does
+// not keep the module alive.
 #ifndef GUFUNC_CORE_OP_MODULE_ENTRY_H
 #define GUFUNC_CORE_OP_MODULE_ENTRY_H
 
@@ -17,7 +18,7 @@ namespace gufunc::op {
 // modules. The entry in the context retains neither. A module is therefore unloaded when its
 // handle, the handles of its ufuncs and its plans are gone, even if the context still exists. A
 // ufunc is created on request and shared until its last reference is dropped. Loops that a program
-// added to the ufunc are destroyed with it.
+// added to the ufunc are destroyed with the ufunc.
 class ModuleEntry {
  public:
   // Parses every signature of a table that was checked before. Throws std::bad_alloc.

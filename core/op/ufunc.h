@@ -28,8 +28,8 @@ inline constexpr int kMaxDevices = 17;
 // A loop, owned by its ufunc. Its kernels are looked up per device on first use.
 struct Loop {
   std::array<guf_dtype, GUF_MAX_OPERANDS> types = {};
-  // A guf_loop_kind. For a builtin loop, backend::kernel_of copies it from the
-  // backend's table when it looks up the kernel.
+  // A guf_loop_kind. For a builtin loop, backend::kernel_of copies the kind from the backend's
+  // table when it looks up the kernel.
   mutable std::atomic<int32_t> kind{GUF_LOOP_NUMPY};
   // The error message of a loop of a module or backend that can fail. Set together with the kernel.
   mutable std::atomic<const char *> failure{nullptr};
@@ -39,8 +39,9 @@ struct Loop {
   // the ufunc's name and these types in the device's backend.
   void (*host)(void) = nullptr;
   void *user = nullptr;
-  // For a loop that was created for datetime types with units: the loop of the ufunc whose code it
-  // runs, and the index of that loop. nullptr for loops that were added to the ufunc.
+  // For a loop that was created for datetime types with units: the loop of the ufunc whose code
+  // this loop runs, and the index of that other loop. nullptr for loops that were added to the
+  // ufunc.
   const Loop *general = nullptr;
   uint32_t general_index = 0;
   guf_destroy_fn destroy = nullptr;
@@ -56,13 +57,15 @@ struct Loop {
   mutable std::array<std::atomic<const void *>, kMaxDevices> folds = {};
 };
 
-// Returns whether a program registered the function, about which the library has no information.
+// Returns whether the loop's code is a function that a program registered. The library knows
+// nothing about what such a function does.
 inline bool is_host_function(const Loop &loop) {
   return loop.host != nullptr;
 }
 
 // An immutable list of loops, with a cache of the choices among them. Adding a loop creates a new
-// list, so a call uses the loops of one moment, and a cached choice never outlives its list.
+// list, so a call sees the same loops from beginning to end, and a cached choice never outlives its
+// list.
 struct LoopList {
   std::vector<Loop *> loops;
   mutable ChoiceCache choices;
@@ -119,7 +122,7 @@ class Ufunc final : public base::Object {
   int32_t noperands() const { return signature.nin + signature.nout; }
 
   const LoopList &loops() const { return *list_.load(std::memory_order_acquire); }
-  // Loops over datetime types with units, which are created when a call needs them.
+  // Returns the loops for datetime types with units, which are created when a call needs them.
   UnitLoops &unit_loops() { return unit_loops_; }
 
   // Errors  GUF_E_EXISTS <= a loop with these input types exists; for a ufunc without inputs or

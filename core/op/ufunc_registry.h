@@ -78,7 +78,8 @@ class Context final : public base::Object {
   using Snapshot = std::shared_ptr<const NameTable>;
 
   Snapshot snapshot();
-  // Replaces the table `seen` by `next`. Returns false if another thread was faster.
+  // Replaces the table `seen` by `next`. Returns false if another thread has already replaced
+  // `seen`.
   bool replace(const Snapshot &seen, Snapshot next);
   static guf_status find_short(const NameTable &table, std::string_view name, base::Ref<Ufunc> *out,
                                guf_error *error);

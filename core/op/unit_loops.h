@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops over datetime types with units, created when calls need them. The loops that are added to a
-// ufunc have datetime types without units.
+// Loops for datetime types with units, which are created when calls need them. The loops that are
+// added to a ufunc have datetime types without units.
 #ifndef GUFUNC_CORE_OP_UNIT_LOOPS_H
 #define GUFUNC_CORE_OP_UNIT_LOOPS_H
 

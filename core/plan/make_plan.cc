@@ -215,7 +215,7 @@ guf_status PreparedPlan::make(op::CallView &call, base::Ref<PreparedPlan> *out, 
 }
 
 guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error *error) {
-  base::collect();  // frees earlier explain plans, which may not be freed elsewhere
+  base::collect();  // frees the plans of earlier calls of explain
   resolve::Choice choice;
   broadcast::LoopShape loop;
   call::SeparateOutputs separate(call, nullptr);
@@ -224,7 +224,7 @@ guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (!op::is_missing(call.operand[i])) continue;
     GUF_TRY(call::lay_out_missing(call, i, &loop, error));
-    call.operand[i].flags = 0;  // as in a call, it influences the layout of later outputs
+    call.operand[i].flags = 0;  // as in a call, this output influences the layout of later ones
     missing |= 1U << i;
   }
   for (int32_t i = 0; i < call.noperands; ++i) {
@@ -248,7 +248,8 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   plan.threads_ = call.args->options.threads;
   plan.noperands_ = call.noperands;
   plan.masked_ = call.has_where;
-  // A given mask has an address even if it is the scalar true, which is removed on devices.
+  // A mask that the program passed has an address in each launch, even if the mask is the scalar
+  // true, which is removed on devices.
   const guf_operand *where = call.args->where;
   const bool has_mask = call.has_where || (where != nullptr && where->kind != GUF_OPERAND_NONE);
   plan.naddresses_ = call.noperands + (has_mask ? 1 : 0);

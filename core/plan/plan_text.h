@@ -19,8 +19,8 @@ std::string describe_list(const int64_t *values, int32_t count);  // a list such
 std::string describe_loop(const op::CallView &call, const resolve::Choice &choice);
 std::string describe_operand(const op::CallView &call, int32_t i, guf_dtype loop_dtype);
 // Lists the loops before the chosen loop, each with the first operand that does not cast safely to
-// it. `otherwise` is the reason if all operands cast safely. With `last_first`, the last such
-// operand is named (for methods, whose first operand is the result).
+// the loop's dtype. `otherwise` is the reason if all operands cast safely. With `last_first`, the
+// last such operand is named (for methods, whose first operand is the result).
 std::string describe_refused(const op::CallView &call, const resolve::Choice &choice,
                              const char *otherwise, bool last_first = false);
 

@@ -30,8 +30,8 @@ class PreparedPlan final : public base::Object {
   static guf_status explain(op::CallView &call, std::string *out, guf_error *error);
 
   uint64_t workspace() const { return workspace_; }
-  // Describes as text what the plan does and why. The backend's part is
-  // created here, because launches do not need it.
+  // Describes as text what the plan does and why. The backend's part of the text is created by this
+  // function and not by `make`, because launches do not need it.
   std::string text() const;
 
   // Errors  as guf_plan_launch
@@ -41,11 +41,12 @@ class PreparedPlan final : public base::Object {
  private:
   PreparedPlan() : Object(kKind) {}
 
-  // The data of one operand that a launch needs. The last entry is that of the mask.
+  // The data of one operand that a launch needs. If the plan has a mask, the last entry is for the
+  // mask.
   struct Operand {
     int64_t first;         // offset from the address to the first byte of the operand
     int64_t end;           // offset from the address to one past the last byte
-    int64_t offset;        // offset from the address to the start of the loop
+    int64_t offset;        // offset from the address to the first element of the launch
     uint64_t stride_bits;  // bitwise OR of the strides
     uint64_t fixed;        // address of a scalar in this plan, or 0
   };
@@ -59,8 +60,8 @@ class PreparedPlan final : public base::Object {
     int32_t operand;
     guf_dtype dtype;
     bool swapped;
-    bool load;       // whether it is copied to the workspace before the launch
-    bool store;      // whether it is copied from the workspace after the launch
+    bool load;       // whether the operand is copied to the workspace before the launch
+    bool store;      // whether the operand is copied from the workspace after the launch
     uint64_t place;  // offset in the workspace
     int32_t ndim;
     std::vector<int64_t> shape, strides, staged_shape, staged_strides;

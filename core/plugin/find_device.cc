@@ -61,8 +61,8 @@ guf_status find_record(std::string_view name, Record **out, guf_error *error) {
   return no_such_backend(name, error);
 }
 
-// Finds the candidates for "auto": in the order of GUFUNC_BACKENDS, which is the order of
-// the list, or by descending priority if the variable is unset. Plugins that the program
+// Finds the candidates for "auto". They are in the order of GUFUNC_BACKENDS, which is the order of
+// the list, or in descending order of priority if the variable is unset. Plugins that the program
 // added by their path are last in the list.
 guf_status automatic_candidates(std::vector<Record *> *out, guf_error *error) {
   std::span<Record *const> all;
@@ -113,7 +113,8 @@ guf_status choose_device(backend::Device **out, guf_error *error) {
       return GUF_OK;
     }
     if (status == GUF_E_SHUTDOWN) return open_device(*record, 0, out, error);
-    // The context keeps the device. After a temporary shortage, it must not keep the next best one.
+    // The caller's context stores the device permanently. A temporary shortage is therefore an
+    // error, because the context must not store the next best device.
     if (base::is_shortage(status, details.native_code))
       return base::copy_error(status, details, error);
     reasons.add("%s%s: %s", reasons.c_str()[0] == '\0' ? "" : "; ", record->name.c_str(),

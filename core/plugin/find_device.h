@@ -7,7 +7,7 @@
 
 namespace gufunc::plugin {
 
-// Returns the cpu device. Opens it on first use; later calls cost one load.
+// Returns the cpu device. Opens it on first use; later calls cost one atomic load.
 // Errors  any 9xx <= the cpu plugin cannot be found or opened
 guf_status cpu_device(backend::Device **out, guf_error *error);
 

@@ -105,7 +105,8 @@ void add_linked_in(std::vector<std::unique_ptr<Record>> *list) {
   list->push_back(std::move(record));
 }
 
-// Marks a backend as disabled. Not possible for the cpu backend, to which host memory belongs.
+// Marks a backend as disabled. The cpu backend cannot be disabled, because host memory belongs to
+// it.
 void switch_off(Record *record, const char *variable) {
   if (record->name == "cpu") return;
   record->listed = {GUF_E_NO_BACKEND, 0, "backend " + record->name + " is disabled by " + variable};

@@ -19,10 +19,10 @@ class Once {
 
   bool done() const { return state_.load(std::memory_order_acquire) == kFinished; }
 
-  // Runs `work` unless it is done. If `work` returns false or throws, it is not done,
-  // and the next caller runs it again. kForked means that the parent process was
-  // running the work at the fork (the work itself forked, or took longer than a fork
-  // waits), so it will never finish in this process.
+  // Runs `work` unless it is done. If `work` returns false or throws, the work is not done, and the
+  // next caller runs it again. kForked means that the parent process was running the work at the
+  // fork (the work itself forked, or took longer than a fork waits), so the work will never finish
+  // in this process.
   template <class Work>
   Result run(Work work) {
     const uint32_t epoch = base::fork_epoch();

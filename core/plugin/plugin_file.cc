@@ -29,7 +29,8 @@ class FileImage {
 
   const std::vector<Elf64_Phdr> &segments() const { return segments_; }
 
-  // Returns the bytes from an address to the end of its segment. Empty if there is no segment.
+  // Returns the bytes from an address to the end of its segment. The result is empty if no segment
+  // contains the address.
   std::span<const std::byte> from(uint64_t address) const {
     for (const Elf64_Phdr &segment : segments_) {
       if (segment.p_type != PT_LOAD || address < segment.p_vaddr ||

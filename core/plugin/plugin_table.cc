@@ -89,7 +89,8 @@ guf_status check_table(const TableBuffer &buffer, const BackendNote &note, uint3
   return GUF_OK;
 }
 
-// Calls the entry function. No other code of the plugin runs before the contract is checked.
+// Calls the entry function. Apart from static constructors, no other code of the plugin runs before
+// the contract is checked.
 guf_status call_entry(guf_backend_open_fn entry, const BackendNote &note, uint32_t minor,
                       guf_backend_api *api, guf_error *error) {
   try {

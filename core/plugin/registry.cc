@@ -215,8 +215,8 @@ guf_status make_device(Record &record, int32_t index, uint64_t native, backend::
   device->spec = record.name == "cpu" ? record.name : record.name + ":" + std::to_string(index);
   device->info.struct_size = sizeof device->info;
   const bool is_cpu = record.name == "cpu" && index == 0;
-  // Checked early, before the driver creates a context. If two threads compete for the last number,
-  // one of them fails in take_number below.
+  // The limit is checked before device_open, in which the driver may create a context. If two
+  // threads compete for the last number, one of them fails in take_number below.
   if (!is_cpu && ndevices_open.load(std::memory_order_relaxed) >= op::kMaxDevices) {
     return refuse_one_more(*device, error);
   }

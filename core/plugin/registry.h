@@ -67,8 +67,8 @@ guf_status open_backend(Record &record, guf_error *error);
 // Errors  as open_backend
 guf_status probe_backend(Record &record, guf_error *error);
 
-// Opens one device of a backend. If this call is the first to open it, the device uses the
-// program's context `native`, or the driver's own context if `native` is 0.
+// Opens one device of a backend. The first call for a device opens the device with the program's
+// context `native`, or with the driver's own context if `native` is 0.
 // Errors  as stored in the record
 //         GUF_E_NO_DEVICE <= an invalid index, or too many devices in this process
 //         otherwise as the slot device_open
@@ -78,15 +78,15 @@ guf_status open_device(Record &record, int32_t index, backend::Device **out, guf
 // Adds a plugin by its path and opens it, like guf_backend_load.
 guf_status load_backend(const char *path, guf_error *error);
 
-// Stops the threads and frees the caches of every open backend. If it returns GUF_TIMEOUT, the
-// remaining backends are unchanged.
+// Stops the threads and frees the caches of every open backend. If this function returns
+// GUF_TIMEOUT, the remaining backends are unchanged.
 guf_status shut_down(uint64_t timeout_ns, guf_error *error);
 
-// Returns whether shut_down was called. Costs one load. After shut_down, work that
-// needs a device fails with GUF_E_SHUTDOWN.
+// Returns whether shut_down was called. Costs one atomic load. After shut_down, work that needs a
+// device fails with GUF_E_SHUTDOWN.
 bool is_shut_down();
 
-// Makes the next cpu_device() look up the device again, so that it reports the shutdown.
+// Makes the next cpu_device() look up the device again, so that the call reports the shutdown.
 void forget_cpu_device();
 
 // The inputs of the search for plugins. Tests replace the inputs of the process by their own.

@@ -21,7 +21,8 @@ struct SearchSources {
   std::string conf_folder;     // a folder set at build time, with *.conf files that contain paths
 };
 
-// Returns the value of a variable. Empty if it is unset or the process is privileged.
+// Returns the value of a variable. The result is empty if the variable is unset or the process is
+// privileged.
 std::string environment(const char *name);
 
 // Determines the sources from the environment, from the location of libgufunc and from the build.
@@ -34,10 +35,9 @@ struct Candidate {
 };
 
 // Finds the candidates in order of preference, and sorted by name within a folder. `trust` applies
-// to .conf files. Relative and
-// empty folder names are skipped, and folders and .conf files that cannot be read. A lack of memory
-// or descriptors is an error, because an incomplete list would otherwise be stored forever. Reads
-// directories and .conf files only. Throws std::bad_alloc.
+// to .conf files. Relative and empty folder names are skipped, as are folders and .conf files that
+// cannot be read. A lack of memory or descriptors is an error, because an incomplete list would
+// otherwise be stored forever. Reads directories and .conf files only. Throws std::bad_alloc.
 // Errors  GUF_E_IO <= no file descriptor is available;  GUF_E_NO_MEMORY
 guf_status find_candidates(const SearchSources &sources, const base::TrustRule &trust,
                            std::vector<Candidate> *out, guf_error *error);

@@ -34,10 +34,10 @@ constexpr uint64_t weak_code(int32_t kind) {
 // than all other keys of the ufunc and never equal one of them.
 
 constexpr int32_t kMostTimed = 6;
-constexpr uint64_t kTimed = uint64_t{1} << 31;  // in a value: the number is that of a unit loop
+constexpr uint64_t kTimed = uint64_t{1} << 31;  // set in a value if its number is a unit loop's
 
-// Returns the code of an operand in a key. Returns 0 if the operand has no code: a huge int, a
-// structured dtype, or a datetime type with a multiple other than 1.
+// Returns the code of an operand in a key. Returns 0 if the operand has no code: an int outside
+// int64, a structured dtype, or a datetime type with a multiple other than 1.
 uint64_t timed_code(const OperandView &operand) {
   if (is_weak(operand))
     return operand.kind == GUF_OPERAND_WEAK_INT_HUGE ? 0 : 0x40U | weak_code(operand.kind);
@@ -90,8 +90,8 @@ inline uint64_t key_of(const CallView &call, bool *out_plain) {
 }
 
 // Sets the dtypes of weak scalars and missing outputs to the types of the loop. Stops at the first
-// scalar whose value does not fit. The outputs come after all scalars, so they are then unchanged.
-// `named` contains the types of signature=, or is nullptr.
+// scalar whose value does not fit. The outputs come after all scalars, so the outputs are then
+// unchanged. `named` contains the types of signature=, or is nullptr.
 guf_status apply(CallView *call, const op::Loop &loop, const guf_dtype *named, guf_error *error) {
   for (int32_t i = 0; i < call->noperands; ++i) {
     OperandView &operand = call->operand[i];
@@ -153,7 +153,8 @@ void make_infinite(OperandView *operand) {
 }
 
 // Compares exactly, as NumPy does: converts both sides to int64 or uint64, or replaces one side by
-// an infinity. `*out_done` stays false if the call is not a comparison of integers that needs this.
+// an infinity. `*out_done` stays false if the call does not compare integers or needs no exact
+// comparison.
 guf_status compare_exactly(CallView *call, const TypeQuery &query, const op::Loop &found,
                            Choice *out, bool *out_done, guf_error *error) {
   OperandView *const sides = call->operand;
@@ -187,7 +188,7 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, const op::Loo
   return GUF_OK;
 }
 
-// Chooses a loop by NumPy's rules for datetime types, then checks it like other calls.
+// Chooses a loop by NumPy's rules for datetime types, and then checks the casts as for other calls.
 guf_status choose_timed(CallView *call, TypeQuery *query, uint64_t key, Choice *out,
                         guf_error *error) {
   const op::LoopList &list = call->ufunc->loops();
@@ -279,7 +280,7 @@ guf_status choose(CallView &call, Choice *out, guf_error *error) {
                              ? call.ufunc->unit_loops().at(number & ~static_cast<uint32_t>(kTimed))
                              : *list.loops[number];
   // A value that does not fit the dtype of the loop may still be compared exactly. The slow path
-  // tries that, and otherwise reports the error.
+  // tries the exact comparison, and otherwise reports the error.
   const guf_status applied = apply(&call, loop, nullptr, nullptr);
   if (applied != GUF_OK) return choose_slowly(&call, 0, out, error);
   *out = {&loop, timed ? loop.general_index : number, mask};

@@ -198,7 +198,8 @@ guf_dtype type_before_cast(const TypeQuery &query, int32_t i, guf_dtype type) {
   return single && complex ? guf_dtype{GUF_C64} : query.have[i];
 }
 
-// Tests the type that signature= names, or the operand's own type if signature= names none.
+// Returns whether input `i` is an integer. If signature= names a type for the input, that type is
+// tested instead of the input's own type.
 bool is_integer_side(const TypeQuery &query, int32_t i) {
   if (query.fixed[i] != 0) return dtype::is_integer(query.fixed[i]);
   return query.weak[i] ? is_weak_int(query.call->operand[i]) : dtype::is_integer(query.have[i]);

@@ -17,7 +17,7 @@ struct TypeQuery {
   bool weak[GUF_MAX_OPERANDS];
   bool any_fixed;
   bool any_input_fixed;
-  bool weak_is_weak;  // whether the arrays' highest kind is at least that of the scalars
+  bool weak_is_weak;  // whether the arrays' highest kind is at least the scalars' highest kind
 
   // Returns whether the search considers an operand, which must be an input that the loop reads.
   bool searches(int32_t i) const { return i < ufunc->nin() && ufunc->signature.reads(i); }
@@ -38,7 +38,7 @@ bool compares_integers(const TypeQuery &query);
 // The result of a search.
 struct Found {
   uint32_t index;
-  bool unchecked;  // the bool loop of a logical ufunc, which accepts any inputs
+  bool unchecked;  // the loop is the bool loop of a logical ufunc, which accepts any inputs
 };
 
 // Finds the loop for the types of a call.
@@ -52,11 +52,11 @@ guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, 
 guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
                       guf_error *error);
 
-// Selects the casts of inputs that check_casts checks: all (kJudged) or none (kFree).
-// The casts of outputs are always checked.
+// Selects what check_casts checks about the inputs: every cast (kJudged), only the byte order
+// (kOfAnyType), or nothing (kFree). The casts of outputs are always checked.
 enum class Inputs {
   kJudged,
-  kOfAnyType,  // checks only the byte order
+  kOfAnyType,
   kFree,
 };
 

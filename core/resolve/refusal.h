@@ -7,7 +7,8 @@
 
 namespace gufunc::resolve {
 
-// refuse_weak and refuse_cast return GUF_E_CASTING; all other functions return GUF_E_NO_LOOP.
+// refuse_weak and refuse_cast return GUF_E_CASTING; all other functions return GUF_E_NO_LOOP. The
+// comment of a function states the condition that the function reports.
 
 // No loop accepts the inputs by safe casts.
 guf_status refuse_inputs(const TypeQuery &query, guf_error *error);
@@ -15,7 +16,8 @@ guf_status refuse_inputs(const TypeQuery &query, guf_error *error);
 guf_status refuse_signature(const TypeQuery &query, guf_error *error);
 // No loop has exactly these types.
 guf_status refuse_types(const TypeQuery &query, guf_error *error);
-// Like refuse_types, if types were requested: no loop has `type`, which all operands resolved to.
+// Like refuse_types, for calls that request types: no loop has `type`, to which all operands
+// resolved.
 guf_status refuse_settled(const TypeQuery &query, guf_dtype type, guf_error *error);
 // The types of the operands do not match in a binary operator on datetime types.
 guf_status refuse_operands(const TypeQuery &query, guf_error *error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule of a ufunc determines the types of the operands, whose classes then select
-// the loop. Datetime arithmetic uses signature= and dtype= only if a loop for the
-// operands' own types has the requested types.
+// The rule of a ufunc determines types for the operands. The classes of these types then select the
+// loop. Datetime arithmetic uses signature= and dtype= only if a loop for the operands' own types
+// has the requested types.
 #include "core/resolve/unit_search.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ using dtype::is_time;
 using dtype::is_timedelta;
 using op::TypeRule;
 
-// Bool and integers may be numbers of steps.
+// Returns whether elements of the type may be numbers of steps, as bool and integers may.
 bool is_count(guf_dtype type) {
   return type == GUF_BOOL || dtype::is_integer(type);
 }
@@ -100,7 +100,7 @@ guf_status divide(const TypeQuery &query, guf_dtype ratio, Types *out, guf_error
   return GUF_OK;
 }
 
-// Reports the overflow of a huge int, because NumPy converts a Python int to int64 here.
+// Reports an overflow for an int outside int64, because NumPy converts a Python int to int64 here.
 guf_status check_int(const TypeQuery &query, guf_error *error) {
   for (int32_t i = 0; i < 2; ++i) {
     op::OperandView number = query.call->operand[i];
@@ -235,8 +235,8 @@ int32_t first_requested(const TypeQuery &query, const op::LoopList &list, Accept
 }
 
 // NumPy's search by requested types. It tries exact inputs, then safe casts, and then the output's
-// type for all operands. Datetime arithmetic tries only exact inputs; if they do not match,
-// `*out_index` stays kNoLoop, and the types of the operands select the loop.
+// type for all operands. For datetime arithmetic, it tries only exact inputs; if these do not
+// match, `*out_index` stays kNoLoop, and the types of the operands select the loop.
 guf_status find_requested(const TypeQuery &query, const op::LoopList &list, int32_t *out_index,
                           guf_error *error) {
   const TypeRule rule = query.ufunc->type_rule;
@@ -279,7 +279,8 @@ guf_status take_loop(const TypeQuery &query, const op::LoopList &list, int32_t i
   return GUF_OK;
 }
 
-// ---- ufuncs of programs: the first loop with the operands' classes, with all operands in one unit
+// ---- ufuncs of programs. The first loop whose types have the classes of the operands is chosen,
+// and all operands are converted to one unit.
 
 bool takes_class(const TypeQuery &query, int32_t i, guf_dtype type) {
   if (!is_time(type)) {
@@ -329,7 +330,7 @@ guf_status search_program_loops(const TypeQuery &query, const op::LoopList &list
 }
 
 // Handles calls in which only signature= or dtype= has datetime types. NumPy requires a loop with
-// the requested types but then ignores them.
+// the requested types but then ignores the request.
 guf_status search_untimed(const TypeQuery &query, const op::LoopList &list, TimedLoop *out,
                           guf_error *error) {
   TypeQuery plain = query;

@@ -49,8 +49,8 @@ guf_status out_of_bounds(int64_t value, int32_t index, guf_dtype type, guf_error
                     "Python integer %" PRId64 " out of bounds for %s", value, dtype::name(type));
 }
 
-// Reports a huge int with the message of NumPy's conversion to a C type. Integer dtypes are
-// converted through long, except that uint32 is converted through unsigned long, so its message
+// Reports an int outside int64 with the message of NumPy's conversion to a C type. Integer dtypes
+// are converted through long, except that uint32 is converted through unsigned long, so its message
 // contains the value if it fits in unsigned long. Datetime types are converted through long long.
 [[gnu::cold, gnu::noinline]] guf_status refuse_huge(const op::OperandView &operand, int32_t index,
                                                     guf_dtype type, guf_error *error) {

@@ -13,7 +13,8 @@ inline bool is_weak(const op::OperandView &operand) {
 inline bool is_weak_int(const op::OperandView &operand) {
   return operand.kind == GUF_OPERAND_WEAK_INT || operand.kind == GUF_OPERAND_WEAK_INT_HUGE;
 }
-// Returns whether the magnitude of a huge int exceeds even uint64.
+// Returns whether an operand is a huge int (GUF_OPERAND_WEAK_INT_HUGE, a Python int outside int64)
+// whose magnitude exceeds even uint64.
 inline bool is_saturated(const op::OperandView &operand) {
   return operand.kind == GUF_OPERAND_WEAK_INT_HUGE && (operand.value[1] & 2U) != 0;
 }
@@ -40,8 +41,8 @@ guf_status convert(op::OperandView *operand, int32_t index, guf_dtype type, guf_
 guf_status make_int(double value, int32_t index, op::OperandView *out, guf_error *error);
 
 // Like `convert`, but uses the conversions of Python's bool(), int(), float()
-// and complex() under every casting rule. For the initial value of reduce, and
-// for operands whose type signature= names.
+// and complex() under every casting rule. Used for the initial value of reduce, and for operands
+// whose type signature= names.
 // Errors  GUF_E_OVERFLOW <= a value outside the range of the type, or an infinity to an int
 //         GUF_E_VALUE <= NaN to an int;  GUF_E_CASTING <= complex to a real type
 guf_status convert_named(op::OperandView *operand, int32_t index, guf_dtype type, guf_error *error);

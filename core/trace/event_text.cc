@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each thread is a track of the program's process. Each device is shown as a separate process, with
-// its streams as tracks. An arrow connects queued work with the call that queued it.
+// Converts records to trace events. Each thread is a track of the program's process. Each device is
+// shown as a separate process, with its streams as tracks. An arrow connects queued work with the
+// call that queued it.
 #include "core/trace/event_text.h"
 
 #include <errno.h>

@@ -291,9 +291,9 @@ struct Slots {
     return call.run(run);
   }
 
-  // Stores the plugin's table, and replaces it by a copy that contains slots
-  // of this layer. The longer table of a newer plugin is truncated, because
-  // the core does not use the additional slots.
+  // Stores the plugin's table in `own`, and sets `*table` to a copy that contains slots of this
+  // layer. The longer table of a newer plugin is truncated, because the core does not use the
+  // additional slots.
   template <class Table, class Put>
   static void replace(std::atomic<const Table *> &own, Table &ours, const void **table, Put put) {
     const auto *const given = static_cast<const Table *>(*table);

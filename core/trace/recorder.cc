@@ -28,7 +28,7 @@ namespace {
 constinit base::ForkLock decision_lock;
 constinit bool decided = false;  // guarded by decision_lock
 constinit std::atomic<Writer *> the_writer{nullptr};
-constinit uint32_t writer_epoch = 0;  // process of the writer thread; set before the_writer
+constinit uint32_t writer_epoch = 0;  // fork epoch of the writer's process; set before the_writer
 constinit std::atomic<bool> stopped{false};
 constinit std::atomic<uint64_t> ncalls{0};
 constinit std::atomic<uint64_t> nleft_out[kMostBackends][kMostDevices] = {};

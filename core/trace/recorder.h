@@ -24,7 +24,8 @@ void leave_out(int32_t backend, int32_t device);
 uint64_t left_out(int32_t backend, int32_t device);  // the count of a device so far
 uint64_t left_out();                                 // the sum over all devices
 
-// The slot call that the thread is executing. Work that is queued during the call refers to it.
+// The slot call that the thread is executing. Work that is queued during the call refers to the
+// call.
 struct Current {
   guf_trace_work call;  // uses the fields kind, items, bytes, name and call
   Current *outer;

@@ -5,7 +5,7 @@
 // "gufunc.trace" also report the work of their streams.
 //
 // Tracing never makes the traced calls fail. Frequent calls add records to a bounded queue without
-// a lock; records that do not fit are counted. One thread writes the file.
+// a lock; records that do not fit are dropped and counted. One thread writes the file.
 #ifndef GUFUNC_CORE_TRACE_TRACE_H
 #define GUFUNC_CORE_TRACE_TRACE_H
 
@@ -23,7 +23,8 @@ namespace internal {
 extern std::atomic<uint32_t> recording_epoch;
 }  // namespace internal
 
-// Returns whether this process records. A forked child never does: its parent owns the file.
+// Returns whether this process records. A forked child never records, because its parent owns the
+// file.
 inline bool on() {
   const uint32_t epoch = internal::recording_epoch.load(std::memory_order_acquire);
   return __builtin_expect(epoch != 0, 0) && epoch == base::fork_epoch();
@@ -42,7 +43,7 @@ void hurry();
 // Closes the file when all records are written, after a few seconds at most. Ends the recording.
 void end();
 
-// Adds a text of at most 95 characters at this time, on this thread's track. Requires on().
+// Adds a text of at most 95 characters to this thread's track, at the current time. Requires on().
 void note(const char *text);
 
 // Records one chunk of guf_call_chunked as a slice of its thread. Work that is queued during the

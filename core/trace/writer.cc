@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread blocks all signals except the signals that its own instructions raise. SIGXFSZ, which
+// The writer thread blocks all signals except those that its own instructions raise. SIGXFSZ, which
 // reports the limit of the file size, therefore does not end the process.
 #include "core/trace/writer.h"
 
