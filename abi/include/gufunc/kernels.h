@@ -10,15 +10,15 @@ GUF_BEGIN_DECLS
 
 typedef struct guf_kernel_s *guf_kernel;
 
-/** Limits of a launch, the same on every device: what one device accepts, all accept, except for
- * the amount of shared memory. */
+/** Limits of a launch. They are the same on every device: a launch that one device accepts is
+ * accepted by all devices that have enough shared memory. */
 enum guf_kernel_limit {
   GUF_MAX_GRID_X = 2147483647, /* blocks */
   GUF_MAX_GRID_YZ = 65535,
   GUF_MAX_BLOCK_XY = 1024, /* threads */
   GUF_MAX_BLOCK_Z = 64,
-  GUF_MAX_BLOCK_THREADS = 1024 /* product of x, y and z; grid * block is below 2^32 in each
-                                  dimension */
+  GUF_MAX_BLOCK_THREADS = 1024 /* limit of the product of x, y and z. In each dimension, grid *
+                                  block must be below 2^32 */
 };
 
 typedef struct guf_kernel_info {
@@ -101,7 +101,8 @@ GUF_API guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device devi
 /** Launches a kernel. `grid` is the number of blocks and `block` the number of threads per block:
  * three numbers each, x first. `shared_bytes` is shared memory per block, in addition to the amount
  * that the kernel's source declares. A grid that contains a 0 runs nothing. The kernel runs on the
- * stream's device; with a NULL stream on the device of its arrays, or on the cpu if there is none.
+ * stream's device; with a NULL stream it runs on the device of its arrays, or on the cpu if it has
+ * no arrays.
  *
  * args  one operand per parameter. A number is a GUF_OPERAND_SCALAR of exactly the parameter's
  *       dtype, or a weak scalar that fits it. A pointer or view is a GUF_OPERAND_ARRAY or
