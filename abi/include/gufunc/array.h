@@ -283,10 +283,10 @@ GUF_API guf_status guf_array_astype(guf_array array, guf_dtype dtype, int32_t ca
 /** Copies an array to `device`: into a new array if *inout_array is NULL, else into the array
  * *inout_array, which must have the same dtype and shape. With a NULL stream the copy is complete
  * on return if one side is host memory.
- * A copy between two GPUs is queued; if both are devices of one backend, their driver copies
- * directly. The stream may belong to either GPU. On the GPU that the stream does not belong to
- * (with a NULL stream, on both) the copy is ordered after work that was queued without a stream
- * before this call, and before work that is queued without a stream later.
+ * A copy between two GPUs is queued. If both GPUs are devices of one backend, its driver copies
+ * directly from one to the other. The stream may belong to either GPU. On the other GPU, the copy
+ * is ordered after the work that was queued without a stream before this call, and before the work
+ * that is queued without a stream later. With a NULL stream, this is true on both GPUs.
  * Ownership  a new array is returned with one reference for the caller.
  * Errors     GUF_E_ARG             <= inout_array is NULL
  *            GUF_E_HANDLE          <= an array, the device or the stream is not a live handle of
@@ -308,13 +308,13 @@ GUF_API guf_status guf_array_to_device(guf_array array, guf_device device, guf_s
 
 /** Waits for all work on the array's memory that the library has queued, on streams and without
  * one, for at most `timeout_ns` nanoseconds (UINT64_MAX: no limit). Afterwards the host may read
- * and write the memory if it is host-accessible. GUF_TIMEOUT means that the work is still running.
- * The library does not know which memory is used by work that received only addresses: launches of
- * plans on GPUs, graphs made by the vendor's functions, and tensors. Launches of graphs, and of
- * plans on the cpu, are always waited for. This function does not report a failure of the work; the
- * stream or the device of the work does.
+ * and write the memory, if the host can access it. GUF_TIMEOUT means that the work is still
+ * running. The library does not know which memory is used by work that received only addresses:
+ * launches of plans on GPUs, graphs made by the vendor's functions, and tensors. Launches of
+ * graphs, and of plans on the cpu, are always waited for. This function does not report a failure
+ * of the work; the stream or the device of the work does.
  * guf_array_copy_to_host, guf_array_print, and guf_array_to_device to the cpu wait in the same way
- * if they have no stream.
+ * if they are called without a stream.
  * Errors  GUF_E_HANDLE    <= array is not a live array
  *         GUF_E_CAPTURE   <= the array has pending work on a GPU that has a stream in capture
  *         GUF_E_NO_MEMORY <= a host allocation failed

@@ -147,8 +147,8 @@ enum guf_method_flag {
  * reduceat have one reduced dimension.
  *   reduce      one result per kept item. If there are no elements, the result is `initial`; the
  *               core refuses an empty reduction without an initial value. A kept item whose
- *               elements are all excluded by the mask also yields `initial`; the core has then made
- *               sure that there is an initial value.
+ *               elements are all excluded by the mask also yields `initial`; in this case the core
+ *               guarantees that an initial value is present.
  *               With GUF_METHOD_MIXED, the accumulator x of dtype X becomes x op y for each element
  *               y, from left to right over all reduced dimensions; dimension 0 varies fastest. At
  *               first x is `initial`, or the first element, which is cast to the output's dtype and
@@ -310,8 +310,8 @@ typedef struct guf_backend_api {
    * the work; events and stream_synchronize report them. */
   guf_status (*stream_query)(void *stream, guf_error *error);
   /* Waits for all work queued so far, for at most `timeout_ns` nanoseconds (UINT64_MAX: no limit);
-   * returns GUF_TIMEOUT if it takes longer. Reports the stream's first failure since the last
-   * report, once, and clears it. */
+   * returns GUF_TIMEOUT if the work takes longer. Reports the first failure of the stream since the
+   * last report, and clears the failure, so that it is reported once. */
   guf_status (*stream_synchronize)(void *stream, uint64_t timeout_ns, guf_error *error);
   guf_status (*stream_wait_event)(void *stream, void *event, guf_error *error);
 
@@ -331,8 +331,8 @@ typedef struct guf_backend_api {
   guf_status (*module_load)(void *device, const guf_module_image *image, void **out_module,
                             guf_error *error);
   void (*module_unload)(void *module);
-  /* Returns the kernel of a loop. `index` is guf_module_loop.kernel, `name` the stem of its
-   * symbols. */
+  /* Returns the kernel of a loop. `index` is guf_module_loop.kernel, and `name` is
+   * guf_module_loop.name, the stem of the symbols. */
   guf_status (*kernel_get)(void *module, uint32_t index, const char *name, void **out_kernel,
                            guf_error *error);
   guf_status (*launch)(void *device, const guf_backend_launch *launch, guf_error *error);
@@ -379,7 +379,7 @@ typedef guf_status (*guf_backend_open_fn)(const guf_host_api *host, uint32_t hos
                                           guf_backend_api *api, guf_error *error);
 
 /** Names of drivers' libraries. A plugin must not be linked with a library whose name starts with
- * one of these names: it opens the driver in `probe`, since a machine may lack the driver. */
+ * one of these names: it opens the driver in `probe`, because a machine may lack the driver. */
 #define GUF_BACKEND_DRIVER_LIBRARIES                                                        \
   "libcuda.so", "libnvidia-ml.so", "libamdhip64.so", "libhsa-runtime64.so", "libOpenCL.so", \
       "libze_loader.so"

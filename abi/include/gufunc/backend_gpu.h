@@ -65,8 +65,8 @@ typedef struct guf_gpu_api {
   guf_status (*stream_native)(void *device, void *stream, uint64_t *out_native, guf_error *error);
   guf_status (*event_native)(void *event, uint64_t *out_native, guf_error *error);
 
-  /* Lets kernels and copies of `device` access the memory of `peer`, including its pool. One call
-   * is enough.
+  /* Lets kernels and copies of `device` access the memory of `peer`, including memory from the pool
+   * of `peer`. One call per pair of devices is enough.
    * Errors  GUF_E_UNSUPPORTED <= the devices have no peer access */
   guf_status (*peer_enable)(void *device, void *peer, guf_error *error);
   /* Copies between two devices on a stream of `device`. The copy goes through the host if the
@@ -82,8 +82,8 @@ typedef struct guf_gpu_api {
   /* Begins a capture: work on the stream is recorded instead of run. `mode` is a guf_gpu_capture.
    * During the capture, allocations for the stream, copies of pageable host memory, and work that
    * detects floating-point flags fail with GUF_E_CAPTURE. Work that may fail is recorded, and each
-   * run of the graph reports its failure; but if the program began the capture with functions of
-   * the vendor, such work fails with GUF_E_CAPTURE. */
+   * run of the graph reports the failures of that run. If the program began the capture with
+   * functions of the vendor, work that may fail is refused with GUF_E_CAPTURE. */
   guf_status (*capture_begin)(void *device, void *stream, int32_t mode, guf_error *error);
   /* Ends a capture and returns its graph.
    * Errors  GUF_E_CAPTURE <= a call during the capture invalidated it */

@@ -65,10 +65,10 @@ typedef struct guf_trace_sink {
   uint32_t struct_size;
   uint32_t reserved;
   void *context;
-  /* Called inside a slot, on its thread, when the work is queued. Fills the fields that only the
-   * host knows. */
+  /* The plugin calls this function inside a slot, on the thread of the slot call, when it queues
+   * the work. Fills the fields that only the host knows. */
   void (*queued)(void *context, guf_trace_work *work);
-  /* Called when the times of the work are known. The work is copied. */
+  /* The plugin calls this function when the times of the work are known. The host copies `work`. */
   void (*done)(void *context, const guf_trace_work *work);
   /* Called instead of `queued` and `done` for a piece of work on device `device` that cannot be
    * recorded because buffer space or memory is exhausted. The trace reports the number of such

@@ -74,11 +74,11 @@ typedef struct guf_call_options {
  *              is the broadcast shape of the inputs or a shape that the inputs broadcast to. Its
  *              strides may have any value. Its dtype may differ from the loop's if `casting` allows
  *              the cast.
- *              A signature without outputs has inout operands instead. They are among the inputs,
- *              must be arrays or tensors, and are written in place. For such a signature `noutputs`
- *              may also be the number of written operands: each of them is then first copied (and
- *              cast) into its output, and the outputs are written instead. With `where`, only the
- *              outer items that the mask selects are written.
+ *              A signature without outputs has inout operands instead. Inout operands are among the
+ *              inputs, must be arrays or tensors, and are written in place. For such a signature
+ *              `noutputs` may also be the number of written operands: each inout operand is then
+ *              first copied (and cast) into its output, and the kernel writes the output instead of
+ *              the operand. With `where`, only the outer items that the mask selects are written.
  *              Inputs and outputs may overlap in any way: the result is as if the inputs were
  *              copied first. Outputs that overlap each other are written one after another, in
  *              their order.
@@ -122,10 +122,10 @@ typedef struct guf_call_args {
 /** Applies a ufunc.
  * The call is complete on return in these cases: on the cpu, if `stream` is NULL; on a GPU, if an
  * operand in host memory has to be copied to the device, even with a stream; on a GPU with a NULL
- * stream, if an operand is in mapped or managed host memory. Else its work is queued on `stream`
- * or, with a NULL stream, on the device's default stream (guf_device_synchronize). The library
- * keeps arrays alive until the work is complete; the caller keeps tensors alive. On an idle stream
- * of the cpu, work that is known to be short may run before the call returns. A loop without
+ * stream, if an operand is in mapped or managed host memory. Else the work of the call is queued on
+ * `stream` or, with a NULL stream, on the device's default stream (guf_device_synchronize). The
+ * library keeps arrays alive until the work is complete; the caller keeps tensors alive. On an idle
+ * stream of the cpu, work that is known to be short may run before the call returns. A loop without
  * GUF_LOOP_ANY_THREAD runs only on threads of the program, inside their calls of the library.
  * Errors  GUF_E_HANDLE          <= ufunc, stream, device or an array is not a live handle of its
  *                                  kind
@@ -174,8 +174,8 @@ typedef struct guf_call_args {
  * numbers kept, no traps) and restores the calling thread's floating-point control before it
  * returns. Exception flags of the processor that arithmetic raised stay raised. errno and the
  * signal mask are unchanged. No function of the library is a cancellation point: a pthread_cancel
- * during a function takes effect after the function. A loop that throws an exception fails its call
- * with GUF_E_LOOP; it must not end its thread or jump out of the call.
+ * during a function takes effect after the function. If a loop throws an exception, its call fails
+ * with GUF_E_LOOP. A loop must not end its thread or jump out of the call.
  *
  * [mt-object]: nothing else may use the outputs during the call. Allocates only outputs and, for
  * overlapping operands, copies. Stack: calls, methods, plan creation, guf_resolve and guf_explain

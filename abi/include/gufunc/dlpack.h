@@ -10,8 +10,8 @@ GUF_BEGIN_DECLS
 /* The structures have the memory layout of DLPack 1.x and, for the unversioned one, of 0.x. A
  * program that includes <dlpack/dlpack.h> can cast pointers between the two. */
 
-/** Location of a tensor: DLDeviceType. A backend can add types: GUF_BACKEND_NOTE (gufunc/backend.h)
- * contains the types of its memory. */
+/** Location of a tensor: DLDeviceType. A backend can add types: its GUF_BACKEND_NOTE
+ * (gufunc/backend.h) contains the device types of its memory. */
 enum guf_dlpack_device {
   GUF_DLPACK_CPU = 1,
   GUF_DLPACK_CUDA = 2,
@@ -84,8 +84,8 @@ enum guf_dlpack_flag {
  *            `managed` is NULL. It calls the deleter exactly once: if this function fails, before
  *            it returns; else when the last array or view is released and the work on the device
  *            without a stream is complete. The deleter may run on any thread that calls this
- *            library, without a lock held. In a forked child it does not run for device memory of
- *            the parent process.
+ *            library, without a lock held. In a forked child the deleter does not run for device
+ *            memory of the parent process.
  * Errors     GUF_E_ARG             <= managed or out_array is NULL; flags has unknown bits or
  *                                     selects two streams; a stream is given for host memory; shape
  *                                     is NULL and ndim > 0; data is NULL and there are elements
@@ -114,9 +114,9 @@ GUF_API guf_status guf_array_from_dlpack_unversioned(guf_dlpack_unversioned *man
  * queued on the device without a stream before this call. NULL means that no stream waits. The
  * caller orders work on other streams.
  * Ownership  the caller owns the tensor until it calls `deleter`, once, on any thread. The deleter
- *            calls no driver and does not wait. The array lives until that call. Its memory lives
- *            until the work that was queued on the consumer stream before that call is complete;
- *            the consumer stream must live as long.
+ *            calls no driver and does not wait. The array lives until the deleter is called. The
+ *            memory of the array lives until the work that was queued on the consumer stream before
+ *            the deleter was called is complete; the consumer stream must live as long.
  * Errors     GUF_E_ARG             <= out_managed is NULL; flags has unknown bits or selects two
  *                                     streams; a stream is given for an array in host memory
  *            GUF_E_HANDLE          <= array or consumer is not a live handle of its kind

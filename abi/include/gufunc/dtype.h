@@ -111,8 +111,8 @@ GUF_API guf_status guf_dtype_parse(const char *spelling, guf_dtype *out_dtype, g
 
 /** Returns the name of a dtype ("float32"), or NULL if the value is not a dtype.
  * Ownership  static text, never freed. The name of a datetime type with a multiple other than 1 is
- *            created at its first use. If no memory is available for it, the function returns the
- *            name without the unit.
+ *            created at its first use. If no memory is available for this name, the function
+ *            returns the name without the unit.
  * [mt] [no-block] */
 GUF_API const char *guf_dtype_name(guf_dtype dtype);
 

@@ -54,7 +54,7 @@ typedef struct guf_kernel_device_info {
 GUF_API guf_status guf_module_kernel_at(guf_module module, uint32_t index, char *name,
                                         uint64_t capacity, guf_error *error);
 
-/** Finds a raw kernel of a module by its name without the module's name. Loads no code.
+/** Finds a raw kernel of a module. `name` does not contain the module's name. Loads no code.
  * Ownership  the caller receives one reference; the kernel keeps the module loaded.
  * Errors     GUF_E_ARG       <= name or out_kernel is NULL
  *            GUF_E_HANDLE    <= module is not a live module
@@ -78,7 +78,7 @@ GUF_API guf_status guf_kernel_release(guf_kernel kernel, guf_error *error);
 GUF_API guf_status guf_kernel_get_info(guf_kernel kernel, guf_kernel_info *out_info,
                                        guf_error *error);
 
-/** Returns parameter `index` of the kernel. 0 is the first parameter after its guf::block.
+/** Returns parameter `index` of the kernel. Index 0 is the first parameter after the guf::block.
  * Errors  GUF_E_ARG    <= out_parameter is NULL
  *         GUF_E_HANDLE <= kernel is not a live kernel
  *         GUF_E_INDEX  <= index is not below the number of parameters
@@ -111,9 +111,9 @@ GUF_API guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device devi
  *       it must have the view's number of dimensions. Nothing is copied or cast. Arrays may
  *       overlap; the result is up to the kernel.
  *
- * On the cpu with a NULL stream the launch is complete on return; else it is queued. If some
- * threads of a block do not reach a barrier, the launch fails with GUF_E_LAUNCH on the cpu (on a
- * stream, as a failure of the stream); on a GPU the behaviour is undefined.
+ * On the cpu with a NULL stream the launch is complete on return; else the launch is queued. If
+ * some threads of a block do not reach a barrier, the launch fails with GUF_E_LAUNCH on the cpu (on
+ * a stream, as a failure of the stream); on a GPU the behaviour is undefined.
  * Ownership  the library keeps arrays alive until the work is complete; the caller keeps tensors
  *            alive.
  * Errors     GUF_E_HANDLE          <= kernel, stream, an array or a tensor's device is not a live
@@ -126,7 +126,7 @@ GUF_API guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device devi
  *            GUF_E_DTYPE           <= an argument has another dtype than its parameter. A datetime
  *                                     parameter accepts every unit
  *            GUF_E_OVERFLOW        <= a weak scalar does not fit its parameter
- *            GUF_E_READ_ONLY       <= a read-only array for a parameter that the kernel may write
+ *            GUF_E_READ_ONLY       <= an array is read-only, but the kernel may write its parameter
  *            GUF_E_DEVICE_MISMATCH <= the device cannot access an array
  *            GUF_E_NO_IMAGE        <= the module has no code for the device
  *            GUF_E_UNSUPPORTED     <= the device's backend does not run raw kernels, or the device

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The methods of a ufunc: reduce, accumulate, reduceat, outer, at. Rules and messages are NumPy's.
- * docs/reductions.md specifies the order in which elements are combined; it is the same on every
+ * docs/reductions.md specifies the order in which elements are combined, which is the same on every
  * backend. */
 #ifndef GUFUNC_METHODS_H
 #define GUFUNC_METHODS_H
@@ -15,17 +15,17 @@ enum { GUF_ALL_AXES = -1 };
  * All pointers are borrowed for the duration of the call.
  *
  * input     the operand to reduce.
- * output    GUF_OPERAND_NONE: an output is allocated, and the operand becomes a
- *           GUF_OPERAND_ARRAY with one reference for the caller; it is unchanged on failure.
- *           Else an array or tensor of the result's shape, of any dtype: results are cast to it
- *           as by casting='unsafe'.
+ * output    GUF_OPERAND_NONE: an output is allocated, and the operand becomes a GUF_OPERAND_ARRAY
+ *           with one reference for the caller, or is unchanged if the method fails.
+ *           Else an array or tensor of the result's shape, of any dtype: results are cast to this
+ *           dtype as by casting='unsafe'.
  * axis      `naxis` axes, without repetition; negative ones count from the end. NULL: axis 0, as
  *           in NumPy. naxis GUF_ALL_AXES: all axes (NumPy's axis=None); `axis` is then ignored.
  *           naxis 0 with a non-NULL `axis`: no axis is reduced (NumPy's axis=()).
- * initial   NULL: the identity, if the ufunc has one and it is needed. GUF_OPERAND_NONE: no
- *           initial value (NumPy's initial=None). Else a scalar or 0-d operand, which is the
- *           left operand of every result. A structured dtype has no identity; its initial value
- *           is a 0-d operand of the same dtype.
+ * initial   NULL: the identity, if the ufunc has an identity and the reduction needs it.
+ *           GUF_OPERAND_NONE: no initial value (NumPy's initial=None). Else a scalar or 0-d
+ *           operand, which is the left operand of every result. A structured dtype has no identity;
+ *           its initial value is a 0-d operand of the same dtype.
  * where     NULL, or a mask (bool) that broadcasts with the input and selects the elements to
  *           reduce.
  * dtype     0, or the dtype of the loop (NumPy's dtype=).

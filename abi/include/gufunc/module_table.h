@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table that describes kernels. gufcc writes one into each module, and a backend returns one
- * for its standard library. The table is constant; the library only reads it. */
+ * The table that describes kernels. gufcc writes such a table into each module, and a backend
+ * returns such a table for its standard library. The table is constant; the library only reads
+ * it. */
 #ifndef GUFUNC_MODULE_TABLE_H
 #define GUFUNC_MODULE_TABLE_H
 
@@ -161,7 +162,8 @@ typedef struct guf_module_image {
   void (*const *entries)(void); /* host images: nkernels functions, cast to the type of their loop
                                    kind */
   uint64_t offset, bytes;       /* device images; both 0: all of `data` */
-  uint32_t family;              /* 0: contains every loop; else only the loops of this family */
+  uint32_t family;              /* 0: the image contains every loop; else it contains only the loops
+                                   of this family */
   uint32_t reserved;
 } guf_module_image;
 
@@ -186,8 +188,9 @@ typedef struct guf_module_parameter {
 
 /** The parameters of a kernel: `count` of them, at most GUF_MAX_KERNEL_PARAMETERS. `block_bytes` is
  * the size of the struct that a launch passes by value: a guf_kernel_head, then the arguments in
- * order, each at a multiple of 8 bytes. A number occupies its size, rounded up to a multiple of 8;
- * a pointer 8 bytes; a view its address, its extents and its strides. */
+ * order, each at a multiple of 8 bytes. A number occupies its own size, rounded up to a multiple of
+ * 8. A pointer occupies 8 bytes. A view occupies 8 bytes for its address and for each extent and
+ * stride. */
 typedef struct guf_module_parameters {
   uint32_t count;
   uint32_t block_bytes;
@@ -206,14 +209,15 @@ enum guf_module_kernel_flag {
   GUF_MODULE_KERNEL_SYNCHRONISES = 1u << 0 /* threads of a block may wait for one another */
 };
 
-/** A raw kernel. In a host image its entry is a function void (guf::device::work_item *, const void
- * *) (gufunc/kernel/work_item.hpp), in a device image the symbol `symbol`. */
+/** A raw kernel. In a host image, the entry of the kernel is a function void
+ * (guf::device::work_item *, const void *) (gufunc/kernel/work_item.hpp). In a device image, the
+ * entry is the symbol `symbol`. */
 typedef struct guf_module_kernel {
   const char *name;
   const char *symbol; /* "guf_rk_matmul" */
   const char *doc;    /* one line, or NULL */
   const guf_module_parameters *parameters;
-  uint32_t kernel;       /* index of its entry in host images */
+  uint32_t kernel;       /* index of the kernel's entry in host images */
   uint32_t family;       /* as in guf_module_loop */
   uint32_t max_threads;  /* threads per block */
   uint32_t shared_bytes; /* bytes per block of every launch, in addition to the bytes that the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reports what a call or a method would do, without doing it. */
+ * Reports what a call or a method would do, without running it. */
 #ifndef GUFUNC_RESOLVE_H
 #define GUFUNC_RESOLVE_H
 

@@ -11,8 +11,8 @@ typedef struct guf_stream_s *guf_stream;
 typedef struct guf_event_s *guf_event;
 
 /* A stream keeps the first failure of its work: status, message and number of the launch. Events
- * that are recorded later report the failure. guf_stream_synchronize reports it once and clears it.
- * Work that is queued after a failure still runs. */
+ * that are recorded after the failure report it. guf_stream_synchronize reports the failure once
+ * and clears it. Work that is queued after a failure still runs. */
 
 /** Creates a stream. `flags` must be 0. An idle stream of the cpu runs small work inside the call
  * that queues this work, and larger work on the stream's own thread.
@@ -110,8 +110,8 @@ GUF_API guf_status guf_event_release(guf_event event, guf_error *error);
  * [mt-object] [no-block] */
 GUF_API guf_status guf_event_record(guf_event event, guf_stream stream, guf_error *error);
 
-/** Returns GUF_OK if the stream has reached the event, GUF_NOT_READY before. If the stream had
- * failed before the event was recorded, returns that failure.
+/** Returns GUF_OK if the stream has reached the event, GUF_NOT_READY if it has not. If the stream
+ * had failed before the event was recorded, returns that failure.
  * Errors  GUF_E_HANDLE  <= event is not a live event
  *         GUF_E_FORKED  <= the event was created before a fork
  *         GUF_E_CAPTURE <= the event was recorded in a capture

@@ -13,13 +13,13 @@ typedef struct guf_ufunc_s *guf_ufunc;
 typedef struct guf_module_s *guf_module;
 
 /* Names. Ufuncs of the standard library have plain names ("add"). Ufuncs of a module are named
- * "module:name"; the short name also finds them if it is unique in the context.
+ * "module:name"; the name without "module:" also finds such a ufunc if it is unique in the context.
  * Choice of a loop: a loop whose input dtypes equal the dtypes of the call has priority. Else the
  * loops are tried in the order in which they were added. */
 
 /** Properties of a core dimension. */
 enum guf_core_dim_flag {
-  GUF_CORE_DIM_OPTIONAL = 1u << 0,     /* "n?": operands may lack it */
+  GUF_CORE_DIM_OPTIONAL = 1u << 0,     /* "n?": operands may lack the dimension */
   GUF_CORE_DIM_BROADCASTABLE = 1u << 1 /* "n|1": an operand may have extent 1 */
 };
 
@@ -30,7 +30,7 @@ typedef struct guf_ufunc_info {
   uint32_t flags;   /* guf_function_flag */
   uint32_t nloops;
   char name[128];       /* full name, "module:name" for a ufunc of a module */
-  char signature[1024]; /* "" for an elementwise ufunc; truncated to fit */
+  char signature[1024]; /* "" for an elementwise ufunc; truncated if it is longer */
   char rules[256];
   char doc[256];
   int32_t roles[GUF_MAX_OPERANDS]; /* guf_role, of nin + nout operands */
@@ -104,8 +104,8 @@ typedef struct guf_loop_desc {
 } guf_loop_desc;
 
 /** Creates a ufunc without loops and registers its name in the context.
- * Ownership  the caller receives one reference. The context keeps another one, so the name stays
- *            registered.
+ * Ownership  the caller receives one reference. The context keeps another reference, so the name
+ *            stays registered.
  * Errors     GUF_E_ARG       <= desc, its name or out_ufunc is NULL; the name is malformed or too
  *                               long; a count is negative, exceeds GUF_MAX_OPERANDS or differs from
  *                               the signature's; a flag, identity or role is unknown; core_dims is
@@ -125,7 +125,7 @@ GUF_API guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *d
  * Errors     GUF_E_ARG       <= name or out_ufunc is NULL
  *            GUF_E_HANDLE    <= context is not a live context
  *            GUF_E_NOT_FOUND <= no ufunc of that name, and the message suggests the nearest one; or
- *                               a short name that several modules have
+ *                               several modules have a ufunc of that short name
  * [mt] [no-block] */
 GUF_API guf_status guf_ufunc_find(guf_context context, const char *name, guf_ufunc *out_ufunc,
                                   guf_error *error);
@@ -201,8 +201,8 @@ GUF_API guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module,
  * the first element in C order over the reduced axes (int64); and a mask of the elements to include
  * (bool).
  * merge   a ufunc without a signature that combines two accumulators, the left one first, into one.
- *         The library calls it in place: the output is the left accumulator. Its loop has exactly
- *         the dtypes of the accumulator.
+ *         The library calls merge in place: the output is the left accumulator. The loop of merge
+ *         must have exactly the dtypes of the accumulator.
  * finish  NULL: the accumulator is the result. Else a ufunc without a signature that computes the
  *         results from an accumulator.
  *
@@ -248,9 +248,9 @@ typedef struct guf_module_info {
 /** Loads a module file that gufcc made, checks its digest, and registers its ufuncs as
  * "module:name". No code of the file runs before the digest is verified. The library opens a copy
  * in memory of the verified bytes, so the file may change or be deleted afterwards.
- * Ownership  the caller receives one reference. The module's ufuncs, loops and plans also keep it
- *            loaded; it is unmapped, and its names are removed, when no reference is left. Loading
- *            the same file again returns the same module.
+ * Ownership  the caller receives one reference. The module's ufuncs, loops and plans also keep the
+ *            module loaded. The module is unmapped, and its names are removed, when no reference is
+ *            left. Loading the same file again returns the same module.
  * Errors     GUF_E_ARG       <= path or out_module is NULL, or flags has unknown bits
  *            GUF_E_HANDLE    <= context is not a live context
  *            GUF_E_IO        <= the file cannot be opened, read or copied
