@@ -12,10 +12,11 @@ GUF_BEGIN_DECLS
  * library did not create. Releasing the last reference while another thread is inside a call with
  * that handle is an error of the caller.
  *
- * Handles of every kind except guf_device are reference-counted: `_retain` adds a reference and
- * `_release` drops one. A release accepts NULL, never blocks, takes no lock, and calls neither a
- * driver nor a callback. A release may happen on any thread, in any order, after guf_shutdown, and
- * in a forked child. The object itself is freed by a later call, by guf_poll or by guf_shutdown. */
+ * Every kind but guf_device is counted: the object of a handle has a reference count, to which
+ * `_retain` adds a reference and from which `_release` drops one. A release accepts NULL, never
+ * blocks, takes no lock, and calls neither a driver nor a callback. A release may happen on any
+ * thread, in any order, after guf_shutdown, and in a forked child. The object itself is freed by a
+ * later call, by guf_poll or by guf_shutdown. */
 typedef struct guf_context_s *guf_context;
 
 /* Tags used in all headers:
