@@ -56,7 +56,7 @@ guf_status guard(guf_error *error, Body &&body) {
   const base::CallerState kept;
   return guard_hot(error, [&]() -> guf_status {
     const guf_status status = body();
-    ensure_default_float_control();  // Callbacks and drivers may change it.
+    ensure_default_float_control();  // Callbacks and drivers may change the control.
     return status;
   });
 }
