@@ -3,10 +3,10 @@
 # gufunc_add_module(<target> SOURCES <file.guf.cpp>... [NAME <module>] [TARGETS <target>...]
 #                   [OBJECT] [EMULATE] [EMULATE_ASAN] [OPTIONS <option>...]
 #                   [INCLUDE_DIRECTORIES <dir>...] [OUTPUT_DIRECTORY <dir>])
-#   without OBJECT     builds the module <module>.so with `all`; the target property
-#                      GUFUNC_MODULE_FILE is its path
-#   with OBJECT        makes an interface library: link <target>, and register
-#                      gufunc_module_v1_<module> by address
+#   without OBJECT     builds the module <module>.so as part of the target `all`; the target
+#                      property GUFUNC_MODULE_FILE is its path
+#   with OBJECT        makes an interface library; the program links <target> and registers the
+#                      table gufunc_module_v1_<module> by its address
 #   with EMULATE       also builds the code that simulated devices run instead of the module's
 #                      device images; the target property GUFUNC_EMULATION_FILE is its path
 #   with EMULATE_ASAN  also builds an emulation file with AddressSanitizer,
@@ -46,7 +46,8 @@ function(gufunc_add_module target)
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "gufunc_add_module(${target}): unknown '${arg_UNPARSED_ARGUMENTS}'")
   endif()
-  # An empty list is usually an unset variable. The default would be a different target.
+  # An empty list usually comes from an unset variable, so it is an error and does not mean the
+  # default.
   if("TARGETS" IN_LIST arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "gufunc_add_module(${target}): TARGETS is empty")
   endif()

@@ -24,10 +24,10 @@ if(gufunc_ptxas)
   cmake_path(GET gufunc_ptxas PARENT_PATH gufunc_ptxas)
   cmake_path(GET gufunc_ptxas PARENT_PATH gufunc_cuda_home)
 endif()
-if(NOT GUFUNC_CUDA_HOME)  # search again, because it may be installed since
+if(NOT GUFUNC_CUDA_HOME)  # A toolkit may have been installed since the last run.
   set(GUFUNC_CUDA_HOME "${gufunc_cuda_home}" CACHE PATH "CUDA toolkit of the kernels" FORCE)
 endif()
-# GUFUNC_PTXAS is the assembler, if it is not the toolkit's. Drivers reject the output of an
+# GUFUNC_PTXAS is the assembler to use instead of the toolkit's. Drivers reject the output of an
 # assembler from a later major version of CUDA. script/setup installs an assembler of CUDA 12 into
 # build/ptxas.
 file(GLOB gufunc_old_ptxas

@@ -21,7 +21,8 @@ foreach(vendor IN LISTS gufunc_gpu_backends)
     message(STATUS \"Not built, left out: ${plugin}\")
   endif()" COMPONENT ${plugin})
 endforeach()
-# The archive is for programs that link the backend statically; gufuncConfig.cmake defines how.
+# The archive is for programs that link the cpu backend statically, through the imported target that
+# gufuncConfig.cmake defines.
 install(TARGETS gufunc_backend_cpu_static
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT gufunc_development)
 # The command finds libgufunc relative to its own location. The tools' CMakeLists.txt install the

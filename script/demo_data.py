@@ -4,9 +4,9 @@
 
 The real data is a terrain model of the Jacksboro fault in Tennessee (344 x 403 heights, a public
 domain product of the US Geological Survey), from Debian's python-matplotlib-data. Near every point
-the surface is z = a x^2 + b x y + c y^2. Geomorphology uses sqrt(b^2 - 4 a c). Where it is real,
-the ground is a pass or a slope that bends both ways, and has two asymptotic directions. Where it is
-NaN, the ground is a summit or a hollow.
+the surface is z = a x^2 + b x y + c y^2. Geomorphology uses sqrt(b^2 - 4 a c). Where this
+square root is real, the ground is a pass or a slope that bends both ways, and has two asymptotic
+directions. Where it is NaN, the ground is a summit or a hollow.
 """
 
 import pathlib

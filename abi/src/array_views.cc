@@ -15,7 +15,7 @@ guf_status make(guf_array array, guf_array *out_array, guf_error *error, View vi
     GUF_TRY(capi::need(out_array, "out_array", error));
     Array *found = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
-    base::collect();  // A program that only creates views frees no memory elsewhere.
+    base::collect();  // Without this, a program that only creates views would never free memory.
     base::Ref<Array> made;
     GUF_TRY(view(*found, &made));
     *out_array = capi::publish<guf_array>(made);
@@ -23,7 +23,7 @@ guf_status make(guf_array array, guf_array *out_array, guf_error *error, View vi
   });
 }
 
-// Checks a list of `count` values; NULL is allowed if `count` is 0.
+// Checks that the list of `count` values is not NULL unless `count` is 0.
 guf_status need_list(const int64_t *list, int32_t count, const char *parameter, guf_error *error) {
   return count > 0 ? capi::need(list, parameter, error) : GUF_OK;
 }

@@ -20,7 +20,8 @@ guf_status find_device(guf_device device, backend::Device **out, guf_error *erro
   return capi::need_device(device, "device", out, error);
 }
 
-// The common part of functions that copy an array. make(array, queue, &made) creates the copy.
+// The common part of functions that copy an array. make(array, queue, &made) creates the copy on
+// the stream `queue`.
 template <class Make>
 guf_status make_copy(guf_array array, guf_stream stream, guf_array *out_array, guf_error *error,
                      Make make) {

@@ -30,8 +30,9 @@ guf_backend_info describe(const plugin::Record &record) {
   return info;
 }
 
-// Probes a backend. An unusable backend is described, so a stored outcome is not a failure here.
-// A probe that stored no outcome, for example for lack of memory or descriptors, is a failure.
+// Probes a backend. If the probe finds the backend unusable, it stores this outcome. The caller
+// then describes the unusable backend, so this function returns GUF_OK. Fails only if the probe
+// stored no outcome, for example because memory or file descriptors are exhausted.
 guf_status probe_unless_unusable(plugin::Record &record, guf_error *error) {
   guf_error details = {};
   details.struct_size = sizeof details;

@@ -13,7 +13,8 @@ using namespace gufunc;
 
 namespace {
 
-// Makes an operand of each tensor. The tensors are adjacent; their struct_size is the distance.
+// Makes an operand of each tensor. The tensors are adjacent in memory, each struct_size bytes after
+// the previous one.
 guf_status list_tensors(const guf_tensor *tensors, int32_t count, guf_operand *out,
                         guf_error *error) {
   const uint32_t size = tensors->struct_size;
@@ -70,7 +71,7 @@ guf_status guf_apply(guf_context context, const char *name, int32_t ntensors,
 guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
   return capi::guard_hot(error, [&]() -> guf_status {
     guf_call_args buffer;
-    op::CallView call;  // 20 KB, uninitialised where unused
+    op::CallView call;  // CallView has 20 KB; unused parts stay uninitialised.
     GUF_TRY(capi::unpack_call(ufunc, args, &buffer, &call, error));
     if (call.ufunc->nout() > 0) GUF_TRY(capi::need(call.args->outputs, "args->outputs", error));
     return capi::trace_choice(call, call::call(call, call.args->outputs, error));

@@ -15,17 +15,18 @@
 
 namespace gufunc::capi {
 
-// Makes the message valid UTF-8, because plugins and hooks may write arbitrary bytes.
-// If `error` contains another status, this call wrote no message and `error` is not changed.
+// Makes the message valid UTF-8, because plugins and hooks may write arbitrary bytes. If `error`
+// contains a status other than `status`, the failed call wrote no message, and `error` stays
+// unchanged.
 [[gnu::cold]] inline void make_utf8(guf_status status, guf_error *error) {
   if (error == nullptr || error->struct_size != sizeof(guf_error)) return;
   if (error->status == status) base::make_utf8(error);
 }
 
-// Runs the body of an exported function without deferring thread cancellation.
-// The body may reach cancellation points only within base::CallerState.
-// A forced unwind has no exception object, so the reference in its handler is null. The handler
-// does not use it, and UBSan must not report it.
+// Runs the body of an exported function without deferring thread cancellation. The body may reach
+// cancellation points only while a base::CallerState exists. A forced unwind has no exception
+// object, so the reference in its handler is null. The handler does not use the reference, so UBSan
+// must not report it.
 // PERF  Reading the floating-point control takes 7 ns, and deferring cancellation takes 7 ns more
 //       (AMD EPYC).
 // Errors  as guard
@@ -55,7 +56,7 @@ guf_status guard(guf_error *error, Body &&body) {
   const base::CallerState kept;
   return guard_hot(error, [&]() -> guf_status {
     const guf_status status = body();
-    ensure_default_float_control();  // A callback of the program or a driver may have changed it.
+    ensure_default_float_control();  // Callbacks and drivers may change the control.
     return status;
   });
 }

@@ -15,8 +15,8 @@ using namespace gufunc;
 
 namespace {
 
-// Returns the automatic device of a context. It is chosen once per context,
-// so that the arrays of a program stay on one device when the machine changes later.
+// Returns the automatic device of a context. The device is chosen once per context, so that the
+// arrays of a program stay on one device even if the usable devices of the machine change later.
 guf_status find_automatic(op::Context &context, backend::Device **out, guf_error *error) {
   *out = context.auto_device.load(std::memory_order_acquire);
   if (*out != nullptr) return GUF_OK;

@@ -14,7 +14,8 @@ using backend::Device;
 
 namespace {
 
-// Calls use(device, table, error) for a device whose backend has the GPU extension.
+// Calls use(device, table, error) with the table of the GPU extension. Fails if the device's
+// backend lacks this extension.
 template <class Use>
 guf_status with_gpu(guf_device device, const char *what, guf_error *error, Use use) {
   return capi::guard(error, [&]() -> guf_status {
@@ -27,8 +28,8 @@ guf_status with_gpu(guf_device device, const char *what, guf_error *error, Use u
   });
 }
 
-// Calls use(device, table, error) to register or unregister the caller's memory at `address`.
-// Does nothing if the device uses host memory.
+// Calls use(device, table, error) to register or unregister the caller's memory at `address`. Does
+// not call `use` if the device uses host memory, which needs no registration.
 template <class Use>
 guf_status with_pinning(guf_device device, uint64_t address, guf_error *error, Use use) {
   Device *found = nullptr;

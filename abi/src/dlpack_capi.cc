@@ -75,7 +75,7 @@ guf_status take(Managed &managed, guf_stream ready_on, uint32_t flags, guf_array
   return GUF_OK;
 }
 
-// Takes ownership of the tensor, also if the call fails.
+// Takes ownership of the tensor, even if the call fails.
 template <class Managed>
 guf_status import_tensor(Managed *managed, guf_stream ready_on, uint32_t flags,
                          guf_array *out_array, guf_error *error) {
@@ -86,7 +86,8 @@ guf_status import_tensor(Managed *managed, guf_stream ready_on, uint32_t flags,
   return status;
 }
 
-// publish(given) transfers the tensor to the caller. Nothing may fail after it.
+// The common part of exports. `publish` orders the consumer's stream and transfers the tensor to
+// the caller. After it succeeded, nothing may fail.
 template <class Publish>
 guf_status export_array(guf_array array, guf_stream consumer, uint32_t flags, const void *out,
                         guf_error *error, Publish publish) {

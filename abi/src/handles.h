@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common operations of exported functions on handles: counts references and finds objects, with the
-// meaning of NULL.
+// Common operations of exported functions on handles: counting references, and finding objects by
+// handles that may be NULL.
 #ifndef GUFUNC_ABI_HANDLES_H
 #define GUFUNC_ABI_HANDLES_H
 
@@ -34,7 +34,7 @@ HandleType publish(const base::Ref<T> &object) {
   return reinterpret_cast<HandleType>(base::publish(object.get()));
 }
 
-// Objects of the parent process cannot be used in a forked child.  Errors  GUF_E_FORKED
+// Checks that the object was not created by a parent process before a fork.  Errors  GUF_E_FORKED
 template <class T>
 guf_status check_epoch(const T &object, const char *parameter, guf_error *error) {
   if (__builtin_expect(object.fork_epoch == base::fork_epoch(), 1)) return GUF_OK;
@@ -43,7 +43,7 @@ guf_status check_epoch(const T &object, const char *parameter, guf_error *error)
                     parameter);
 }
 
-// Finds a device by its handle. The handle of "auto" finds the device that it currently selects.
+// Finds a device by its handle. The handle of "auto" finds the device that "auto" selected.
 // Errors  GUF_E_HANDLE
 inline guf_status need_device(guf_device device, const char *parameter, backend::Device **out,
                               guf_error *error) {
@@ -56,7 +56,8 @@ inline guf_status need_device(guf_device device, const char *parameter, backend:
   return GUF_OK;
 }
 
-// For functions that create objects.  Errors  GUF_E_SHUTDOWN
+// Checks that the library was not shut down. Functions that create objects or queue work call
+// this.  Errors  GUF_E_SHUTDOWN
 inline guf_status check_running(guf_error *error) {
   if (__builtin_expect(!plugin::is_shut_down(), 1)) return GUF_OK;
   return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone, "the library was shut down");
@@ -74,7 +75,8 @@ inline guf_status need_stream(guf_stream stream, backend::Stream **out, guf_erro
   return check_epoch(**out, "stream", error);
 }
 
-// Like the function above, but NULL finds NULL.  Errors  GUF_E_HANDLE, GUF_E_FORKED
+// Like need_stream, but accepts NULL and then sets *out to NULL.  Errors  GUF_E_HANDLE,
+// GUF_E_FORKED
 inline guf_status find_stream(guf_stream stream, backend::Stream **out, guf_error *error) {
   *out = nullptr;
   return stream == nullptr ? guf_status{GUF_OK} : need_stream(stream, out, error);

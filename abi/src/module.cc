@@ -43,7 +43,7 @@ guf_status guf_module_load(guf_context context, const char *path, uint32_t flags
     }
     op::Context *where = nullptr;
     GUF_TRY(op::context_of(context, &where, error));
-    base::collect();  // This may free the name of a module that is no longer used.
+    base::collect();  // Frees unused modules, whose names the new module may use.
     ModuleRef made;
     GUF_TRY(module::open_module(path, flags, &made, error));
     return register_and_publish(*where, made, out_module, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_resolve and guf_explain. Both unpack a request and pass it to the function of the core that
-// answers it.
+// guf_resolve and guf_explain. Each unpacks a request and passes it to the function of the core for
+// the operation of the request.
 #include <gufunc/resolve.h>
 
 #include <algorithm>
@@ -22,12 +22,12 @@ using namespace gufunc;
 
 namespace {
 
-// A guf_resolution that is filled here and then copied to the caller.
+// A guf_resolution that the core fills and that is then copied to the caller.
 // PERF  The array of 32 shapes with 64 dimensions has 16 KB. A typical result uses a few bytes of
 //       it. Clearing and copying the whole array took four times as long as the resolution itself.
 class Resolution {
  public:
-  // The shapes stay uninitialised until they are set.
+  // Leaves the shapes uninitialised.
   Resolution() { std::memset(&value_, 0, kShapes); }
 
   guf_resolution *get() { return &value_; }
@@ -60,8 +60,8 @@ auto select(Resolve resolve, Explain explain) {
   }
 }
 
-// Each of the functions below answers one kind of request. They are not inlined, because each has a
-// view of up to 20 KB on its stack.
+// Each of the functions below answers one kind of request. They are not inlined, because each of
+// them has views of up to 40 KB on its stack.
 template <class Answer>
 [[gnu::noinline]] guf_status answer_call(guf_ufunc ufunc, const guf_call_args *args, Answer *out,
                                          guf_error *error) {

@@ -43,7 +43,7 @@ guf_status refuse_devices(const Event &event, const Stream &stream, guf_error *e
                     stream.device->spec.c_str());
 }
 
-// Runs release callbacks of completed work at the end of a wait.
+// Runs release callbacks of completed work after a wait.
 guf_status after_wait(guf_status status) {
   if (status != GUF_TIMEOUT) memory::run_callbacks(0);
   return status;

@@ -29,7 +29,7 @@ void copy_text(const char (&from)[kFrom], char (&to)[kSize]) {
   copy_text(std::string_view(from, strnlen(from, kFrom)), to);
 }
 
-// Copies text to a buffer of the caller. If the buffer is too small, it is not changed.
+// Copies text to a buffer of the caller. A buffer that is too small stays unchanged.
 // Errors  GUF_E_BUFFER_TOO_SMALL <= capacity is too small for the text and its NUL
 inline guf_status hand_out(std::string_view text, char *to, uint64_t capacity, guf_error *error) {
   if (capacity < text.size() + 1) {

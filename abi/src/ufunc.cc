@@ -12,8 +12,8 @@
 
 using namespace gufunc;
 
-// The first version of guf_ufunc_info ended before `roles`.
-// Later versions added `roles` and the fields of a user-defined reduction.
+// The first version of guf_ufunc_info ended before `roles`. Later versions added `roles` and all
+// fields after it.
 template <>
 inline constexpr uint32_t base::kFirstSize<guf_ufunc_info> = offsetof(guf_ufunc_info, roles);
 
@@ -24,8 +24,8 @@ guf_status fail_index(uint32_t index, const char *what, size_t count, guf_error 
                     "index %u is out of bounds: there are %zu %s", index, count, what);
 }
 
-// Copies the core dimensions. parse_signature limits every count
-// to the size of the array that receives it.
+// Copies the core dimensions. parse_signature has limited every count to the size of the array in
+// `info`.
 void describe_core(const op::Signature &signature, guf_ufunc_info *info) {
   info->ncore = static_cast<int32_t>(signature.dims.size());
   std::copy(signature.core_ndim.begin(), signature.core_ndim.end(), info->core_ndim);

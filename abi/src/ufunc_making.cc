@@ -112,7 +112,7 @@ std::unique_ptr<op::Loop> new_loop(const guf_dtype *types, int32_t ntypes, int32
   return loop;
 }
 
-// Owns a new handle and releases it unless it is handed over to the caller.
+// Owns a new handle. The destructor releases the handle unless hand_over was called.
 class NewHandle {
  public:
   explicit NewHandle(guf_ufunc handle) : handle_(handle) {}
@@ -170,8 +170,8 @@ guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf
     ufunc->flags = desc->flags;
     ufunc->core_dims = desc->core_dims;
     ufunc->core_dims_user = desc->user;
-    // The handle is created before the ufunc is added to the context,
-    // because nothing may fail after that.
+    // The handle is created before the ufunc is added to the context, because nothing may fail
+    // after the addition.
     NewHandle handle(capi::publish<guf_ufunc>(ufunc));
     base::DeferredCallback owed = op::defer_destroy(desc->destroy, desc->user);
     GUF_TRY(where->add(ufunc, error));

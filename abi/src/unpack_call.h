@@ -8,15 +8,17 @@
 
 namespace gufunc::capi {
 
-// Fills `out` from the arguments. Its pointers point into `out`, into `buffer` (the arguments,
-// extended if their struct_size differs) or to memory of the caller.
+// Fills `out` from the arguments. Pointers in `out` point into `out` itself, to memory of the
+// caller, or into `buffer`, which receives a copy of the arguments if their struct_size is smaller
+// than that of this version.
 // Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG, GUF_E_DTYPE, GUF_E_SHAPE <= as guf_call
 guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args *buffer,
                        op::CallView *out, guf_error *error);
 guf_status unpack_call(op::Ufunc &ufunc, const guf_call_args *args, guf_call_args *buffer,
                        op::CallView *out, guf_error *error);
 
-// Called after a call on device auto: records the chosen device in the trace. Returns `status`.
+// Records the chosen device in the trace if the call used the device auto and succeeded. Returns
+// `status`.
 inline guf_status trace_choice(const op::CallView &call, guf_status status) {
   if (__builtin_expect(call.automatic == nullptr, 1)) return status;
   if (status == GUF_OK) call::trace_auto(call);
@@ -24,10 +26,11 @@ inline guf_status trace_choice(const op::CallView &call, guf_status status) {
 }
 
 // Unpacks the stream and the device of a call or method.
-// Errors  GUF_E_HANDLE <= one of them is not a live handle of its kind
+// Errors  GUF_E_HANDLE <= the stream or device is not a live handle of its kind
 guf_status unpack_options(const guf_call_options &options, op::CallView *call, guf_error *error);
 
-// Unpacks one operand by its position in the call. GUF_OPERAND_NONE is an error for inputs.
+// Unpacks one operand. `index` is its position in the call, for messages. GUF_OPERAND_NONE is an
+// error for inputs.
 guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input,
                           int64_t *stride_buffer, op::OperandView *out, guf_error *error);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API layer of methods. Messages number operands by their position in the loop X, X -> X: 1 is
-// the reduced operand, 2 the result, 3 the mask or the indices, 4 the initial value. For `at`: 0 is
-// the array, 1 the operand, and then the indices.
+// C API layer of methods. Error messages number operands by their position in the loop X, X -> X: 1
+// is the reduced operand, 2 the result. 3 is the mask or the indices, and 4 the initial value. For
+// `at`, 0 is the array, 1 the operand, and higher numbers are the indices.
 #include "abi/src/unpack_method.h"
 
 #include "abi/src/capi.h"
@@ -77,7 +77,7 @@ guf_status check_axes(const guf_reduce_args &args, guf_error *error) {
   return GUF_OK;
 }
 
-// Finds the results of a reduction.
+// Sets *out to the `count` results of a reduction, from args.output or args.outputs.
 guf_status find_results(const guf_reduce_args &args, int32_t count, guf_operand **out,
                         guf_error *error) {
   if (args.outputs == nullptr && args.noutputs != 0) return need(nullptr, "args->outputs", error);

@@ -9,8 +9,8 @@
 namespace gufunc::capi {
 
 // Each function fills `out`, whose pointers refer to `out` itself or to the caller's memory.
-// `*out_output` receives the operand for an allocated output, or nullptr. For a reduction
-// with a user-defined accumulator, it receives the first result; unpack_results checks all results.
+// `*out_output` receives the caller's output operand. For a reduction with a user-defined
+// accumulator, it receives the first of the results; unpack_results checks all results.
 // Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG, GUF_E_DTYPE, GUF_E_SHAPE <= as guf_call
 guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::FoldView *out,
                          guf_operand **out_output, guf_error *error);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The smallest backend that computes: one device with host memory that runs the loops of programs
-// (guf_ufunc_add_loop), at once and on the caller's thread. It has no kernels of its own, no casts
-// and no masks; the library reports what it refuses. Start a backend from a copy of this file.
+// (guf_ufunc_add_loop), at once and on the caller's thread. The backend has no kernels of its own,
+// no casts and no masks; calls that need them fail with the backend's message. Start a backend from
+// a copy of this file.
 #define GUFUNC_BACKEND_IMPLEMENTATION
 #include <gufunc/backend/host.hpp>
 
@@ -98,7 +99,8 @@ guf_status event_synchronize(void *, uint64_t, guf_error *) {
   return GUF_OK;
 }
 
-// ---- Kernels: functions of the process, which registered loops are.
+// ---- Kernels: the only kernels are functions of the process, which the program registered as
+// loops.
 
 const guf_module_v1 *builtins() {
   return nullptr;
@@ -120,7 +122,8 @@ guf_status kernel_get(void *module, uint32_t index, const char *, void **out_ker
   return GUF_OK;
 }
 
-// Calls the loop once per row, and counts the rows of the outer dimensions like an odometer.
+// Calls the loop once for each run along the innermost loop dimension, and advances the indices of
+// the outer dimensions like an odometer.
 guf_status launch(void *, const guf_backend_launch *launch, guf_error *error) {
   const guf_launch_block &block = *launch->block;
   constexpr uint32_t kRefused =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes x, x + x**2, x + x**2 + x**3, ... in a row whose first element is x. The kernel reads
-// its output, so the operand is inout. It accumulates in the dtype of the loop: the f32 loop uses
-// f32 throughout.
+// its output, so the operand is inout. The kernel accumulates in the dtype of the loop: the f32
+// loop uses f32 throughout.
 #include <gufunc/kernel.hpp>
 
 template <class Row>

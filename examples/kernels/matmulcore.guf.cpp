@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of two matrices, written as in its definition. It accumulates in the dtype of the
-// loop, in the order of n. The library's matmul is faster.
+// The product of two matrices, computed as in its definition. Each sum is accumulated in the dtype
+// of the loop, with ascending indices along n. The library's matmul is faster.
 #include <gufunc/kernel.hpp>
 
 template <class A, class B, class C>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products as raw kernels: with one thread per element of the result, and with tiles in
-// shared memory. Both accept any sizes and strides. The columns of b and c are along x.
+// Matrix products as raw kernels: one kernel has one thread per element of the result, and the
+// other one uses tiles in shared memory. Both accept any sizes and strides. The x index of a
+// thread in the grid is a column of c, and the y index is a row.
 #include <gufunc/raw_kernel.hpp>
 
 template <class T>

@@ -75,8 +75,8 @@ GUF_UFUNC(minmax_merge, "qqqq->qq QQQQ->QQ ffff->ff dddd->dd");
 
 // ---- mean and variance: the accumulator has the count, the mean and the sum of squared
 // deviations. Base blocks use Welford's algorithm, and Chan's formula combines them. If an element
-// is infinite, both results are NaN. An empty accumulator is valid, so empty axes and masks are
-// supported.
+// is infinite, the variance is NaN, and the mean is infinite or NaN. An empty accumulator is valid,
+// so empty axes and masks are supported.
 
 template <class X, class M, class N, class A, class S>
 GUF_DEVICE void mean_variance(X x, guf::i64, M mask, N count, A mean, S squares) {

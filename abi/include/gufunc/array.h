@@ -28,8 +28,8 @@ enum guf_tensor_flag {
 };
 
 /** Borrowed description of memory that the caller owns. The memory must stay valid until the call
- * is complete; for a call on a stream, until the stream has finished the call's work. The address
- * may be unaligned and strides may have any value. */
+ * is complete. If the call is queued on a stream, the memory must stay valid until the stream has
+ * finished the work of the call. The address may be unaligned and strides may have any value. */
 typedef struct guf_tensor {
   uint32_t struct_size;
   guf_dtype dtype;
@@ -37,7 +37,7 @@ typedef struct guf_tensor {
   uint32_t flags;         /* guf_tensor_flag */
   uint64_t address;       /* address of element (0, ..., 0) */
   const int64_t *shape;   /* ndim extents; NULL when ndim is 0 */
-  const int64_t *strides; /* ndim strides; NULL: C-contiguous */
+  const int64_t *strides; /* ndim strides; NULL means C-contiguous */
   guf_device device;      /* NULL means host memory */
 } guf_tensor;
 
@@ -47,9 +47,10 @@ enum guf_operand_kind {
   GUF_OPERAND_TENSOR = 2,        /* `*tensor`, borrowed for the call */
   GUF_OPERAND_SCALAR = 3,        /* `value` holds one element of `dtype` */
   GUF_OPERAND_WEAK_INT = 4,      /* a Python int: value[0] as int64_t */
-  GUF_OPERAND_WEAK_INT_HUGE = 5, /* an int outside int64: value[0] is its magnitude; value[1] is the
-                                    sum of 1 if negative and 2 if the magnitude exceeds uint64
-                                    (value[0] is then UINT64_MAX) */
+  GUF_OPERAND_WEAK_INT_HUGE = 5, /* a Python int outside int64: value[0] is the magnitude, or
+                                    UINT64_MAX if the magnitude exceeds uint64; bit 0 of value[1] is
+                                    set if the int is negative, bit 1 if the magnitude exceeds
+                                    uint64 */
   GUF_OPERAND_WEAK_FLOAT = 6,    /* a Python float: value[0] holds the bits of a double */
   GUF_OPERAND_WEAK_COMPLEX = 7   /* a Python complex: value[0] and value[1] hold the bits of two
                                     doubles */
@@ -90,17 +91,19 @@ typedef struct guf_array_info {
   int64_t strides[GUF_MAX_NDIM];
 } guf_array_info;
 
-/** Called exactly once, when nothing uses the wrapped memory any more. With GUF_RELEASE_ANY_THREAD
- * it may run on any thread. Without it, it runs only inside a call, a wait, guf_poll or
- * guf_shutdown of the program. The library holds no lock while it runs. */
+/** Releases memory that guf_array_wrap wrapped. The library calls this function exactly once, when
+ * nothing uses the memory any more. With the flag GUF_RELEASE_ANY_THREAD the function may run on
+ * any thread. Without this flag it runs only on a thread of the program, inside a call, a wait,
+ * guf_poll or guf_shutdown. The library holds no lock while the function runs. */
 typedef void (*guf_release_fn)(void *user, uint64_t address);
 enum guf_release_flag { GUF_RELEASE_ANY_THREAD = 1u << 0 };
 
 /** Allocates an array with unspecified values. `device` NULL means cpu. With `strides` NULL the
- * layout is `order` (C or F; KEEP and ANY mean C). With `strides`, in bytes, order must be C;
- * strides may be negative or leave gaps, and memory for the whole range is allocated.
- * Ownership  the caller receives one reference. The memory is freed with the last array or view of
- *            it.
+ * layout is `order` (C or F; KEEP and ANY mean C). If `strides` (in bytes) is given, `order` must
+ * be C. Strides may be negative or leave gaps; memory is allocated for the whole range of addresses
+ * that they span.
+ * Ownership  the caller receives one reference. The memory is freed when the last array or view of
+ *            it is released.
  * Errors     GUF_E_ARG           <= out_array is NULL; shape is NULL and ndim > 0; order is not a
  *                                   guf_order
  *            GUF_E_DTYPE         <= dtype is not a dtype
@@ -117,8 +120,9 @@ GUF_API guf_status guf_array_alloc(guf_device device, guf_dtype dtype, int32_t n
 
 /** Wraps memory that the caller owns, without a copy. `release` (NULL is allowed) runs exactly once
  * with (user, tensor->address), after the last array or view of the memory is released and, for
- * device memory, after the work queued on the device without a stream is complete. It does not run
- * if this function fails, nor in a forked child for device memory of the parent process.
+ * device memory, after the work queued on the device without a stream is complete. `release` does
+ * not run if this function fails. In a forked child it does not run for device memory of the parent
+ * process.
  * Ownership  the caller receives one reference; the memory must stay valid until `release` runs.
  *            `tensor`, its shape and its strides are copied.
  * Errors     GUF_E_ARG       <= tensor, its shape or out_array is NULL; flags has unknown bits; the
@@ -145,15 +149,15 @@ GUF_API guf_status guf_array_release(guf_array array, guf_error *error);
  * [mt] [no-block] [no-alloc] */
 GUF_API guf_status guf_array_get_info(guf_array array, guf_array_info *out_info, guf_error *error);
 
-/* Views. A view shares the memory of its array without a copy and keeps it alive. Each function
- * below returns one reference for the caller in `out_array`.
+/* Views. A view shares the memory of its array without a copy, and keeps this memory alive. Each
+ * function below returns one reference for the caller in `out_array`.
  * Errors of all views:
- *   GUF_E_ARG <= a pointer is NULL that must not be;  GUF_E_HANDLE <= array is not a live array;
+ *   GUF_E_ARG <= a required pointer is NULL;  GUF_E_HANDLE <= array is not a live array;
  *   GUF_E_NO_MEMORY <= a host allocation failed */
 
-/** NumPy's a[start:stop:step, ...]: one start, stop and step per axis, for the first `naxes` axes;
- * later axes are kept whole. Python's rules apply: negative bounds count from the end, and bounds
- * are clipped. INT64_MIN as start or stop means that the bound is omitted.
+/** Returns NumPy's a[start:stop:step, ...]. Each of the first `naxes` axes has one start, stop and
+ * step; later axes are kept whole. Python's rules apply: negative bounds count from the end, and
+ * bounds are clipped. INT64_MIN as start or stop means that the bound is omitted.
  * Errors  GUF_E_INDEX <= naxes > ndim
  *         GUF_E_VALUE <= a step is 0
  * [mt] [no-block] */
@@ -161,17 +165,19 @@ GUF_API guf_status guf_array_slice(guf_array array, int32_t naxes, const int64_t
                                    const int64_t *stops, const int64_t *steps, guf_array *out_array,
                                    guf_error *error);
 
-/** NumPy's reshape: reads and writes elements in `order` (C, F or ANY). One extent may be -1 and is
- * then computed. The result is always a view.
+/** Returns a view with another shape, like NumPy's reshape. The elements are read from the array,
+ * and placed in the view, in `order` (C, F or ANY). One extent may be -1: it is computed from the
+ * size of the array. The result is never a copy.
  * Errors  GUF_E_SHAPE       <= the sizes differ, more than one extent is -1, or ndim is out of
  *                              range
  *         GUF_E_ARG         <= order is not C, F or ANY
- *         GUF_E_UNSUPPORTED <= NumPy would have to copy; use guf_array_copy first
+ *         GUF_E_UNSUPPORTED <= a view is not possible, and NumPy would copy; use guf_array_copy
+ *                              first
  * [mt] [no-block] */
 GUF_API guf_status guf_array_reshape(guf_array array, int32_t ndim, const int64_t *shape,
                                      int32_t order, guf_array *out_array, guf_error *error);
 
-/** Returns the array as one dimension, in `order`.
+/** Returns a one-dimensional view of the array's elements in `order`.
  * Errors  as guf_array_reshape
  * [mt] [no-block] */
 GUF_API guf_status guf_array_ravel(guf_array array, int32_t order, guf_array *out_array,
@@ -190,7 +196,8 @@ GUF_API guf_status guf_array_transpose(guf_array array, int32_t naxes, const int
 GUF_API guf_status guf_array_broadcast_to(guf_array array, int32_t ndim, const int64_t *shape,
                                           guf_array *out_array, guf_error *error);
 
-/** Removes axes of extent 1: the given ones, or all if `axes` is NULL.
+/** Removes the given axes, which must have extent 1. If `axes` is NULL, removes all axes of extent
+ * 1.
  * Errors  GUF_E_AXIS  <= an axis is out of range or repeated
  *         GUF_E_SHAPE <= the extent of a given axis is not 1
  * [mt] [no-block] */
@@ -204,9 +211,9 @@ GUF_API guf_status guf_array_squeeze(guf_array array, int32_t naxes, const int64
 GUF_API guf_status guf_array_expand_dims(guf_array array, int32_t naxes, const int64_t *axes,
                                          guf_array *out_array, guf_error *error);
 
-/** NumPy's sliding_window_view over the given axes. Each of these axes shrinks to extent - window +
- * 1, and a last axis of extent `window` is appended for it, in the order of `axes`. The result is
- * read-only.
+/** Returns NumPy's sliding_window_view over the given axes. Each of these axes shrinks to extent -
+ * window + 1, and for each of them an axis of extent `window` is appended at the end, in the order
+ * of `axes`. The result is read-only.
  * Errors  GUF_E_AXIS  <= an axis is out of range
  *         GUF_E_SHAPE <= a window is below 1 or exceeds its axis
  * [mt] [no-block] */
@@ -276,10 +283,10 @@ GUF_API guf_status guf_array_astype(guf_array array, guf_dtype dtype, int32_t ca
 /** Copies an array to `device`: into a new array if *inout_array is NULL, else into the array
  * *inout_array, which must have the same dtype and shape. With a NULL stream the copy is complete
  * on return if one side is host memory.
- * A copy between two GPUs is queued; if both are devices of one backend, their driver copies
- * directly. The stream may belong to either GPU. On the GPU that the stream does not belong to
- * (with a NULL stream, on both) the copy is ordered after work that was queued without a stream
- * before this call, and before work that is queued without a stream later.
+ * A copy between two GPUs is queued. If both GPUs are devices of one backend, its driver copies
+ * directly from one to the other. The stream may belong to either GPU. On the other GPU, the copy
+ * is ordered after the work that was queued without a stream before this call, and before the work
+ * that is queued without a stream later. With a NULL stream, this is true on both GPUs.
  * Ownership  a new array is returned with one reference for the caller.
  * Errors     GUF_E_ARG             <= inout_array is NULL
  *            GUF_E_HANDLE          <= an array, the device or the stream is not a live handle of
@@ -301,13 +308,13 @@ GUF_API guf_status guf_array_to_device(guf_array array, guf_device device, guf_s
 
 /** Waits for all work on the array's memory that the library has queued, on streams and without
  * one, for at most `timeout_ns` nanoseconds (UINT64_MAX: no limit). Afterwards the host may read
- * and write the memory if it is host-accessible. GUF_TIMEOUT means that the work is still running.
- * The library does not know which memory is used by work that received only addresses: launches of
- * plans on GPUs, graphs made by the vendor's functions, and tensors. Launches of graphs, and of
- * plans on the cpu, are always waited for. A failure of the work is not reported here but by its
- * stream or device.
+ * and write the memory, if the host can access it. GUF_TIMEOUT means that the work is still
+ * running. The library does not know which memory is used by work that received only addresses:
+ * launches of plans on GPUs, graphs made by the vendor's functions, and tensors. Launches of
+ * graphs, and of plans on the cpu, are always waited for. This function does not report a failure
+ * of the work; the stream or the device of the work does.
  * guf_array_copy_to_host, guf_array_print, and guf_array_to_device to the cpu wait in the same way
- * if they have no stream.
+ * if they are called without a stream.
  * Errors  GUF_E_HANDLE    <= array is not a live array
  *         GUF_E_CAPTURE   <= the array has pending work on a GPU that has a stream in capture
  *         GUF_E_NO_MEMORY <= a host allocation failed

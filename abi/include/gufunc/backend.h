@@ -3,17 +3,18 @@
  * requirements.
  *
  * A backend is a shared object `libgufunc_backend_<name>.so`. It includes only this header, exports
- * one symbol, `gufunc_backend_open_v1`, and links neither libgufunc nor a vendor's driver. Its
- * identity is an ELF note (GUF_BACKEND_NOTE), which the library reads before any code of the plugin
- * runs. An opened plugin is never unloaded.
+ * one symbol, `gufunc_backend_open_v1`, and links neither libgufunc nor a vendor's driver. An ELF
+ * note (GUF_BACKEND_NOTE) identifies the plugin. The library reads the note before any code of the
+ * plugin runs. An opened plugin is never unloaded.
  *
  * Rules for both sides
- *  - Slots are append-only. The host passes a zeroed table with `struct_size`; the plugin fills the
- *    prefix that it knows.
+ *  - New versions only append slots. The host passes a zeroed table in which `struct_size` is set;
+ *    the plugin fills the slots that it knows.
  *  - Fallible slots return a guf_status. Their last parameter is a non-NULL guf_error with
  *    `struct_size` set.
- *  - No exception, abort, exit or output crosses the plugin boundary. Slots may be called from any
- *    thread and concurrently. The host holds no lock during a call, unless a slot documents one.
+ *  - Neither side throws exceptions across the plugin boundary, ends the process or prints
+ *    anything. Slots may be called from any thread and concurrently. The host holds no lock during
+ *    a call, unless a slot documents one.
  *  - A plugin refuses flags and enum values that it does not know with GUF_E_UNSUPPORTED. */
 #ifndef GUFUNC_BACKEND_H
 #define GUFUNC_BACKEND_H
@@ -23,7 +24,8 @@
 GUF_BEGIN_DECLS
 
 enum guf_backend_abi {
-  GUF_BACKEND_ABI_MAJOR = 1, /* suffix of the exported symbol, and the directory lib/gufunc/1 */
+  GUF_BACKEND_ABI_MAJOR = 1, /* the number in gufunc_backend_open_v1 and in the directory
+                                lib/gufunc/1 */
   GUF_BACKEND_ABI_MINOR = 1
 };
 
@@ -43,7 +45,8 @@ enum guf_launch_flag {
 enum guf_launch_operand_flag {
   GUF_LAUNCH_OPERAND_SWAPPED = 1u << 0,   /* the bytes of each element are reversed; a complex
                                              element has the bytes of each part reversed */
-  GUF_LAUNCH_OPERAND_UNALIGNED = 1u << 1, /* address or strides do not have the dtype's alignment */
+  GUF_LAUNCH_OPERAND_UNALIGNED = 1u << 1, /* the address or a stride is not a multiple of the
+                                             dtype's alignment */
   GUF_LAUNCH_OPERAND_WRITTEN = 1u << 2,   /* an output or inout operand */
   GUF_LAUNCH_OPERAND_READ = 1u << 3,      /* an input or inout operand */
   GUF_LAUNCH_OPERAND_IMMEDIATE = 1u << 4  /* an input of one element, which the host can read at
@@ -55,9 +58,9 @@ enum guf_backend_stream_flag {
   GUF_BACKEND_STREAM_DEFAULT = 1u << 0 /* the device's default stream, which a NULL stream means */
 };
 
-/** Geometry of one launch. Plain data. Loop dimension 0 is the innermost. `nloop` 0 means one item.
- * Operands are in the order inputs, outputs. The addresses belong to the launch and not to the
- * plan: a plan copies the block and sets `address`.
+/** Geometry of one launch. Plain data. Loop dimension 0 is the innermost. If `nloop` is 0, the
+ * launch has one item. The operands are the inputs, followed by the outputs. A plan keeps a block
+ * without addresses; each launch of the plan copies the block and sets `address`.
  *
  * `size[0]` is the extent of dimension 0 (1 if nloop is 0), and `size[1..ncore]` are the distinct
  * core dimensions: a host loop receives `size` as `dims`. `step[0..noperands)` is each operand's
@@ -88,14 +91,14 @@ typedef struct guf_launch_block {
 
 /* ------------------------------------------------------------------ floating-point flags */
 
-/** Floating-point flags that a launch computes, in the dtypes of the loop. Launches have this only
- * for a backend with GUF_BACKEND_FP_FLAGS, methods only for one with
- * GUF_BACKEND_METHOD_FP_FLAGS. */
+/** The floating-point flags that a launch or a method computes, from values in the dtypes of the
+ * loop. A launch has a guf_fp_status only if the backend has the feature GUF_BACKEND_FP_FLAGS, a
+ * method only if the backend has GUF_BACKEND_METHOD_FP_FLAGS. */
 typedef struct guf_fp_status {
   const char *name;        /* name of the ufunc, for messages */
   uint32_t function_flags; /* guf_function_flag */
-  uint32_t report;         /* guf_fp_flag: ORed atomically into *flags when the work is
-                              complete */
+  uint32_t report;         /* guf_fp_flag: flags that are ORed atomically into *flags when the work
+                              is complete */
   uint32_t fail;           /* guf_fp_flag: flags that make the launch fail with
                               GUF_E_FLOATING_POINT */
   uint32_t reserved;
@@ -120,14 +123,15 @@ enum guf_method {
 };
 
 enum guf_method_flag {
-  GUF_METHOD_TREE = 1u << 0, /* reduce by the tree and the scan of docs/reductions.md; else from
-                                left to right */
+  GUF_METHOD_TREE = 1u << 0, /* reduce by the tree and the scan of docs/reductions.md; without this
+                                flag, from left to right */
   GUF_METHOD_ANY_THREAD = 1u << 1, /* the loop may run on the backend's threads */
   GUF_METHOD_STATUS = 1u << 2,     /* the loop and its fold entry may fail */
   GUF_METHOD_MASKED = 1u << 3,     /* reduce: `mask` holds one bool per element of the input */
   GUF_METHOD_INITIAL = 1u << 4,    /* reduce: `initial` is the left operand at the root of the
                                       tree */
-  GUF_METHOD_EXACT = 1u << 5,      /* integers: every order gives the same bits */
+  GUF_METHOD_EXACT = 1u << 5,      /* the elements are integers, and every order yields the same
+                                      bits */
   GUF_METHOD_MIXED = 1u << 6,      /* reduce: the loop is X, Y -> X and the elements are of dtype
                                       Y */
   GUF_METHOD_ERROR = 1u << 7       /* with GUF_METHOD_STATUS: the loop is a guf_loop_error */
@@ -139,22 +143,25 @@ enum guf_method_flag {
  *
  * The kept dimensions are coalesced and visited item by item; dimension 0 is the innermost. The
  * reduced dimensions (`fold`) are not coalesced, because each axis has its own tree: dimension 0 is
- * reduced first, dimension 1 reduces those results, and so on. accumulate and reduceat have one
- * reduced dimension.
- *   reduce      one result per kept item. Without elements the result is `initial`; the core
- *               refuses an empty reduction without it. A kept item whose elements are all masked
- *               also yields `initial`, which is then present.
- *               GUF_METHOD_MIXED: from left to right over all reduced dimensions, dimension 0
- *               fastest: X = X op Y. It begins with `initial`, or with the first element, cast to
- *               the output's dtype and from there to X. There is no tree and no fold entry.
- *   accumulate  as many results as elements, along `fold_output_step`.
- *   reduceat    `nindices` results along `fold_output_step`: result k reduces the elements from
- *               indices[k] up to indices[k + 1] (for the last one the end of the axis). If
- *               indices[k + 1] is not greater, the result is the element indices[k].
- *   at          for k = 0 .. nindices - 1 in order, and for every kept item: output = output op
- *               operand, at the byte offsets `output` + indices[k] and `input` +
- *               operand_indices[k]. `input` 0 means a unary loop: output = op output. There is no
- *               reduced dimension. */
+ * reduced first, then dimension 1 over the results of dimension 0, and so on. accumulate and
+ * reduceat have one reduced dimension.
+ *   reduce      one result per kept item. If there are no elements, the result is `initial`; the
+ *               core refuses an empty reduction without an initial value. A kept item whose
+ *               elements are all excluded by the mask also yields `initial`; in this case the core
+ *               guarantees that an initial value is present.
+ *               With GUF_METHOD_MIXED, the accumulator x of dtype X becomes x op y for each element
+ *               y, from left to right over all reduced dimensions; dimension 0 varies fastest. At
+ *               first x is `initial`, or the first element, which is cast to the output's dtype and
+ *               then to X. There is no tree and no fold entry.
+ *   accumulate  there are as many results as elements; `fold_output_step` is their stride.
+ *   reduceat    there are `nindices` results with the stride `fold_output_step`. Result k reduces
+ *               the elements from indices[k] to indices[k + 1] - 1; the last result reduces the
+ *               elements up to the end of the axis. If indices[k + 1] is not greater than
+ *               indices[k], result k is the element indices[k].
+ *   at          for k = 0 .. nindices - 1 in order, and for every kept item, x = x op y, where x is
+ *               the element at `output` + indices[k] and y the element at `input` +
+ *               operand_indices[k]; the indices are byte offsets. If `input` is 0, the loop is
+ *               unary: x = op x. There is no reduced dimension. */
 typedef struct guf_method_block {
   int32_t method;
   uint32_t flags; /* guf_method_flag */
@@ -184,16 +191,19 @@ typedef struct guf_method_block {
 } guf_method_block;
 
 /** One launch of a method. `fold` is NULL if the loop has no fold entry. The backend then reduces
- * with the loop alone, with the same bits (in X: a loop of f16 then rounds at every step). Without
- * GUF_METHOD_TREE, `fold` may support only GUF_FOLD_SCAN and GUF_FOLD_AT.
+ * by calling the loop. The bits of the result are the same, except for f16 and bf16: without a fold
+ * entry, partial results have dtype X and are rounded at every step. Without GUF_METHOD_TREE,
+ * `fold` may support only GUF_FOLD_SCAN and GUF_FOLD_AT.
  *
- * A loop with a structured dtype is sent only to a backend with GUF_BACKEND_METHOD_STRUCTURED. It
- * has no fold entry. It must be called only with elements to reduce: not with masked elements, and
- * not with bytes that are no element. */
+ * A method whose loop has a structured dtype is run only on a backend with
+ * GUF_BACKEND_METHOD_STRUCTURED. Such a loop has no fold entry. The backend must call it only with
+ * elements to reduce, never with elements that the mask excludes or with bytes that are not an
+ * element. */
 typedef struct guf_backend_method {
   uint32_t struct_size;
   uint32_t max_threads;
-  void *kernel; /* of the loop X, X -> X or X, Y -> X; at with a unary function: X -> X */
+  void *kernel; /* kernel of the loop X, X -> X or X, Y -> X, or of X -> X for at with a unary
+                   function */
   void *fold;
   void *stream;
   void *user;
@@ -230,9 +240,9 @@ enum guf_copy_kind {
   GUF_COPY_DEVICE_TO_DEVICE = 2
 };
 
-/** One launch. `kernel` is from kernel_get. A NULL `stream` means the device's default order; if
- * the device has host_memory, the work is then complete on return. `block` is borrowed for the
- * call. `max_threads` 0 lets the backend decide. */
+/** One launch. `kernel` was returned by the slot kernel_get. With a NULL `stream` the work runs on
+ * the device's default stream or, if the device has host_memory, is complete on return. `block` is
+ * borrowed for the call. `max_threads` 0 lets the backend decide. */
 typedef struct guf_backend_launch {
   uint32_t struct_size;
   uint32_t max_threads;
@@ -240,8 +250,8 @@ typedef struct guf_backend_launch {
   void *stream;
   void *user; /* user pointer of a loop that the program added */
   const guf_launch_block *block;
-  const char *failure;            /* NULL, or the error message if a GUF_LAUNCH_STATUS loop fails;
-                                     never freed */
+  const char *failure;            /* NULL, or the error message for a failure of a GUF_LAUNCH_STATUS
+                                     loop; never freed */
   const guf_fp_status *fp_status; /* NULL, or the flags to compute; borrowed for the call */
 } guf_backend_launch;
 
@@ -275,7 +285,8 @@ typedef struct guf_backend_api {
   /* Opens the driver and counts devices. This slot makes the first call of the driver. */
   guf_status (*probe)(int32_t *out_ndevices, char *out_driver, size_t driver_size,
                       guf_error *error);
-  /* Opens a device. `native` 0: over the device's own context; else over the caller's context. */
+  /* Opens a device: over its own context if `native` is 0, else over the caller's context
+   * `native`. */
   guf_status (*device_open)(int32_t index, uint64_t native, void **out_device,
                             guf_backend_device_info *out_info, guf_error *error);
   void (*device_close)(void *device);
@@ -289,18 +300,18 @@ typedef struct guf_backend_api {
   guf_status (*fill)(void *device, void *stream, uint64_t dst, const void *pattern,
                      uint32_t pattern_size, uint64_t count, guf_error *error);
 
-  /* Opens a stream. `native` 0: a new stream; else adopts a native one. `flags`:
+  /* Creates a stream if `native` is 0, else adopts the native stream `native`. `flags` is a
    * guf_backend_stream_flag; a device with host_memory has no default stream and supports no
    * flag. */
   guf_status (*stream_open)(void *device, uint64_t native, uint32_t flags, void **out_stream,
                             guf_error *error);
   void (*stream_close)(void *stream); /* pending work still completes */
-  /* Returns GUF_OK if the stream is idle, GUF_NOT_READY if it is busy. Failures of the work are
-   * reported by events, not here. */
+  /* Returns GUF_OK if the stream is idle, GUF_NOT_READY if it is busy. Does not report failures of
+   * the work; events and stream_synchronize report them. */
   guf_status (*stream_query)(void *stream, guf_error *error);
   /* Waits for all work queued so far, for at most `timeout_ns` nanoseconds (UINT64_MAX: no limit);
-   * returns GUF_TIMEOUT if it takes longer. Reports the stream's first failure since the last
-   * report, once, and clears it. */
+   * returns GUF_TIMEOUT if the work takes longer. Reports the first failure of the stream since the
+   * last report, and clears the failure, so that it is reported once. */
   guf_status (*stream_synchronize)(void *stream, uint64_t timeout_ns, guf_error *error);
   guf_status (*stream_wait_event)(void *stream, void *event, guf_error *error);
 
@@ -314,24 +325,25 @@ typedef struct guf_backend_api {
 
   /* Returns the table of the standard library's kernels, or NULL if the backend has none. */
   const guf_module_v1 *(*builtins)(void);
-  /* Ranks an image for a device: 0 means that it cannot run there; higher is better. */
+  /* Ranks an image for a device: 0 means that the device cannot run the image; a higher rank is
+   * better. */
   int32_t (*image_score)(void *device, const guf_module_image *image);
   guf_status (*module_load)(void *device, const guf_module_image *image, void **out_module,
                             guf_error *error);
   void (*module_unload)(void *module);
-  /* Returns the kernel of a loop. `index` is guf_module_loop.kernel, `name` the stem of its
-   * symbols. */
+  /* Returns the kernel of a loop. `index` is guf_module_loop.kernel, and `name` is
+   * guf_module_loop.name, the stem of the symbols. */
   guf_status (*kernel_get)(void *module, uint32_t index, const char *name, void **out_kernel,
                            guf_error *error);
   guf_status (*launch)(void *device, const guf_backend_launch *launch, guf_error *error);
 
-  /* Copies elements between dtypes and strides: reads operand 0 of the block and writes operand 1.
-   * Both may be swapped or unaligned. The block has no core dimensions and no loop. Elements are
-   * cast by guf::cast. A datetime type is cast to the same class with another unit by
-   * guf::time::conversion (gufunc/kernel/time.hpp). Any other cast from or to a datetime type is
-   * the cast of its int64, but floating-point numbers outside int64 become NaT. Structured dtypes
-   * (0x82) are only copied. The operands do not overlap: the host stages them if necessary. With a
-   * NULL stream the work is complete on return. */
+  /* Copies the elements of operand 0 of the block to operand 1, which may have another dtype and
+   * other strides. Both operands may be swapped or unaligned. The block has no core dimensions and
+   * no loop. Elements are cast by guf::cast. A datetime type is cast to the same class with another
+   * unit by guf::time::conversion (gufunc/kernel/time.hpp). Any other cast from or to a datetime
+   * type is the cast of its int64 value, but floating-point numbers outside int64 become NaT.
+   * Structured dtypes (0x82) are only copied. The operands do not overlap: the host stages them if
+   * necessary. With a NULL stream the work is complete on return. */
   guf_status (*convert)(void *device, void *stream, const guf_launch_block *block,
                         guf_error *error);
 
@@ -348,13 +360,13 @@ typedef struct guf_backend_api {
 
   /* Since minor version 1 */
 
-  /* Optional. Describes for people how the slot `launch` would run this launch: lines "word: text",
-   * each with its newline. The text is NUL-terminated and truncated to `text_size` bytes. Runs and
-   * queues nothing, and accesses no operand; `kernel` may be NULL. */
+  /* Optional. Describes for people how the slot `launch` would run this launch. The text consists
+   * of lines "word: text", each with its newline. The text is NUL-terminated and truncated to
+   * `text_size` bytes. Runs and queues nothing, and accesses no operand; `kernel` may be NULL. */
   guf_status (*describe_launch)(void *device, const guf_backend_launch *launch, char *out_text,
                                 size_t text_size, guf_error *error);
-  /* Optional. Describes the slot `method` in the same way. The indices may be NULL, meaning
-   * unknown, even if `nindices` is not 0. */
+  /* Optional. Describes the slot `method` in the same way. The indices may be NULL even if
+   * `nindices` is not 0; they are then unknown. */
   guf_status (*describe_method)(void *device, const guf_backend_method *method, char *out_text,
                                 size_t text_size, guf_error *error);
 } guf_backend_api;
@@ -367,7 +379,7 @@ typedef guf_status (*guf_backend_open_fn)(const guf_host_api *host, uint32_t hos
                                           guf_backend_api *api, guf_error *error);
 
 /** Names of drivers' libraries. A plugin must not be linked with a library whose name starts with
- * one of these names: it opens the driver in `probe`, since a machine may lack the driver. */
+ * one of these names: it opens the driver in `probe`, because a machine may lack the driver. */
 #define GUF_BACKEND_DRIVER_LIBRARIES                                                        \
   "libcuda.so", "libnvidia-ml.so", "libamdhip64.so", "libhsa-runtime64.so", "libOpenCL.so", \
       "libze_loader.so"
@@ -380,8 +392,8 @@ GUF_API guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t hos
 /** Defines the identity note of a plugin: section .note.gufunc, owner "gufunc", type 0x6201. The
  * descriptor is a text of `key=value` pairs separated by ';': name, abi (lowest-highest minor
  * version), priority, isa (baseline that the code requires), and optionally dlpack=D-P-M: the
- * DLPack device types of device memory, of pinned host memory and of managed memory; 0 where DLPack
- * has none.
+ * DLPack device types of device memory, of pinned host memory and of managed memory; 0 for memory
+ * for which DLPack has no type.
  * Example, at file scope: GUF_BACKEND_NOTE("name=null;abi=0-0;priority=10;isa=x86-64"). */
 #define GUF_BACKEND_NOTE(text)                                                     \
   __attribute__((section(".note.gufunc"), used, aligned(4))) static const struct { \

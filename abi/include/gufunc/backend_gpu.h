@@ -51,24 +51,25 @@ typedef struct guf_gpu_api {
    * memory). */
   guf_status (*memory_limit)(void *device, int32_t kind, uint64_t limit_bytes, guf_error *error);
 
-  /* Page-locks host memory, so that copies need no staging, and releases it again.
+  /* host_register page-locks host memory, which makes staging of its copies unnecessary.
+   * host_unregister ends the page lock.
    * Errors  GUF_E_EXISTS <= host_register: the memory is already registered
    *         GUF_E_ARG    <= host_unregister: the memory is not registered */
   guf_status (*host_register)(void *device, uint64_t address, uint64_t size, guf_error *error);
   guf_status (*host_unregister)(void *device, uint64_t address, guf_error *error);
 
-  /* Return the vendor's handles, borrowed: CUcontext (0 for HIP, which has none), CUstream,
-   * hipStream_t, CUevent, hipEvent_t. */
+  /* Return borrowed handles of the vendor: a CUcontext (0 for HIP, which has no contexts),
+   * CUstream, hipStream_t, CUevent or hipEvent_t. */
   guf_status (*device_native)(void *device, uint64_t *out_context, int32_t *out_index,
                               guf_error *error);
   guf_status (*stream_native)(void *device, void *stream, uint64_t *out_native, guf_error *error);
   guf_status (*event_native)(void *event, uint64_t *out_native, guf_error *error);
 
-  /* Lets kernels and copies of `device` access the memory of `peer`, including its pool. One call
-   * is enough.
+  /* Lets kernels and copies of `device` access the memory of `peer`, including memory from the pool
+   * of `peer`. One call per pair of devices is enough.
    * Errors  GUF_E_UNSUPPORTED <= the devices have no peer access */
   guf_status (*peer_enable)(void *device, void *peer, guf_error *error);
-  /* Copies between two devices in the order of a stream of `device`; through the host if the
+  /* Copies between two devices on a stream of `device`. The copy goes through the host if the
    * devices have no peer access. */
   guf_status (*peer_copy)(void *device, void *stream, uint64_t dst, void *dst_device, uint64_t src,
                           void *src_device, uint64_t size, guf_error *error);
@@ -81,19 +82,19 @@ typedef struct guf_gpu_api {
   /* Begins a capture: work on the stream is recorded instead of run. `mode` is a guf_gpu_capture.
    * During the capture, allocations for the stream, copies of pageable host memory, and work that
    * detects floating-point flags fail with GUF_E_CAPTURE. Work that may fail is recorded, and each
-   * run of the graph reports its failure; but if the program began the capture with functions of
-   * the vendor, such work fails with GUF_E_CAPTURE. */
+   * run of the graph reports the failures of that run. If the program began the capture with
+   * functions of the vendor, work that may fail is refused with GUF_E_CAPTURE. */
   guf_status (*capture_begin)(void *device, void *stream, int32_t mode, guf_error *error);
   /* Ends a capture and returns its graph.
    * Errors  GUF_E_CAPTURE <= a call during the capture invalidated it */
   guf_status (*capture_end)(void *device, void *stream, void **out_graph, guf_error *error);
   /* Makes the graph launchable. graph_launch does this itself if necessary. */
   guf_status (*graph_instantiate)(void *graph, guf_error *error);
-  /* Replaces the work of the graph by that of `newer`, which stays the caller's. `newer` may be
-   * destroyed before the graph. */
+  /* Replaces the work of the graph by the work of the graph `newer`, which the caller still owns.
+   * `newer` may be destroyed before the graph. */
   guf_status (*graph_update)(void *graph, void *newer, guf_error *error);
   guf_status (*graph_launch)(void *graph, void *stream, guf_error *error);
-  /* NULL is allowed. Launches in progress complete. Memory that was freed during the capture
+  /* `graph` may be NULL. Launches in progress complete. Memory that was freed during the capture
    * becomes available for other allocations. */
   void (*graph_destroy)(void *graph);
 

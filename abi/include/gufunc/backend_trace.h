@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The extension "gufunc.trace" of backends: reports what the devices did and when, for the file
  * that GUFUNC_TRACE names (docs/tracing.md). The host requests it with the slot `extension`, before
- * it probes the backend, and only if a trace is written. Traces of a backend without it contain
- * only the calls of its slots.
+ * it probes the backend, and only if a trace is written. The trace of a backend without this
+ * extension contains only the calls of its slots.
  *
- * The rules of backend.h apply. Tracing is usually off: a plugin that was not started should spend
- * at most one branch per piece of work. */
+ * The rules of backend.h apply. Tracing is usually off: a plugin whose function `start` was not
+ * called should spend at most one branch per piece of work. */
 #ifndef GUFUNC_BACKEND_TRACE_H
 #define GUFUNC_BACKEND_TRACE_H
 
@@ -31,14 +31,14 @@ enum guf_trace_flag {
   GUF_TRACE_FUNCTION = 1u << 1,   /* `registers`, `static_shared_bytes` and `local_bytes` are
                                      valid */
   GUF_TRACE_GRID = 1u << 2,       /* `grid`, `block` and `shared_bytes` are valid */
-  GUF_TRACE_OWN_STREAM = 1u << 3, /* on the default stream, which a NULL stream means */
+  GUF_TRACE_OWN_STREAM = 1u << 3, /* the work is on the device's default stream */
   GUF_TRACE_PEER = 1u << 4        /* a copy from or to another device */
 };
 
 /** One piece of work on a stream. Plain data; times are in nanoseconds of CLOCK_MONOTONIC. */
 typedef struct guf_trace_work {
   uint32_t struct_size;
-  int32_t kind;      /* guf_trace_kind; 0: the kind of the call that it belongs to */
+  int32_t kind;      /* guf_trace_kind; 0: the kind of the slot call that queued the work */
   uint32_t flags;    /* guf_trace_flag */
   int32_t direction; /* guf_copy_kind of a copy */
   int32_t device;    /* index among the backend's devices */
@@ -49,11 +49,12 @@ typedef struct guf_trace_work {
   uint32_t shared_bytes;                                /* requested by the launch */
   uint32_t static_shared_bytes, registers, local_bytes; /* of the function; registers and
                                                            local_bytes per thread */
-  /* Written by `queued` and kept until `done`. */
-  uint64_t call;  /* number of the slot call that it belongs to; 0: none */
+  /* The sink's function `queued` writes the fields below. The plugin keeps them until it calls
+   * `done`. */
+  uint64_t call;  /* number of the slot call that queued the work; 0: none */
   uint64_t items; /* items of that call */
   uint64_t queued_ns;
-  uint32_t thread; /* thread that queued it */
+  uint32_t thread; /* thread that queued the work */
   uint32_t chunk;  /* chunk of guf_call_chunked, from 1; 0: none */
   char name[96];   /* "": the name of the call */
   char kernel[96]; /* launches: name of the kernel function; "" if it has none */
@@ -64,22 +65,22 @@ typedef struct guf_trace_sink {
   uint32_t struct_size;
   uint32_t reserved;
   void *context;
-  /* Called inside a slot, on its thread, when the work is queued. Fills the fields that only the
-   * host knows. */
+  /* The plugin calls this function inside a slot, on the thread of the slot call, when it queues
+   * the work. Fills the fields that only the host knows. */
   void (*queued)(void *context, guf_trace_work *work);
-  /* Called when the times of the work are known. The work is copied. */
+  /* The plugin calls this function when the times of the work are known. The host copies `work`. */
   void (*done)(void *context, const guf_trace_work *work);
-  /* Called instead of both for work on device `device` that cannot be recorded because buffer space
-   * or memory is exhausted. The trace reports how many there were. The sink of an older host ends
-   * before this field. */
+  /* Called instead of `queued` and `done` for a piece of work on device `device` that cannot be
+   * recorded because buffer space or memory is exhausted. The trace reports the number of such
+   * pieces. The sink of an older host ends before this field. */
   void (*left_out)(void *context, int32_t device);
 } guf_trace_sink;
 
 typedef struct guf_trace_api {
   uint32_t struct_size;
   uint32_t version; /* GUF_TRACE_EXTENSION_VERSION of the plugin */
-  /* Starts tracing for devices that are opened later. NULL: they are not traced. The sink lives as
-   * long as the process. Calls no driver. */
+  /* Starts tracing for devices that are opened later. If `sink` is NULL, devices that are opened
+   * later are not traced. The sink lives as long as the process. Calls no driver. */
   void (*start)(const guf_trace_sink *sink);
   /* Passes all work that is complete to the sink. Waits for no work. */
   void (*collect)(void);

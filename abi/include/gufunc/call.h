@@ -15,7 +15,8 @@ enum guf_host_policy {
   GUF_HOST_DEFAULT = 0,      /* if all operands are in host memory, they are copied, and outputs are
                                 allocated in host memory; a mix of host and device memory is refused
                                 (GUF_E_DEVICE_MISMATCH) */
-  GUF_HOST_COPY = 1,         /* a mix is copied too; outputs are allocated on the device */
+  GUF_HOST_COPY = 1,         /* a mix of host and device memory is copied too; outputs are allocated
+                                on the device */
   GUF_HOST_COPY_AND_WARN = 2 /* like COPY, and a warning is logged (guf_log_read) */
 };
 
@@ -23,13 +24,13 @@ enum guf_call_flag {
   GUF_CALL_KEEPDIMS = 1u << 0 /* keep reduced core dimensions, with extent 1 */
 };
 
-/** Size of a core dimension that only outputs have, by its name. */
+/** Name and size of a core dimension that only outputs have. */
 typedef struct guf_dim {
   const char *name;
   int64_t size;
 } guf_dim;
 
-/** The axes of the core dimensions of one operand, an entry of NumPy's axes=. */
+/** The axes of the core dimensions of one operand: one entry of NumPy's axes=. */
 typedef struct guf_core_axes {
   const int64_t *axis; /* `naxis` axes; negative ones count from the end. NULL if naxis is 0 */
   int32_t naxis;
@@ -41,14 +42,15 @@ typedef struct guf_core_axes {
  * stream       NULL, or the stream on which the work is queued.
  * device       NULL: the device of the operands, or cpu if all are scalars. "auto": see
  *              guf_device_get.
- * fp_flags     NULL, or the word into which the call ORs the floating-point flags that it found and
- *              that `fp_report` selects. Flags that neither `fp_report` nor `fp_fail` selects are
- *              not computed; computing them costs a pass over operands and results. If the work is
- *              queued (on a stream, or on operands in device memory also without one), the word is
- *              written when the work is complete and must stay valid until then. Elements that a
- *              mask excludes raise no flags, and neither do casts of operands and results.
- * fp_fail      flags that make the call fail with GUF_E_FLOATING_POINT. The outputs are written
- *              even so.
+ * fp_flags     NULL, or the word into which the call ORs those floating-point flags that its
+ *              elements raise and that `fp_report` selects. Flags that neither `fp_report` nor
+ *              `fp_fail` selects are not computed; computing them costs a pass over operands and
+ *              results. If the work is queued (on a stream, or without a stream on operands in
+ *              device memory), the word is written when the work is complete and must stay valid
+ *              until then. Elements that a mask excludes raise no flags, and neither do casts of
+ *              operands and results.
+ * fp_fail      flags that make the call fail with GUF_E_FLOATING_POINT. The outputs are still
+ *              written.
  * threads      0: the backend decides by the estimated cost of the call. Else the number of
  *              threads, limited by the number of items and by the threads of the process (cpu).
  *              Results are bit-identical for every value. */
@@ -66,21 +68,22 @@ typedef struct guf_call_options {
  * All pointers are borrowed for the duration of the call.
  *
  * inputs       `ninputs` operands; ninputs is the ufunc's nin.
- * outputs      `noutputs` operands: nout, or 0 to allocate all outputs. A GUF_OPERAND_NONE is
- *              allocated and becomes a GUF_OPERAND_ARRAY with one reference for the caller; it is
- *              unchanged on failure. The shape of an output is the broadcast shape of the inputs or
- *              a shape that the inputs broadcast to. Its strides may have any value. Its dtype may
- *              differ from the loop's if `casting` allows the cast.
- *              A signature without outputs has inout operands instead. They are among the inputs,
- *              must be arrays or tensors, and are written in place. For such a signature `noutputs`
- *              may also be the number of written operands: each of them is then first copied (and
- *              cast) into its output, and the outputs are written instead. With `where`, only the
- *              outer items that the mask selects are written.
+ * outputs      `noutputs` operands: nout, or 0 to allocate all outputs. An output of kind
+ *              GUF_OPERAND_NONE is allocated: the operand becomes a GUF_OPERAND_ARRAY with one
+ *              reference for the caller, or is unchanged if the call fails. The shape of an output
+ *              is the broadcast shape of the inputs or a shape that the inputs broadcast to. Its
+ *              strides may have any value. Its dtype may differ from the loop's if `casting` allows
+ *              the cast.
+ *              A signature without outputs has inout operands instead. Inout operands are among the
+ *              inputs, must be arrays or tensors, and are written in place. For such a signature
+ *              `noutputs` may also be the number of written operands: each inout operand is then
+ *              first copied (and cast) into its output, and the kernel writes the output instead of
+ *              the operand. With `where`, only the outer items that the mask selects are written.
  *              Inputs and outputs may overlap in any way: the result is as if the inputs were
- *              copied first. Outputs that overlap each other are written one after another, the
- *              last one last.
- * where        NULL, or a mask (bool) that broadcasts with the loop dimensions. Where it is false,
- *              outputs keep their values.
+ *              copied first. Outputs that overlap each other are written one after another, in
+ *              their order.
+ * where        NULL, or a mask (bool) that broadcasts with the loop dimensions. Where the mask is
+ *              false, outputs keep their values.
  * dtype        0, or the dtype that the loop's outputs must have (NumPy's dtype=).
  * signature    NULL, or nin + nout dtypes, 0 for any (NumPy's signature=).
  * order        guf_order of allocated outputs.
@@ -119,18 +122,18 @@ typedef struct guf_call_args {
 /** Applies a ufunc.
  * The call is complete on return in these cases: on the cpu, if `stream` is NULL; on a GPU, if an
  * operand in host memory has to be copied to the device, even with a stream; on a GPU with a NULL
- * stream, if an operand is in mapped or managed host memory. Else its work is queued: on `stream`,
- * or with a NULL stream in the device's own order (guf_device_synchronize). The library keeps
- * arrays alive until the work is complete; the caller keeps tensors alive. On an idle stream of the
- * cpu, work that is known to be short may run before the call returns. A loop without
- * GUF_LOOP_ANY_THREAD runs inside a call of the program.
+ * stream, if an operand is in mapped or managed host memory. Else the work of the call is queued on
+ * `stream` or, with a NULL stream, on the device's default stream (guf_device_synchronize). The
+ * library keeps arrays alive until the work is complete; the caller keeps tensors alive. On an idle
+ * stream of the cpu, work that is known to be short may run before the call returns. A loop without
+ * GUF_LOOP_ANY_THREAD runs only on threads of the program, inside their calls of the library.
  * Errors  GUF_E_HANDLE          <= ufunc, stream, device or an array is not a live handle of its
  *                                  kind
  *         GUF_E_STRUCT          <= args->struct_size is not valid
  *         GUF_E_ARG             <= wrong number of operands; unknown operand kind, flag or enum
- *                                  value; a pointer is NULL that must not be; wrong number of
- *                                  entries in axes; axis does not fit the signature, or axes is
- *                                  given too
+ *                                  value; a required pointer is NULL; wrong number of entries in
+ *                                  axes; axis does not fit the signature, or both axis and axes are
+ *                                  given
  *         GUF_E_DTYPE           <= args->dtype, an element of args->signature, or the dtype of a
  *                                  tensor or scalar is not a dtype; a structured dtype in
  *                                  non-native byte order or as a scalar
@@ -168,16 +171,16 @@ typedef struct guf_call_args {
  * that a loop reported.
  *
  * Thread state: the call runs under the default floating-point control (round to nearest, subnormal
- * numbers kept, no traps) and restores the calling thread's control before it returns; exception
- * flags of the processor that arithmetic raised stay raised. errno and the signal mask are
- * unchanged. No function is a cancellation point: pthread_cancel takes effect after it. A loop that
- * throws an exception fails its call with GUF_E_LOOP; it must not end its thread or jump out of the
- * call.
+ * numbers kept, no traps) and restores the calling thread's floating-point control before it
+ * returns. Exception flags of the processor that arithmetic raised stay raised. errno and the
+ * signal mask are unchanged. No function of the library is a cancellation point: a pthread_cancel
+ * during a function takes effect after the function. If a loop throws an exception, its call fails
+ * with GUF_E_LOOP. A loop must not end its thread or jump out of the call.
  *
  * [mt-object]: nothing else may use the outputs during the call. Allocates only outputs and, for
  * overlapping operands, copies. Stack: calls, methods, plan creation, guf_resolve and guf_explain
- * need up to 256 KiB of the calling thread's stack, in addition to what the program's own loops and
- * hooks use. */
+ * need up to 256 KiB of the calling thread's stack, in addition to the stack that the program's own
+ * loops and hooks use. */
 GUF_API guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error);
 
 /** Applies the ufunc `name` to arrays in host memory: guf_ufunc_find and guf_call in one step, with
@@ -198,11 +201,11 @@ GUF_API guf_status guf_apply(guf_context context, const char *name, int32_t nten
 
 typedef struct guf_plan_s *guf_plan;
 
-/** Prepares a call for operands of the given dtypes, shapes and strides. All decisions are made
- * here. The plan does not keep the addresses of the operands, but keeps how they overlap: each pair
- * of operands is disjoint, is the same view, or is staged in the workspace. All outputs must be
- * given. Scalars are stored by value. Inout operands of a signature without outputs are written in
- * place.
+/** Prepares a call for operands of the given dtypes, shapes and strides. All decisions of the call
+ * are made by this function. The plan does not keep the addresses of the operands. It keeps how
+ * each pair of operands overlaps: the two are disjoint, are the same view, or one of them is staged
+ * in the workspace. All outputs must be given. Scalars are stored by value. Inout operands of a
+ * signature without outputs are written in place.
  * Ownership  the caller receives one reference; the plan keeps the ufunc's loops and modules alive.
  * Errors     as guf_call before the launch, and
  *            GUF_E_ARG         <= an output is GUF_OPERAND_NONE, or out_plan is NULL
@@ -227,8 +230,8 @@ GUF_API guf_status guf_plan_release(guf_plan plan, guf_error *error);
 GUF_API guf_status guf_plan_workspace(guf_plan plan, uint64_t *out_nbytes, uint64_t *out_alignment,
                                       guf_error *error);
 
-/** Launches a plan on the operands at `addresses`: one address per operand in the order inputs,
- * outputs (ignored for a scalar), then the mask's address if the plan was created with `where`.
+/** Launches a plan on the operands at `addresses`: one address per input, one per output, then the
+ * mask's address if the plan was created with `where`. The address of a scalar is ignored.
  * Addresses may be unaligned. Threads may launch one plan concurrently, each with its own outputs
  * and workspace.
  * Errors  GUF_E_HANDLE          <= plan or stream is not a live handle of its kind
@@ -242,14 +245,14 @@ GUF_API guf_status guf_plan_workspace(guf_plan plan, uint64_t *out_nbytes, uint6
  *                                  functions, and the loop may fail (integer power, functions with
  *                                  failure=)
  * [mt]. [capture-safe] except as stated under GUF_E_CAPTURE. [no-alloc] with a NULL stream; with a
- * stream the library allocates the list of what it keeps alive. Blocks only on the cpu with a NULL
- * stream, until the result is complete. */
+ * stream the library allocates the list of the objects that it keeps alive. Blocks only on the cpu
+ * with a NULL stream, until the result is complete. */
 GUF_API guf_status guf_plan_launch(guf_plan plan, guf_stream stream, int32_t naddresses,
                                    const uint64_t *addresses, uint64_t workspace, guf_error *error);
 
 /** Describes as text what a plan does and why: its loop, its kernel, casts, loop dimensions, the
- * reasons why other loops were rejected, and how the backend runs it on operands with the layout
- * for which it was made.
+ * reasons why other loops were rejected, and how the backend runs the kernel on operands with the
+ * layout for which the plan was made.
  * In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
  *         including the NUL.
  * Errors  GUF_E_ARG    <= inout_length is NULL, or text is NULL and the capacity is not 0

@@ -7,20 +7,22 @@
 
 GUF_BEGIN_DECLS
 
-/* A handle is a value, not an address: it carries its kind and a generation. A handle that was
- * released, released twice, is of another kind or comes from elsewhere therefore yields
- * GUF_E_HANDLE. Releasing the last reference while another thread is inside a call with that handle
- * is an error of the caller.
+/* A handle is a value, not an address: it contains its kind and a generation. A function therefore
+ * returns GUF_E_HANDLE for a handle whose object was freed, that is of another kind, or that this
+ * library did not create. Releasing the last reference while another thread is inside a call with
+ * that handle is an error of the caller.
  *
- * Every kind but guf_device is counted: `_retain` adds a reference and `_release` drops one. A
- * release accepts NULL, never blocks, takes no lock, and calls neither a driver nor a callback. It
- * may come from any thread, in any order, after guf_shutdown, and in a forked child. The object
- * itself is freed by a later call, by guf_poll or by guf_shutdown. */
+ * Every kind but guf_device is counted: the object of a handle has a reference count, to which
+ * `_retain` adds a reference and from which `_release` drops one. A release accepts NULL, never
+ * blocks, takes no lock, and calls neither a driver nor a callback. A release may happen on any
+ * thread, in any order, after guf_shutdown, and in a forked child. The object itself is freed by a
+ * later call, by guf_poll or by guf_shutdown. */
 typedef struct guf_context_s *guf_context;
 
 /* Tags used in all headers:
- *   [mt]            any thread may call it at any time, also with the same objects
- *   [mt-object]     any thread may call it while no other thread uses the same object
+ *   [mt]            any thread may call the function at any time, even with objects that other
+ *                   threads use
+ *   [mt-object]     any thread may call the function while no other thread uses the same object
  *   [no-block]      never waits for a device, a file or another thread's work
  *   [no-alloc]      allocates no memory
  *   [capture-safe]  may be called while the stream is captured into a graph */
@@ -66,9 +68,9 @@ GUF_API guf_status guf_poll(uint32_t max_callbacks, uint32_t *out_ran, guf_error
 GUF_API guf_status guf_log_read(char *text, size_t capacity, int32_t *out_level, guf_error *error);
 
 /** Waits for all streams for at most `timeout_ns` nanoseconds, stops the library's threads, runs
- * queued callbacks and frees caches. Calling it at exit is optional. Afterwards handles can still
- * be released; other calls that need a device return GUF_E_SHUTDOWN. If a driver refuses to free a
- * resource, the log reports it.
+ * queued callbacks and frees caches. Calling this function at exit is optional. After it, handles
+ * can still be released; other calls that need a device return GUF_E_SHUTDOWN. If a driver refuses
+ * to free a resource, the log reports it.
  * Errors  GUF_TIMEOUT <= work was still running after `timeout_ns`; the library remains usable
  * [mt], blocks */
 GUF_API guf_status guf_shutdown(uint64_t timeout_ns, guf_error *error);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Backends and devices: which of them this machine can use, and why the others are not usable. */
+ * Backends and devices: reports which of them this machine can use, and why other ones are not
+ * usable. */
 #ifndef GUFUNC_DEVICE_H
 #define GUFUNC_DEVICE_H
 
@@ -13,8 +14,8 @@ typedef struct guf_device_s *guf_device;
 
 typedef struct guf_backend_info {
   uint32_t struct_size;
-  guf_status
-      state; /* GUF_OK, or why the backend is not usable (a 9xx, GUF_E_IO or GUF_E_BAD_FILE) */
+  guf_status state;    /* GUF_OK, or the error that makes the backend unusable (a 9xx, GUF_E_IO or
+                GUF_E_BAD_FILE) */
   int32_t native_code; /* the vendor's error code for `state`, or 0 */
   int32_t ndevices;    /* -1: the backend was not probed yet */
   uint32_t abi_minor;  /* backend ABI minor version of the plugin */
@@ -74,14 +75,15 @@ GUF_API guf_status guf_backend_load(const char *path, guf_error *error);
 
 /** Returns a device by its spec: "cpu", "cuda:0", "roc:1", "<backend>" (index 0), or "auto". A
  * named backend never falls back to another one.
- * "auto" is decided once per context. It is the first usable backend of GUFUNC_BACKENDS, or without
- * that variable of all backends by descending priority (cuda, roc, cpu), with index 0. The handle
- * of "auto" can be passed wherever a device is expected and means the chosen device, with one
- * exception: calls and methods without a stream whose operands are all in host memory run on the
- * cpu, unless their shapes and dtypes show that the work outweighs the copies (docs/devices.md).
- * guf_explain reports the decision. guf_device_get_info describes the chosen device: a handle that
- * differs from the one that guf_device_get returns for info.spec is the handle of "auto". Arrays
- * and streams that are made with it report the chosen device.
+ * "auto" is decided once per context. It selects device 0 of the first usable backend in the list
+ * of the environment variable GUFUNC_BACKENDS; if the variable is not set, of the first usable
+ * backend by descending priority (cuda, roc, cpu). The handle of "auto" can be passed wherever a
+ * device is expected and means the chosen device, with one exception: calls and methods without a
+ * stream whose operands are all in host memory run on the cpu, unless their shapes and dtypes show
+ * that the work outweighs the copies (docs/devices.md). guf_explain reports the decision.
+ * guf_device_get_info describes the chosen device. The handle of "auto" can be recognized because
+ * it differs from the handle that guf_device_get returns for info.spec. Arrays and streams that are
+ * created with the handle of "auto" report the chosen device.
  * Errors  GUF_E_ARG        <= spec or out_device is NULL, or spec is malformed
  *         GUF_E_HANDLE     <= context is not a live context
  *         GUF_E_NO_BACKEND <= no plugin of that name; the message lists those found
@@ -96,12 +98,12 @@ GUF_API guf_status guf_device_get(guf_context context, const char *spec, guf_dev
 
 /** Opens a device over the program's own context, a CUcontext, instead of the driver's primary
  * context. This is for programs that create a context with cuCtxCreate. Call it before anything
- * else opens the device. From then on the spec, in every call of this process, means the device
- * over that context. The same `native` returns the same device again.
- * Ownership  the program keeps the context. It must stay alive while anything of the device is
- *            used, guf_shutdown included. Once it is destroyed, calls on the device fail with
- *            GUF_E_HANDLE or GUF_E_DEVICE_LOST. No function of the library changes the current
- *            context of the calling thread.
+ * else opens the device. From then on the spec means the device over that context in every call of
+ * this process. Another call with the same `native` returns the same device.
+ * Ownership  the program keeps the context. The context must stay alive while any object of the
+ *            device is used, and during guf_shutdown. Once the context is destroyed, calls on the
+ *            device fail with GUF_E_HANDLE or GUF_E_DEVICE_LOST. No function of the library changes
+ *            the current context of the calling thread.
  * Errors     GUF_E_ARG         <= spec or out_device is NULL, native is 0, or spec is "auto" or
  *                                 malformed
  *            GUF_E_NO_BACKEND  <= no plugin of that name; the message lists those found
@@ -136,7 +138,7 @@ GUF_API guf_status guf_device_get_info(guf_device device, guf_device_info *out_i
  * [mt], blocks */
 GUF_API guf_status guf_device_synchronize(guf_device device, uint64_t timeout_ns, guf_error *error);
 
-/** No effect; they exist for symmetry with counted handles.
+/** These functions have no effect. They exist for symmetry with reference-counted handles.
  * Errors  GUF_E_HANDLE <= device is not a live device (NULL is allowed) */
 GUF_API guf_status guf_device_retain(guf_device device, guf_error *error);
 GUF_API guf_status guf_device_release(guf_device device, guf_error *error);

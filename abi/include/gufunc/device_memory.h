@@ -78,9 +78,9 @@ GUF_API guf_status guf_device_limit_memory(guf_device device, uint64_t limit_byt
                                            guf_error *error);
 
 /** Lets work on `device` access the memory of `peer`, a device of the same backend, including
- * arrays from its pool. This is for kernels that the program launches itself on native streams
- * (guf_stream_get_native); it must order them with the work on `peer` by its own events. Calls,
- * methods, plans and guf_kernel_launch still require all operands on one device
+ * arrays from its pool. This is for kernels that the program itself launches on native streams
+ * (guf_stream_get_native); the program must order these kernels with the work on `peer` by its own
+ * events. Calls, methods, plans and guf_kernel_launch still require all operands on one device
  * (GUF_E_DEVICE_MISMATCH). Copies between devices do not need peer access.
  * Errors  GUF_E_HANDLE          <= device or peer is not a live device
  *         GUF_E_DEVICE_MISMATCH <= the devices belong to different backends

@@ -10,8 +10,8 @@ GUF_BEGIN_DECLS
 /* The structures have the memory layout of DLPack 1.x and, for the unversioned one, of 0.x. A
  * program that includes <dlpack/dlpack.h> can cast pointers between the two. */
 
-/** Location of a tensor: DLDeviceType. A backend can add types: GUF_BACKEND_NOTE (gufunc/backend.h)
- * contains the types of its memory. */
+/** Location of a tensor: DLDeviceType. A backend can add types: its GUF_BACKEND_NOTE
+ * (gufunc/backend.h) contains the device types of its memory. */
 enum guf_dlpack_device {
   GUF_DLPACK_CPU = 1,
   GUF_DLPACK_CUDA = 2,
@@ -21,7 +21,7 @@ enum guf_dlpack_device {
   GUF_DLPACK_CUDA_MANAGED = 13
 };
 
-/** Whether a device type is one of host memory, which the cpu backend uses in place. */
+/** Tests whether a device type denotes host memory, which the cpu backend uses in place. */
 #define GUF_DLPACK_IS_HOST(type) \
   ((type) == GUF_DLPACK_CPU || (type) == GUF_DLPACK_CUDA_HOST || (type) == GUF_DLPACK_ROC_HOST)
 
@@ -31,7 +31,7 @@ typedef struct guf_dlpack_tensor {
   int32_t device_type; /* guf_dlpack_device */
   int32_t device_id;
   int32_t ndim;
-  guf_dtype dtype;  /* DLDataType, byte for byte; codes from 0x80 on never occur */
+  guf_dtype dtype;  /* has the layout of DLDataType; codes from 0x80 on never occur */
   int64_t *shape;   /* ndim extents */
   int64_t *strides; /* in elements, not bytes; NULL: C-contiguous */
   uint64_t byte_offset;
@@ -65,25 +65,27 @@ typedef struct guf_dlpack_unversioned {
   guf_dlpack_unversioned_delete_fn deleter;
 } guf_dlpack_unversioned;
 
-/** Default streams, which have no handle. With one of the first two flags the stream parameter must
- * be NULL. */
+/** Flags of the functions below. The first two select default streams, which have no handle; with
+ * either of them the stream parameter must be NULL. */
 enum guf_dlpack_flag {
   GUF_DLPACK_LEGACY_STREAM = 1u << 0,     /* the vendor's default stream */
   GUF_DLPACK_PER_THREAD_STREAM = 1u << 1, /* the calling thread's default stream */
   GUF_DLPACK_COPIED = 1u << 2             /* export only: sets GUF_DLPACK_IS_COPIED */
 };
 
-/** Makes an array from a tensor, without a copy. Host memory of every kind becomes an array of the
- * cpu; its device can also read managed memory in place.
- * `ready_on` is the stream whose work produces the tensor's values. Work that is queued on the
- * device without a stream later runs after the work that is on `ready_on` now; this call does not
- * wait. NULL means that the values are complete, or are produced by work without a stream. The
- * caller orders work on all other streams (gufunc/stream.h).
- * Ownership  the library takes the tensor in every case except `managed` NULL, and calls its
- *            deleter exactly once: on failure before this function returns; else when the last
- *            array or view is released and the work on the device without a stream is complete. The
- *            deleter may run on any thread that calls this library, without a lock held. In a
- *            forked child it does not run for device memory of the parent process.
+/** Makes an array from a tensor, without a copy. A tensor in host memory of any kind, managed
+ * memory included, becomes an array of the cpu. The device of a tensor in managed memory can also
+ * use the array in place.
+ * `ready_on` is the stream whose work produces the tensor's values. Work that is queued later on
+ * the device without a stream runs after the work that is on `ready_on` at the time of this call;
+ * this call does not wait. NULL means that the values are complete, or are produced by work without
+ * a stream. The caller orders work on all other streams (gufunc/stream.h).
+ * Ownership  the library takes ownership of the tensor, even if this function fails, unless
+ *            `managed` is NULL. It calls the deleter exactly once: if this function fails, before
+ *            it returns; else when the last array or view is released and the work on the device
+ *            without a stream is complete. The deleter may run on any thread that calls this
+ *            library, without a lock held. In a forked child the deleter does not run for device
+ *            memory of the parent process.
  * Errors     GUF_E_ARG             <= managed or out_array is NULL; flags has unknown bits or
  *                                     selects two streams; a stream is given for host memory; shape
  *                                     is NULL and ndim > 0; data is NULL and there are elements
@@ -108,13 +110,13 @@ GUF_API guf_status guf_array_from_dlpack_unversioned(guf_dlpack_unversioned *man
                                                      guf_array *out_array, guf_error *error);
 
 /** Makes a tensor from an array, of DLPack version 1.0, with strides.
- * `consumer` is the stream that will read the tensor. It waits for the work that is queued on the
- * device without a stream so far. NULL means that no stream waits. The caller orders work on other
- * streams.
+ * `consumer` is the stream that will read the tensor. This stream waits for the work that was
+ * queued on the device without a stream before this call. NULL means that no stream waits. The
+ * caller orders work on other streams.
  * Ownership  the caller owns the tensor until it calls `deleter`, once, on any thread. The deleter
- *            calls no driver and does not wait. The array lives until then. Its memory lives until
- *            the work that the consumer stream has queued by then is complete; the consumer stream
- *            must live as long.
+ *            calls no driver and does not wait. The array lives until the deleter is called. The
+ *            memory of the array lives until the work that was queued on the consumer stream before
+ *            the deleter was called is complete; the consumer stream must live as long.
  * Errors     GUF_E_ARG             <= out_managed is NULL; flags has unknown bits or selects two
  *                                     streams; a stream is given for an array in host memory
  *            GUF_E_HANDLE          <= array or consumer is not a live handle of its kind

@@ -32,7 +32,7 @@ enum guf_dtype_code {
   GUF_F64 = 0x00014002,
   GUF_C64 = 0x00014005,  /* two f32 */
   GUF_C128 = 0x00018005, /* two f64 */
-  /* Datetime types without a unit. In the types of a loop they match every unit.
+  /* Datetime types without a unit. In the dtypes of a loop they match every unit.
    * guf_dtype_make_time returns a datetime type with a unit. */
   GUF_DATETIME64 = 0x00010080,
   GUF_TIMEDELTA64 = 0x00010081
@@ -98,10 +98,11 @@ typedef struct guf_dtype_info {
   char short_name[8]; /* "f4", "bf16"; "M8" and "m8" for every unit; "V12" */
 } guf_dtype_info;
 
-/** Parses the name of a dtype. Accepted are NumPy's names ("float32"), its characters ("f"; "l" and
- * "q" are int64), its short forms ("f4", "<f4", "|u1"), "bfloat16", "bf16" and "E", datetime types
- * with or without a unit ("datetime64[ns]", "M8[25s]", "<m8[ms]", "m8"), and names of registered
- * structured dtypes. The prefix '>' is refused because byte order is a flag of the operand.
+/** Parses the name of a dtype. The function accepts NumPy's names ("float32"), its characters ("f";
+ * "l" and "q" are int64), its short forms ("f4", "<f4", "|u1"), "bfloat16", "bf16" and "E",
+ * datetime types with or without a unit ("datetime64[ns]", "M8[25s]", "<m8[ms]", "m8"), and names
+ * of registered structured dtypes. The prefix '>' is refused because byte order is a flag of the
+ * operand.
  * Errors  GUF_E_ARG   <= spelling or out_dtype is NULL
  *         GUF_E_DTYPE <= spelling is not the name of a dtype; the message lists the valid names or
  *                        units
@@ -110,8 +111,8 @@ GUF_API guf_status guf_dtype_parse(const char *spelling, guf_dtype *out_dtype, g
 
 /** Returns the name of a dtype ("float32"), or NULL if the value is not a dtype.
  * Ownership  static text, never freed. The name of a datetime type with a multiple other than 1 is
- *            created at its first use. If no memory is available for it, the function returns the
- *            name without the unit.
+ *            created at its first use. If no memory is available for this name, the function
+ *            returns the name without the unit.
  * [mt] [no-block] */
 GUF_API const char *guf_dtype_name(guf_dtype dtype);
 
@@ -161,9 +162,9 @@ GUF_API guf_status guf_dtype_get_unit(guf_dtype time, int32_t *out_unit, uint32_
 
 /** Registers a structured dtype for the process: an opaque element type whose bytes only the
  * program's own loops interpret. Arrays of a structured dtype can be allocated, wrapped, viewed and
- * copied. Loops accept it only as exactly this dtype; there are no casts and no swapped byte order.
- * Registering a name again with the same size and alignment returns the same dtype. A registration
- * cannot be removed. `itemsize` and `alignment` are in bytes.
+ * copied. A loop accepts such an array only if the loop has exactly this dtype; there are no casts
+ * and no swapped byte order. Registering a name again with the same size and alignment returns the
+ * same dtype. A registration cannot be removed. `itemsize` and `alignment` are in bytes.
  * Errors  GUF_E_ARG       <= name or out_dtype is NULL; name does not match
  *                            [A-Za-z_][A-Za-z0-9_.]*, has more than 31 characters, or is the name
  *                            of another dtype; itemsize is 0, exceeds

@@ -10,18 +10,18 @@ GUF_BEGIN_DECLS
 typedef struct guf_graph_s *guf_graph;
 
 /** Begins a capture: work that is queued on `stream` is recorded instead of run, until
- * guf_stream_end_capture. The following can be captured: launches of plans; calls and copies
- * between arrays of the device that allocate nothing (all outputs given, no overlap, no cast that
- * needs a buffer); events. Everything else on the stream, and every wait for the stream, yields
- * GUF_E_CAPTURE, and the capture continues without it. The library keeps the arrays of captured
- * work alive. A loop that may fail (integer power, functions with failure=) reports its failure on
- * the stream on which the graph is launched.
+ * guf_stream_end_capture. A capture can record launches of plans, events, and calls and copies
+ * between arrays of the device that allocate nothing (all outputs are given, operands do not
+ * overlap, no cast needs a buffer). Everything else on the stream, and every wait for the stream,
+ * yields GUF_E_CAPTURE, and the capture continues without it. The library keeps the arrays of
+ * captured work alive. A loop that may fail (integer power, functions with failure=) reports its
+ * failure on the stream on which the graph is launched.
  * Branches: a stream of the same device that waits for an event recorded in the capture joins the
- * capture until it ends. The work of such a branch must end in an event that `stream` waits for. An
- * event that is recorded in a capture is a point in the graph: querying it or waiting for it on the
- * host yields GUF_E_CAPTURE until it is recorded again outside a capture.
- * Any thread may continue or end a capture, but only one thread at a time may use its streams.
- * Releasing a stream during its capture also discards the capture.
+ * capture until the capture ends. The work of such a branch must end in an event that `stream`
+ * waits for. An event that is recorded in a capture is a point in the graph: querying it or waiting
+ * for it on the host yields GUF_E_CAPTURE until it is recorded again outside a capture.
+ * Any thread may continue or end a capture, but only one thread at a time may use the streams of
+ * the capture. Releasing a stream during its capture also discards the capture.
  * Errors  GUF_E_HANDLE      <= stream is not a live stream
  *         GUF_E_FORKED      <= the stream was created before a fork
  *         GUF_E_CAPTURE     <= the stream is already captured, or has joined a capture
@@ -45,8 +45,8 @@ GUF_API guf_status guf_stream_end_capture(guf_stream stream, guf_graph *inout_gr
                                           guf_error *error);
 
 /** Queues the work of the graph on a stream of its device. Launches of one graph run one after
- * another, even on different streams. A launch keeps what it uses, so the graph may be replaced or
- * released meanwhile.
+ * another, even if they are on different streams. A launch keeps the objects that it uses alive, so
+ * the graph may be replaced or released while the launch runs.
  * Errors  GUF_E_HANDLE          <= graph or stream is not a live handle of its kind
  *         GUF_E_FORKED          <= the graph or stream was created before a fork
  *         GUF_E_DEVICE_MISMATCH <= the stream belongs to another device

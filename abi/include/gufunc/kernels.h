@@ -10,15 +10,15 @@ GUF_BEGIN_DECLS
 
 typedef struct guf_kernel_s *guf_kernel;
 
-/** Limits of a launch, the same on every device: what one device accepts, all accept, except for
- * the amount of shared memory. */
+/** Limits of a launch. They are the same on every device: a launch that one device accepts is
+ * accepted by all devices that have enough shared memory. */
 enum guf_kernel_limit {
   GUF_MAX_GRID_X = 2147483647, /* blocks */
   GUF_MAX_GRID_YZ = 65535,
   GUF_MAX_BLOCK_XY = 1024, /* threads */
   GUF_MAX_BLOCK_Z = 64,
-  GUF_MAX_BLOCK_THREADS = 1024 /* product of x, y and z; grid * block is below 2^32 in each
-                                  dimension */
+  GUF_MAX_BLOCK_THREADS = 1024 /* limit of the product of x, y and z. In each dimension, grid *
+                                  block must be below 2^32 */
 };
 
 typedef struct guf_kernel_info {
@@ -54,7 +54,7 @@ typedef struct guf_kernel_device_info {
 GUF_API guf_status guf_module_kernel_at(guf_module module, uint32_t index, char *name,
                                         uint64_t capacity, guf_error *error);
 
-/** Finds a raw kernel of a module by its name without the module's name. Loads no code.
+/** Finds a raw kernel of a module. `name` does not contain the module's name. Loads no code.
  * Ownership  the caller receives one reference; the kernel keeps the module loaded.
  * Errors     GUF_E_ARG       <= name or out_kernel is NULL
  *            GUF_E_HANDLE    <= module is not a live module
@@ -78,7 +78,7 @@ GUF_API guf_status guf_kernel_release(guf_kernel kernel, guf_error *error);
 GUF_API guf_status guf_kernel_get_info(guf_kernel kernel, guf_kernel_info *out_info,
                                        guf_error *error);
 
-/** Returns parameter `index` of the kernel. 0 is the first parameter after its guf::block.
+/** Returns parameter `index` of the kernel. Index 0 is the first parameter after the guf::block.
  * Errors  GUF_E_ARG    <= out_parameter is NULL
  *         GUF_E_HANDLE <= kernel is not a live kernel
  *         GUF_E_INDEX  <= index is not below the number of parameters
@@ -101,7 +101,8 @@ GUF_API guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device devi
 /** Launches a kernel. `grid` is the number of blocks and `block` the number of threads per block:
  * three numbers each, x first. `shared_bytes` is shared memory per block, in addition to the amount
  * that the kernel's source declares. A grid that contains a 0 runs nothing. The kernel runs on the
- * stream's device; with a NULL stream on the device of its arrays, or on the cpu if there is none.
+ * stream's device; with a NULL stream it runs on the device of its arrays, or on the cpu if it has
+ * no arrays.
  *
  * args  one operand per parameter. A number is a GUF_OPERAND_SCALAR of exactly the parameter's
  *       dtype, or a weak scalar that fits it. A pointer or view is a GUF_OPERAND_ARRAY or
@@ -110,9 +111,9 @@ GUF_API guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device devi
  *       it must have the view's number of dimensions. Nothing is copied or cast. Arrays may
  *       overlap; the result is up to the kernel.
  *
- * On the cpu with a NULL stream the launch is complete on return; else it is queued. If some
- * threads of a block do not reach a barrier, the launch fails with GUF_E_LAUNCH on the cpu (on a
- * stream, as a failure of the stream); on a GPU the behaviour is undefined.
+ * On the cpu with a NULL stream the launch is complete on return; else the launch is queued. If
+ * some threads of a block do not reach a barrier, the launch fails with GUF_E_LAUNCH on the cpu (on
+ * a stream, as a failure of the stream); on a GPU the behaviour is undefined.
  * Ownership  the library keeps arrays alive until the work is complete; the caller keeps tensors
  *            alive.
  * Errors     GUF_E_HANDLE          <= kernel, stream, an array or a tensor's device is not a live
@@ -125,7 +126,7 @@ GUF_API guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device devi
  *            GUF_E_DTYPE           <= an argument has another dtype than its parameter. A datetime
  *                                     parameter accepts every unit
  *            GUF_E_OVERFLOW        <= a weak scalar does not fit its parameter
- *            GUF_E_READ_ONLY       <= a read-only array for a parameter that the kernel may write
+ *            GUF_E_READ_ONLY       <= an array is read-only, but the kernel may write its parameter
  *            GUF_E_DEVICE_MISMATCH <= the device cannot access an array
  *            GUF_E_NO_IMAGE        <= the module has no code for the device
  *            GUF_E_UNSUPPORTED     <= the device's backend does not run raw kernels, or the device

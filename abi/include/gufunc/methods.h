@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The methods of a ufunc: reduce, accumulate, reduceat, outer, at. Rules and messages are NumPy's.
- * docs/reductions.md specifies the order in which elements are combined; it is the same on every
+ * docs/reductions.md specifies the order in which elements are combined, which is the same on every
  * backend. */
 #ifndef GUFUNC_METHODS_H
 #define GUFUNC_METHODS_H
@@ -15,17 +15,17 @@ enum { GUF_ALL_AXES = -1 };
  * All pointers are borrowed for the duration of the call.
  *
  * input     the operand to reduce.
- * output    GUF_OPERAND_NONE: an output is allocated, and the operand becomes a
- *           GUF_OPERAND_ARRAY with one reference for the caller; it is unchanged on failure.
- *           Else an array or tensor of the result's shape, of any dtype: results are cast to it
- *           as by casting='unsafe'.
+ * output    GUF_OPERAND_NONE: an output is allocated, and the operand becomes a GUF_OPERAND_ARRAY
+ *           with one reference for the caller, or is unchanged if the method fails.
+ *           Else an array or tensor of the result's shape, of any dtype: results are cast to this
+ *           dtype as by casting='unsafe'.
  * axis      `naxis` axes, without repetition; negative ones count from the end. NULL: axis 0, as
  *           in NumPy. naxis GUF_ALL_AXES: all axes (NumPy's axis=None); `axis` is then ignored.
  *           naxis 0 with a non-NULL `axis`: no axis is reduced (NumPy's axis=()).
- * initial   NULL: the identity, if the ufunc has one and it is needed. GUF_OPERAND_NONE: no
- *           initial value (NumPy's initial=None). Else a scalar or 0-d operand, which is the
- *           left operand of every result. A structured dtype has no identity; its initial value
- *           is a 0-d operand of the same dtype.
+ * initial   NULL: the identity, if the ufunc has an identity and the reduction needs it.
+ *           GUF_OPERAND_NONE: no initial value (NumPy's initial=None). Else a scalar or 0-d
+ *           operand, which is the left operand of every result. A structured dtype has no identity;
+ *           its initial value is a 0-d operand of the same dtype.
  * where     NULL, or a mask (bool) that broadcasts with the input and selects the elements to
  *           reduce.
  * dtype     0, or the dtype of the loop (NumPy's dtype=).
@@ -35,9 +35,9 @@ enum { GUF_ALL_AXES = -1 };
  * order     guf_order of an allocated output.
  * options   as in guf_call_args. Every step of the reduction may raise floating-point flags,
  *           including the step that uses the initial value. The flags do not depend on the number
- *           of threads (docs/fp-flags.md). Elements that a mask excludes raise no flags. A flag
- *           of fp_fail makes the method fail after all of its work is done: a given output is
- *           then written, and no output is returned otherwise. */
+ *           of threads (docs/fp-flags.md). Elements that a mask excludes raise no flags. If a flag
+ *           of fp_fail is raised, the method fails after all of its work is done: an output that
+ *           the caller passed has then been written, and an output to allocate is not returned. */
 typedef struct guf_reduce_args {
   uint32_t struct_size;
   uint32_t flags; /* GUF_CALL_KEEPDIMS */
@@ -91,18 +91,20 @@ typedef struct guf_at_args {
 } guf_at_args;
 
 /** Reduces the input along axes: NumPy's ufunc.reduce.
- * In error messages the input is operand 1, the output 2, the mask 3 and the initial value 4: the
- * first two are their positions in the loop X, Y -> X. If Y is not X (ldexp: a float and an
- * integer), the elements are of dtype Y: the first is converted to X, and the others are combined
- * into it from the left, over several axes in C order.
+ * In error messages the input is operand 1, the output 2, the mask 3 and the initial value 4. The
+ * numbers of the input and the output are their positions in the loop X, Y -> X. If Y is not X
+ * (ldexp: a float and an integer), the elements have dtype Y. The first element is converted to X,
+ * and each later element is combined with the result so far, in C order if several axes are
+ * reduced.
  * In a reduction with a user-defined accumulator (guf_ufunc_set_reduction), each base block of 128
  * elements, counted in C order over all reduced axes, yields an accumulator. Accumulators are
- * merged in aligned pairs, so that the bits of the result follow from the shape alone. In messages
- * the first result is operand 2; the others are 5 and higher. Several axes are always allowed.
+ * merged in aligned pairs, so that the bits of the result follow from the shape alone. In error
+ * messages the first result is operand 2; the later results are operands 5 and higher. Several axes
+ * are always allowed.
  * Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call
  *         GUF_E_ARG             <= input is NULL; both or neither of output and outputs are NULL;
  *                                  noutputs is not the number of results; fp_report or fp_fail has
- *                                  unknown bits; fp_report is not 0 and fp_flags is NULL
+ *                                  unknown bits; fp_flags is NULL although fp_report is not 0
  *         GUF_E_VALUE           <= the ufunc is not binary, has core dimensions or several outputs;
  *                                  several axes for a ufunc that is not reorderable; an empty
  *                                  reduction, or a mask, without identity or initial value (NumPy's
@@ -113,8 +115,8 @@ typedef struct guf_at_args {
  *         GUF_E_NO_LOOP, GUF_E_DTYPE, GUF_E_CASTING, GUF_E_OVERFLOW <= the dtypes or the
  *             initial value do not fit; merge or finish has no loop of exactly the accumulator's
  *             dtypes
- *         GUF_E_CASTING         <= a loop X, Y -> X without initial value, where Y cannot be cast
- *                                  to X
+ *         GUF_E_CASTING         <= the loop is X, Y -> X, there is no initial value, and Y cannot
+ *                                  be cast to X
  *         GUF_E_UNSUPPORTED     <= a reduction with a user-defined accumulator and `initial`, or
  *                                  with `where` if its ufunc has no mask input
  *         GUF_E_UNSUPPORTED     <= fp_report or fp_fail is not 0 and the backend does not compute
@@ -167,9 +169,10 @@ GUF_API guf_status guf_reduceat(guf_ufunc ufunc, guf_accumulate_args *args, guf_
 GUF_API guf_status guf_outer(guf_ufunc ufunc, guf_call_args *args, guf_error *error);
 
 /** Computes array[indices] = op(array[indices], operand) without buffering, so that every
- * occurrence of an index takes effect: NumPy's ufunc.at. Scalars are not weak; dtypes are cast as
- * by casting='unsafe'. In error messages the array is operand 0 as an input, and at its output
- * position as an output; the operand is 1, the indices are 2 and higher.
+ * occurrence of an index takes effect: NumPy's ufunc.at. A weak scalar is
+ * converted to its default dtype; dtypes are cast as by casting='unsafe'. In error messages about
+ * its use as an input, the array is operand 0; in messages about its use as an output, it has the
+ * number of the output. `operand` is operand 1, and the indices are operands 2 and higher.
  * Errors  as guf_reduce, and
  *         GUF_E_VALUE     <= the ufunc does not have one or two inputs and one output; operand is
  *                            missing, or is given for a unary ufunc

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The table that describes kernels. gufcc writes one into each module, and a backend returns one
- * for its standard library. The table is constant; the library only reads it. */
+ * The table that describes kernels. gufcc writes such a table into each module, and a backend
+ * returns such a table for its standard library. The table is constant; the library only reads
+ * it. */
 #ifndef GUFUNC_MODULE_TABLE_H
 #define GUFUNC_MODULE_TABLE_H
 
@@ -19,19 +20,19 @@ enum guf_kernel_abi { GUF_KERNEL_ABI = 1 };
  * Generalized: `dims[0]` items, then one size per distinct core dimension in order of first use (1
  * for an optional dimension that is missing). `steps` has one outer stride per operand, then the
  * core strides of each operand in turn (0 for an optional dimension that is missing). Strides are
- * signed byte distances. A loop writes every item of its outputs; the value of an item that it does
- * not write is unspecified. */
+ * signed byte distances. A loop must write every item of its outputs; an item that the loop does
+ * not write has an unspecified value. */
 typedef void (*guf_loop_numpy)(char **args, const int64_t *dims, const int64_t *steps, void *user);
 
 /** A guf_loop_numpy that may fail: returns GUF_OK or an error status, which the call reports. */
 typedef guf_status (*guf_loop_status)(char **args, const int64_t *dims, const int64_t *steps,
                                       void *user);
 
-/** A guf_loop_status that can also describe its failure. `error` is never NULL; each run of the
- * loop has its own structure, without message, argument or axis. If the loop returns an error
- * status, the call reports the message, argument (index of the operand that caused the failure),
- * axis and native code that the loop wrote. Without a message it is reported like a failure of a
- * guf_loop_status. */
+/** A guf_loop_status that can also describe its failure. `error` is never NULL. Each run of the
+ * loop has its own structure, in which message, argument and axis are not set. If the loop returns
+ * an error status, the call reports the message, argument (index of the operand that caused the
+ * failure), axis and native code that the loop wrote. If the loop wrote no message, its failure is
+ * reported like that of a guf_loop_status. */
 typedef guf_status (*guf_loop_error)(char **args, const int64_t *dims, const int64_t *steps,
                                      void *user, guf_error *error);
 
@@ -66,9 +67,10 @@ enum guf_function_flag {
   GUF_FUNCTION_ASSOCIATIVE = 1u << 2,
   GUF_FUNCTION_FAST = 1u << 3,       /* compiled with contraction (fma); results may differ between
                                         backends */
-  GUF_FUNCTION_UNDERFLOWS = 1u << 4, /* a tiny result is a rounded one: * / exp power */
+  GUF_FUNCTION_UNDERFLOWS = 1u << 4, /* a tiny result may have been rounded, so it raises
+                                        GUF_FP_UNDERFLOW, as for * / exp power */
   GUF_FUNCTION_DIVIDES = 1u << 5,    /* the last input is a divisor */
-  GUF_FUNCTION_TAKES_NONE = 1u << 6  /* a user-defined accumulator that also accepts no elements */
+  GUF_FUNCTION_TAKES_NONE = 1u << 6  /* the function also computes an accumulator of no elements */
 };
 
 enum guf_loop_kind {
@@ -78,23 +80,25 @@ enum guf_loop_kind {
                           table */
 };
 
-/** Operations of a fold entry, which a caller selects by dims[0]. The remaining elements of dims
- * follow it.
- * A fold entry belongs to a loop (X, X) -> X and has the signature of guf_loop_numpy
- * (guf_loop_status if the loop has). The entry of a function that is not both associative and
- * commutative supports only SCAN and AT. For the others the accumulator's type A is X, or f32 if X
- * is f16 or bf16: partial results are rounded once, at the end.
+/** Operations of a fold entry. dims[0] selects the operation; the sizes that are listed below as
+ * dims follow from dims[1] on. A fold entry belongs to a loop (X, X) -> X and has the signature of
+ * guf_loop_numpy (guf_loop_status if the loop's kind is GUF_LOOP_STATUS). The fold entry of a
+ * function that is not both associative and commutative supports only SCAN and AT. For any other
+ * function the accumulator has type A, which is X, or f32 if X is f16 or bf16: partial results are
+ * then rounded to X once, at the end. An operation on rows runs once for each of `rows` runs of n
+ * elements; the step "in row" is the stride of `in` between rows, "in element" the stride within a
+ * row.
  *
  *   LEAVES  args in (X), out (A);  dims: rows, n;  steps: in row, in element, out row.
- *           out[r] = the reduction of the base block in row r (docs/reductions.md). 0 < n <= 128;
- *           for integers, whose bits do not depend on the order, any n > 0 if the elements of a
- *           row are contiguous.
- *   JOIN    args a, b, out (A);  dims: n;  steps: a, b, out.  out[i] = a[i] op b[i]. out may be a
- *           or b itself.
+ *           out[r] = the reduction of the base block in row r (docs/reductions.md). 0 < n <= 128.
+ *           For integers, whose result does not depend on the order, any n > 0 is allowed if the
+ *           elements of a row are contiguous.
+ *   JOIN    args a, b, out (A);  dims: n;  steps: a, b, out.  out[i] = a[i] op b[i]. `out` may
+ *           equal a or b.
  *   SCAN    args in, out, before (X; `before` may be NULL);  dims: rows, n;  steps: in row, in
  *           element, out row, out element, before row.  out[r][i] = the left fold of before[r]
- *           (unless NULL) and in[r][0..i], rounded to X at every step. n > 0. out may be in
- *           itself; with an out element step of 0 only the last value remains.
+ *           (unless NULL) and in[r][0..i], rounded to X at every step. n > 0. `out` may equal `in`;
+ *           if the out element step is 0, only the last value remains.
  *   LOAD    args in (X), out (A);  dims: n;  steps: in, out.
  *   STORE   args in (A), out (X);  dims: n;  steps: in, out.
  *   AT      args array, operand (X), places, operands (int64_t: byte offsets from array and from
@@ -113,7 +117,8 @@ enum { GUF_LEAF_SIZE = 128, GUF_SCAN_TILE = 256 };
 
 /** A loop of a function for given dtypes. `types` has one dtype per operand, inputs first. `kernel`
  * is the index of the loop's entry in host images. `name` is the stem of the symbols in device
- * images: the entries of "guf_ew_add_ff_f" are stem_row, stem_nd and so on. */
+ * images: with the stem "guf_ew_add_ff_f" they are guf_ew_add_ff_f_row, guf_ew_add_ff_f_nd and so
+ * on. */
 typedef struct guf_module_loop {
   const guf_dtype *types;
   const char *name;
@@ -121,7 +126,7 @@ typedef struct guf_module_loop {
   int32_t kind;    /* guf_loop_kind */
   uint32_t fold;   /* 1 + index of the loop's fold entry; 0: no fold entry */
   uint32_t family; /* family of the device images that contain the loop's entries; 0: all images
-                      do */
+                      contain them */
 } guf_module_loop;
 
 /** A function: a ufunc (`signature` is NULL) or a generalized ufunc. */
@@ -157,7 +162,8 @@ typedef struct guf_module_image {
   void (*const *entries)(void); /* host images: nkernels functions, cast to the type of their loop
                                    kind */
   uint64_t offset, bytes;       /* device images; both 0: all of `data` */
-  uint32_t family;              /* 0: contains every loop; else only the loops of this family */
+  uint32_t family;              /* 0: the image contains every loop; else it contains only the loops
+                                   of this family */
   uint32_t reserved;
 } guf_module_image;
 
@@ -182,8 +188,9 @@ typedef struct guf_module_parameter {
 
 /** The parameters of a kernel: `count` of them, at most GUF_MAX_KERNEL_PARAMETERS. `block_bytes` is
  * the size of the struct that a launch passes by value: a guf_kernel_head, then the arguments in
- * order, each at a multiple of 8 bytes. A number occupies its size, rounded up to a multiple of 8;
- * a pointer 8 bytes; a view its address, its extents and its strides. */
+ * order, each at a multiple of 8 bytes. A number occupies its own size, rounded up to a multiple of
+ * 8. A pointer occupies 8 bytes. A view occupies 8 bytes for its address and for each extent and
+ * stride. */
 typedef struct guf_module_parameters {
   uint32_t count;
   uint32_t block_bytes;
@@ -202,14 +209,15 @@ enum guf_module_kernel_flag {
   GUF_MODULE_KERNEL_SYNCHRONISES = 1u << 0 /* threads of a block may wait for one another */
 };
 
-/** A raw kernel. In a host image its entry is a function void (guf::device::work_item *, const void
- * *) (gufunc/kernel/work_item.hpp), in a device image the symbol `symbol`. */
+/** A raw kernel. In a host image, the entry of the kernel is a function void
+ * (guf::device::work_item *, const void *) (gufunc/kernel/work_item.hpp). In a device image, the
+ * entry is the symbol `symbol`. */
 typedef struct guf_module_kernel {
   const char *name;
   const char *symbol; /* "guf_rk_matmul" */
   const char *doc;    /* one line, or NULL */
   const guf_module_parameters *parameters;
-  uint32_t kernel;       /* index of its entry in host images */
+  uint32_t kernel;       /* index of the kernel's entry in host images */
   uint32_t family;       /* as in guf_module_loop */
   uint32_t max_threads;  /* threads per block */
   uint32_t shared_bytes; /* bytes per block of every launch, in addition to the bytes that the

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Loops of the standard operations: one string literal per operation, with "in->out" strings of
  * dtype letters separated by spaces, in the order in which they are tried. Loops and order
- * are as in NumPy 2, with bfloat16 (E) after float16. Kernels are compiled from these lines and the
- * core resolves calls with them, so the two cannot differ. Letters: ? bool; b h i q int8..int64; B
- * H I Q uint8..uint64; e float16; E bfloat16; f d float32/64; F D complex; M m datetime64 and
- * timedelta64 of any unit, which core/resolve determines. */
+ * are as in NumPy 2, with bfloat16 (E) after float16. Kernels are compiled from these lines, and
+ * the core resolves calls with the same lines, so that kernels and core cannot differ. Letters: ?
+ * bool; b h i q int8..int64; B H I Q uint8..uint64; e float16; E bfloat16; f d float32/64; F D
+ * complex; M m datetime64 and timedelta64 of any unit, which core/resolve determines. */
 #ifndef GUFUNC_OPS_LOOPS_H
 #define GUFUNC_OPS_LOOPS_H
 

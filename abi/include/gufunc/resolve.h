@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Reports what a call or a method would do, without doing it. */
+ * Reports what a call or a method would do, without running it. */
 #ifndef GUFUNC_RESOLVE_H
 #define GUFUNC_RESOLVE_H
 
@@ -28,8 +28,8 @@ typedef struct guf_request {
   const guf_at_args *at;                 /* GUF_OPERATION_AT */
 } guf_request;
 
-/** Result of guf_resolve: the dtypes of the loop and the shape of each output. An output's row of
- * `output_shapes` is written up to the output's number of dimensions in `output_ndims`. */
+/** Result of guf_resolve: the dtypes of the loop and the shape of each output. In output_shapes[k],
+ * only the first output_ndims[k] elements are written. */
 typedef struct guf_resolution {
   uint32_t struct_size;
   uint32_t loop; /* index of the loop, see guf_ufunc_loop_types */
@@ -60,8 +60,9 @@ GUF_API guf_status guf_resolve(guf_ufunc ufunc, const guf_request *request,
 
 /** Describes as text what a call or a method would do and why: the loop, its kernel, the reasons
  * why other loops were rejected, casts, shapes, copies, and for methods the order in which elements
- * are combined. The format equals that of guf_plan_explain. Outputs may be missing as in guf_call:
- * the text marks them "to allocate". What a plan would stage in its workspace, a call copies.
+ * are combined. The format is the same as that of guf_plan_explain. Outputs may be missing as in
+ * guf_call: the text marks them "to allocate". A call copies the operands that a plan would stage
+ * in its workspace.
  * In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
  *         including the NUL.
  * Errors  as guf_resolve, and

@@ -94,8 +94,8 @@ enum guf_status_code {
 };
 
 /** Floating-point flags, as bits of a word. They correspond to the categories of NumPy's errstate.
- * The library computes them from the values of operands and results (docs/fp-flags.md), not from
- * the processor's status flags, so they are the same on every backend. */
+ * The library computes the flags from the values of operands and results (docs/fp-flags.md), not
+ * from the processor's status flags, so the flags are the same on every backend. */
 enum guf_fp_flag {
   GUF_FP_DIVIDE = 1u << 0,    /* an infinite result of finite operands at a pole: 1/0, log(0) */
   GUF_FP_OVERFLOW = 1u << 1,  /* any other infinite result of finite operands */
@@ -104,8 +104,8 @@ enum guf_fp_flag {
   GUF_FP_INTEGER_DIVIDE = 1u << 4 /* division of an integer by zero */
 };
 
-/** Details of a failure. Every fallible function accepts a pointer to one as its last parameter;
- * NULL is always allowed.
+/** Details of a failure. Every fallible function accepts a pointer to a guf_error as its last
+ * parameter; NULL is always allowed.
  * Ownership  the caller owns the structure. It contains no pointers, so nothing has to be freed.
  *            The library keeps no thread-local error state, so any thread may read the structure.
  * The caller sets `struct_size` to sizeof(guf_error). With any other value the function leaves the

@@ -11,11 +11,11 @@ typedef struct guf_stream_s *guf_stream;
 typedef struct guf_event_s *guf_event;
 
 /* A stream keeps the first failure of its work: status, message and number of the launch. Events
- * that are recorded later report the failure. guf_stream_synchronize reports it once and clears it.
- * Work that is queued after a failure still runs. */
+ * that are recorded after the failure report it. guf_stream_synchronize reports the failure once
+ * and clears it. Work that is queued after a failure still runs. */
 
 /** Creates a stream. `flags` must be 0. An idle stream of the cpu runs small work inside the call
- * that queues it, and larger work on the stream's own thread.
+ * that queues this work, and larger work on the stream's own thread.
  * Ownership  the caller receives one reference. Pending work completes even if the stream is
  *            released.
  * Errors     GUF_E_ARG       <= out_stream is NULL, or flags is not 0
@@ -28,8 +28,8 @@ GUF_API guf_status guf_stream_create(guf_device device, uint32_t flags, guf_stre
 
 /** Adopts a CUstream or hipStream_t. If the caller captures the native stream with the vendor's
  * functions, the capture records calls that allocate nothing and launches of plans, except loops
- * that may fail (integer power, functions with failure=). The caller must then keep the memory of
- * this work alive. Everything else on the stream yields GUF_E_CAPTURE.
+ * that may fail (integer power, functions with failure=). The caller must keep the memory of
+ * captured work alive. Everything else on the stream yields GUF_E_CAPTURE.
  * Ownership  the caller receives one reference. The native stream stays the caller's and must
  *            outlive the handle.
  * Errors     GUF_E_ARG             <= out_stream is NULL, native is 0, or flags is not 0
@@ -103,15 +103,15 @@ GUF_API guf_status guf_event_create(guf_device device, uint32_t flags, guf_event
 GUF_API guf_status guf_event_retain(guf_event event, guf_error *error);
 GUF_API guf_status guf_event_release(guf_event event, guf_error *error);
 
-/** Records the event at the current end of `stream`. Recording it again moves it.
+/** Records the event at the current end of `stream`. Recording an event again moves it.
  * Errors  GUF_E_HANDLE          <= event or stream is not a live handle of its kind
  *         GUF_E_FORKED          <= the event or stream was created before a fork
  *         GUF_E_DEVICE_MISMATCH <= event and stream belong to different devices
  * [mt-object] [no-block] */
 GUF_API guf_status guf_event_record(guf_event event, guf_stream stream, guf_error *error);
 
-/** Returns GUF_OK if the stream has reached the event, GUF_NOT_READY before. If the stream had
- * failed before the event was recorded, returns that failure.
+/** Returns GUF_OK if the stream has reached the event, GUF_NOT_READY if it has not. If the stream
+ * had failed before the event was recorded, returns that failure.
  * Errors  GUF_E_HANDLE  <= event is not a live event
  *         GUF_E_FORKED  <= the event was created before a fork
  *         GUF_E_CAPTURE <= the event was recorded in a capture

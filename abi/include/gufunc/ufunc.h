@@ -13,13 +13,13 @@ typedef struct guf_ufunc_s *guf_ufunc;
 typedef struct guf_module_s *guf_module;
 
 /* Names. Ufuncs of the standard library have plain names ("add"). Ufuncs of a module are named
- * "module:name"; the short name also finds them if it is unique in the context.
+ * "module:name"; the name without "module:" also finds such a ufunc if it is unique in the context.
  * Choice of a loop: a loop whose input dtypes equal the dtypes of the call has priority. Else the
  * loops are tried in the order in which they were added. */
 
 /** Properties of a core dimension. */
 enum guf_core_dim_flag {
-  GUF_CORE_DIM_OPTIONAL = 1u << 0,     /* "n?": operands may lack it */
+  GUF_CORE_DIM_OPTIONAL = 1u << 0,     /* "n?": operands may lack the dimension */
   GUF_CORE_DIM_BROADCASTABLE = 1u << 1 /* "n|1": an operand may have extent 1 */
 };
 
@@ -30,23 +30,27 @@ typedef struct guf_ufunc_info {
   uint32_t flags;   /* guf_function_flag */
   uint32_t nloops;
   char name[128];       /* full name, "module:name" for a ufunc of a module */
-  char signature[1024]; /* "" for an elementwise ufunc; truncated to fit */
+  char signature[1024]; /* "" for an elementwise ufunc; truncated if it is longer */
   char rules[256];
   char doc[256];
   int32_t roles[GUF_MAX_OPERANDS]; /* guf_role, of nin + nout operands */
-  int32_t nresults; /* results of guf_reduce, with a user-defined accumulator; else 0 */
+  int32_t nresults; /* number of results of guf_reduce if the ufunc has a user-defined accumulator;
+                       else 0 */
   char merge[128];  /* full name of the merge ufunc (guf_reduction_desc); "" if there is none */
-  char finish[128]; /* full name of the finish ufunc; "": the results are the accumulator */
-  /* The core dimensions. Each distinct one has a number, in order of first use in the signature. */
+  char finish[128]; /* full name of the finish ufunc; "" if the accumulator itself is the result */
+  /* The core dimensions. Distinct core dimensions are numbered in order of their first use in the
+   * signature. */
   int32_t ncore;                           /* distinct core dimensions; 0: elementwise */
   int32_t core_ndim[GUF_MAX_OPERANDS];     /* core dimensions of each operand */
-  int32_t core_dims[GUF_MAX_CORE_STRIDES]; /* their numbers, of one operand after the other */
+  int32_t core_dims[GUF_MAX_CORE_STRIDES]; /* the numbers of each operand's core dimensions, one
+                                              operand after the other */
   uint32_t core_flags[GUF_MAX_CORE_NAMES]; /* guf_core_dim_flag, by number */
   int64_t core_sizes[GUF_MAX_CORE_NAMES];  /* the fixed size, or -1; by number */
 } guf_ufunc_info;
 
-/** Called exactly once, when the library will not use `user` again. It runs on the threads on which
- * a guf_release_fn without GUF_RELEASE_ANY_THREAD runs. */
+/** Called exactly once, when the library will not use `user` again. The function runs where a
+ * guf_release_fn without GUF_RELEASE_ANY_THREAD runs: on a thread of the program, inside a call of
+ * the library. */
 typedef void (*guf_destroy_fn)(void *user);
 
 /** Checks, completes or rejects the core dimensions of each call of a generalized ufunc, like
@@ -54,10 +58,10 @@ typedef void (*guf_destroy_fn)(void *user);
  * `inout_sizes` has one size per distinct dimension in order of first use: the size that follows
  * from inputs, fixed sizes, dims=, rules and given outputs; 1 for an optional dimension that is
  * missing; -1 for an unknown size. The hook may replace a -1 and must not change other sizes. To
- * reject the call it returns an error status and writes a message to `error`, which is never NULL;
- * the call fails with both. The hook runs on the caller's thread, before anything is allocated or
- * launched, possibly on several threads at once. It must not call the library. It is called for
- * each call; its results are not cached. */
+ * reject the call, the hook returns an error status and writes a message to `error`, which is never
+ * NULL; the call then fails with this status and message. The hook runs on the caller's thread,
+ * before anything is allocated or launched, possibly on several threads at once. It must not call
+ * the library. The hook runs for each call; its results are not cached. */
 typedef guf_status (*guf_core_dims_fn)(int32_t ndims, int64_t *inout_sizes, void *user,
                                        guf_error *error);
 
@@ -65,7 +69,7 @@ typedef guf_status (*guf_core_dims_fn)(int32_t ndims, int64_t *inout_sizes, void
  * core_dims, user and destroy. */
 typedef struct guf_ufunc_desc {
   uint32_t struct_size;
-  int32_t nin, nout;          /* with a signature: 0, 0 or equal to the signature's */
+  int32_t nin, nout;          /* with a signature: both 0, or equal to the signature's counts */
   int32_t identity;           /* guf_identity */
   uint32_t flags;             /* guf_function_flag */
   int32_t nroles;             /* 0, or nin + nout */
@@ -100,16 +104,16 @@ typedef struct guf_loop_desc {
 } guf_loop_desc;
 
 /** Creates a ufunc without loops and registers its name in the context.
- * Ownership  the caller receives one reference. The context keeps another one, so the name stays
- *            registered.
+ * Ownership  the caller receives one reference. The context keeps another reference, so the name
+ *            stays registered.
  * Errors     GUF_E_ARG       <= desc, its name or out_ufunc is NULL; the name is malformed or too
  *                               long; a count is negative, exceeds GUF_MAX_OPERANDS or differs from
  *                               the signature's; a flag, identity or role is unknown; core_dims is
  *                               set without a signature, or user or destroy without core_dims
  *            GUF_E_STRUCT    <= desc->struct_size is not valid
  *            GUF_E_HANDLE    <= context is not a live context
- *            GUF_E_SIGNATURE <= the signature or the rules are malformed, and the message gives the
- *                               position; or rules without a signature
+ *            GUF_E_SIGNATURE <= the signature or the rules are malformed, and the message contains
+ *                               the position; or there are rules without a signature
  *            GUF_E_EXISTS    <= the name is already registered
  *            GUF_E_NO_MEMORY <= a host allocation failed
  * [mt] [no-block] */
@@ -121,7 +125,7 @@ GUF_API guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *d
  * Errors     GUF_E_ARG       <= name or out_ufunc is NULL
  *            GUF_E_HANDLE    <= context is not a live context
  *            GUF_E_NOT_FOUND <= no ufunc of that name, and the message suggests the nearest one; or
- *                               a short name that several modules have
+ *                               several modules have a ufunc of that short name
  * [mt] [no-block] */
 GUF_API guf_status guf_ufunc_find(guf_context context, const char *name, guf_ufunc *out_ufunc,
                                   guf_error *error);
@@ -161,8 +165,8 @@ GUF_API guf_status guf_ufunc_get_info(guf_ufunc ufunc, guf_ufunc_info *out_info,
 GUF_API guf_status guf_ufunc_loop_types(guf_ufunc ufunc, uint32_t index, int32_t ntypes,
                                         guf_dtype *out_types, guf_error *error);
 
-/** Adds a host loop. The addition is atomic: a concurrent call uses the loops from before or after
- * it.
+/** Adds a host loop. The addition is atomic: a concurrent call uses either the loops before the
+ * addition or the loops after it.
  * Errors  GUF_E_ARG       <= desc or its types is NULL; the function of `kind` is not set, or
  *                            another one is; an unknown kind or flag; ntypes is not nin + nout
  *         GUF_E_STRUCT    <= desc->struct_size is not valid
@@ -178,7 +182,7 @@ GUF_API guf_status guf_ufunc_add_loop(guf_ufunc ufunc, const guf_loop_desc *desc
  * Errors  GUF_E_ARG       <= function or types is NULL, or ntypes is not nin + nout
  *         GUF_E_HANDLE    <= ufunc or module is not a live handle of its kind
  *         GUF_E_DTYPE     <= an element of types is not a dtype
- *         GUF_E_NOT_FOUND <= the module has no such function, or the function no loop of these
+ *         GUF_E_NOT_FOUND <= the module has no such function, or the function has no loop of these
  *                            dtypes
  *         GUF_E_SIGNATURE <= the signatures differ
  *         GUF_E_EXISTS    <= the ufunc already has a loop with these input dtypes
@@ -191,13 +195,14 @@ GUF_API guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module,
 /** Description of a reduction with a user-defined accumulator. The accumulator may consist of
  * several values, such as the greatest element and its index.
  *
- * The generalized ufunc itself computes the accumulator, its outputs, from the elements of one base
- * block. Its signature is (n)->(),... or (n),()->(),... or (n),(),(n)->(),... . The inputs are the
- * elements; the number of the first of them in C order over the reduced axes (int64); and a mask of
- * the elements to include (bool).
+ * The generalized ufunc that becomes the reduction computes the accumulator of one base block from
+ * the elements of the block. Its outputs are the values of the accumulator. Its signature is
+ * (n)->(),... or (n),()->(),... or (n),(),(n)->(),... . The inputs are the elements; the index of
+ * the first element in C order over the reduced axes (int64); and a mask of the elements to include
+ * (bool).
  * merge   a ufunc without a signature that combines two accumulators, the left one first, into one.
- *         The library calls it in place: the output is the left accumulator. Its loop has exactly
- *         the dtypes of the accumulator.
+ *         The library calls merge in place: the output is the left accumulator. The loop of merge
+ *         must have exactly the dtypes of the accumulator.
  * finish  NULL: the accumulator is the result. Else a ufunc without a signature that computes the
  *         results from an accumulator.
  *
@@ -225,8 +230,8 @@ GUF_API guf_status guf_ufunc_set_reduction(guf_ufunc ufunc, const guf_reduction_
 /* ------------------------------------------------------------------ modules */
 
 enum guf_module_flag {
-  GUF_MODULE_DATA_ONLY = 1u << 0 /* runs no code of the file: only device images are used, no loops
-                                    of the cpu */
+  GUF_MODULE_DATA_ONLY = 1u << 0 /* runs no code of the file: device images are used, but loops of
+                                    the cpu are not */
 };
 
 typedef struct guf_module_info {
@@ -243,9 +248,9 @@ typedef struct guf_module_info {
 /** Loads a module file that gufcc made, checks its digest, and registers its ufuncs as
  * "module:name". No code of the file runs before the digest is verified. The library opens a copy
  * in memory of the verified bytes, so the file may change or be deleted afterwards.
- * Ownership  the caller receives one reference. The module's ufuncs, loops and plans also keep it
- *            loaded; it is unmapped, and its names are removed, when no reference is left. Loading
- *            the same file again returns the same module.
+ * Ownership  the caller receives one reference. The module's ufuncs, loops and plans also keep the
+ *            module loaded. The module is unmapped, and its names are removed, when no reference is
+ *            left. Loading the same file again returns the same module.
  * Errors     GUF_E_ARG       <= path or out_module is NULL, or flags has unknown bits
  *            GUF_E_HANDLE    <= context is not a live context
  *            GUF_E_IO        <= the file cannot be opened, read or copied
