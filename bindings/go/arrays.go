@@ -57,14 +57,14 @@ type ArrayInfo struct {
 	FContiguous    bool
 	Aligned        bool
 	SwappedBytes   bool // the elements have the other byte order
-	OwnsData       bool // not a view
+	OwnsData       bool // the array is not a view
 }
 
 // AllocOptions selects the layout and the kind of memory of a new array.
 type AllocOptions struct {
-	Strides []int      // in bytes, may be negative or leave gaps; nil: determined by Order
+	Strides []int      // in bytes, may be negative or leave gaps; nil: Order determines them
 	Order   Order      // COrder or FOrder
-	Host    HostMemory // not 0: host memory that the device can use
+	Host    HostMemory // if not 0, the array is in host memory that the device can use
 }
 
 // AllocAny allocates an array whose dtype is known at run time. The values are unspecified. Errors:

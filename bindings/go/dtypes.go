@@ -32,8 +32,8 @@ const (
 	Float64      DType = cGUF_F64
 	Complex64    DType = cGUF_C64
 	Complex128   DType = cGUF_C128
-	DateTime64   DType = cGUF_DATETIME64  // in the dtypes of a loop: of any unit
-	TimeDelta64  DType = cGUF_TIMEDELTA64 // in the dtypes of a loop: of any unit
+	DateTime64   DType = cGUF_DATETIME64  // in the dtypes of a loop: with any unit
+	TimeDelta64  DType = cGUF_TIMEDELTA64 // in the dtypes of a loop: with any unit
 )
 
 // NaT is the datetime64 or timedelta64 value "not a time".
@@ -68,7 +68,7 @@ type Casting int32
 const (
 	DefaultCasting Casting = cGUF_CASTING_DEFAULT
 	NoCasting      Casting = cGUF_CASTING_NO
-	Equiv          Casting = cGUF_CASTING_EQUIV // byte order only
+	Equiv          Casting = cGUF_CASTING_EQUIV // changes of the byte order only
 	Safe           Casting = cGUF_CASTING_SAFE  // casts that preserve every value
 	SameKind       Casting = cGUF_CASTING_SAME_KIND
 	Unsafe         Casting = cGUF_CASTING_UNSAFE
@@ -186,7 +186,8 @@ func withText(text string, use func(text *C.char) error) error {
 	return use(copied)
 }
 
-// whole returns an error for a text with a NUL byte, because C would see only what precedes it.
+// whole returns an error for a text with a NUL byte, because C would read only the part before the
+// NUL.
 func whole(texts ...string) error {
 	for _, text := range texts {
 		if strings.IndexByte(text, 0) >= 0 {

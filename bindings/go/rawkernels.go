@@ -43,7 +43,7 @@ type KernelDeviceInfo struct {
 	MaxThreads     int // per block
 	MaxSharedBytes int // per block, in total
 	Registers      int // per thread; 0: unknown
-	LocalBytes     int // local memory per thread; 0 also means unknown
+	LocalBytes     int // local memory per thread; also 0 if unknown
 	SubgroupSize   int // threads that the hardware runs together
 }
 
@@ -108,7 +108,7 @@ func (k *Kernel) Parameter(index int) (Parameter, error) {
 }
 
 // DeviceInfo returns the limits of a launch on the device. It loads the kernel's code on the
-// device, and fails with ErrNoImage if the module has no code for it.
+// device, and fails with ErrNoImage if the module has no code for the device.
 func (k *Kernel) DeviceInfo(d Device) (KernelDeviceInfo, error) {
 	defer runtime.KeepAlive(k)
 	var info C.guf_kernel_device_info
@@ -123,13 +123,14 @@ func (k *Kernel) DeviceInfo(d Device) (KernelDeviceInfo, error) {
 // KernelOptions contains the options of a launch. A zero field is not set.
 type KernelOptions struct {
 	Stream      *Stream
-	SharedBytes int // per block, besides those that the source declares
+	SharedBytes int // per block, in addition to the bytes that the source declares
 }
 
-// Launch runs grid blocks of block threads. It runs on the stream's device; without a stream, on
-// the device of the arrays; without arrays, on the cpu. args has one operand per parameter: scalars
-// of exactly its dtype, weak scalars, or arrays of exactly its dtype. On the cpu without a stream,
-// the kernel is complete on return. Otherwise it is queued, and the library keeps the arrays alive.
+// Launch runs the kernel on a grid of blocks: grid is the number of blocks, block the number of
+// threads per block. The kernel runs on the stream's device, without a stream on the device of the
+// arrays, and without arrays on the cpu. args has one operand per parameter: scalars of exactly its
+// dtype, weak scalars, or arrays of exactly its dtype. On the cpu without a stream, the kernel is
+// complete on return. Otherwise the kernel is queued, and the library keeps the arrays alive.
 // Errors: ErrArg, ErrDType, ErrShape, ErrReadOnly, ErrDeviceMismatch, ErrNoImage.
 func (k *Kernel) Launch(options *KernelOptions, grid, block Dim3, args ...Operand) error {
 	if options == nil {
