@@ -11,10 +11,10 @@ use std::fmt;
 counted! {
     /// A reference-counted n-dimensional view of host or device memory, of any dtype.
     ///
-    /// An array is a shared handle, like a file: clones and views share its memory and keep it
-    /// alive, and calls write through `&self`. Rust accesses the elements only by copying them.
-    /// Arrays may be used from any thread. If one thread reads elements while a call of another
-    /// thread writes them, the values read are unspecified.
+    /// An array is a shared handle, like an open file: clones and views share the array's memory
+    /// and keep it alive, and calls write through `&self`. Rust accesses the elements only by
+    /// copying them. Arrays may be used from any thread. If one thread reads elements while a call
+    /// of another thread writes them, the values read are unspecified.
     ///
     /// `Display` formats the values as NumPy does, followed by shape, dtype and device.
     DynArray, guf_array, guf_array_retain, guf_array_release
@@ -61,7 +61,7 @@ macro_rules! flags {
 }
 
 flags! {
-    /// Whether the array is refused as an output.
+    /// Whether the array is rejected as an output.
     is_read_only = GUF_ARRAY_READ_ONLY;
     /// Whether the elements are contiguous with the last axis fastest.
     is_c_contiguous = GUF_ARRAY_C_CONTIGUOUS;
@@ -184,7 +184,8 @@ impl DynArray {
         wrapped
     }
 
-    /// Returns a description of the array. Cheap, except for allocating the two lists.
+    /// Returns a description of the array. This is cheap, except for the allocation of the two
+    /// lists.
     ///
     /// # Errors
     /// Any error that the library reports.
