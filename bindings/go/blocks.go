@@ -118,8 +118,8 @@ func (b *block) set(operand *C.guf_operand, value Operand) {
 	}
 }
 
-// isNil reports whether value is a nil interface or holds a nil pointer. It tests the data word of
-// the interface because a method call would panic: [Array] inherits fill by embedding, and Go
+// isNil reports whether value is a nil interface or holds a nil pointer. isNil tests the data word
+// of the interface because a method call would panic: [Array] inherits fill by embedding, and Go
 // cannot call a promoted method through a nil pointer.
 func isNil(value Operand) bool { return (*[2]unsafe.Pointer)(unsafe.Pointer(&value))[1] == nil }
 

@@ -78,10 +78,10 @@ func FromDLPack(managed unsafe.Pointer, options *DLPackOptions) (*AnyArray, erro
 // lives until the tensor is deleted and the work that the stream has queued by then is complete.
 // The array may be closed earlier.
 //
-// Errors: ErrDType for datetime types, structured dtypes and elements in the other byte order;
-// ErrUnsupported if a stride is not a multiple of the item size; ErrReadOnly for a read-only array
-// with Unversioned, because that structure has no flag for read-only memory; ErrDeviceMismatch and
-// ErrArg for the stream.
+// Errors: ErrDType for datetime types, structured dtypes and elements whose byte order is not the
+// machine's; ErrUnsupported if a stride is not a multiple of the item size; ErrReadOnly for a
+// read-only array with Unversioned, because that structure has no flag for read-only memory;
+// ErrDeviceMismatch and ErrArg for the stream.
 func (a *AnyArray) ToDLPack(options *DLPackOptions) (unsafe.Pointer, error) {
 	o := options.orDefault()
 	defer runtime.KeepAlive(a)
@@ -100,7 +100,8 @@ func (a *AnyArray) ToDLPack(options *DLPackOptions) (unsafe.Pointer, error) {
 	return unsafe.Pointer(made), err
 }
 
-// DeleteDLPack calls the deleter of a tensor that no library has taken. It does nothing for nil.
+// DeleteDLPack calls the deleter of a tensor that no library has taken. DeleteDLPack does nothing
+// for nil.
 func DeleteDLPack(managed unsafe.Pointer, options *DLPackOptions) {
 	C.gufgo_delete_dlpack(managed, truth(options.orDefault().Unversioned))
 }

@@ -86,7 +86,7 @@ type DTypeInfo struct {
 }
 
 // ParseDType parses NumPy's spellings of a dtype ("float32", "f4", "f", "bf16", "datetime64[ns]",
-// "M8[25s]") and names of structured dtypes. It fails with ErrDType.
+// "M8[25s]") and names of structured dtypes. ParseDType fails with ErrDType.
 func ParseDType(spelling string) (DType, error) {
 	var made C.guf_dtype
 	err := withText(spelling, func(text *C.char) error { return cDtypeParse(text, &made) })
@@ -105,7 +105,7 @@ func (d DType) String() string {
 	return C.GoString(name)
 }
 
-// Info returns the size, kind and names of the dtype. It fails with ErrDType if d is not a valid
+// Info returns the size, kind and names of the dtype. Info fails with ErrDType if d is not a valid
 // dtype.
 func (d DType) Info() (DTypeInfo, error) {
 	var info C.guf_dtype_info
@@ -134,7 +134,7 @@ func CanCast(from, to DType, casting Casting) (bool, error) {
 }
 
 // PromoteTypes returns the smallest dtype to which both a and b can be cast safely, like NumPy's
-// promote_types. It fails with ErrDType if there is none.
+// promote_types. PromoteTypes fails with ErrDType if there is none.
 func PromoteTypes(a, b DType) (DType, error) {
 	var made C.guf_dtype
 	err := cDtypePromote(C.guf_dtype(a), C.guf_dtype(b), &made)
@@ -152,8 +152,8 @@ func (d DType) WithUnit(unit Unit, multiple int) (DType, error) {
 	return DType(made), err
 }
 
-// Unit returns the unit and the multiple of a datetime64 or timedelta64. It fails with ErrDType for
-// other dtypes.
+// Unit returns the unit and the multiple of a datetime64 or timedelta64. Unit fails with ErrDType
+// for other dtypes.
 func (d DType) Unit() (unit Unit, multiple int, err error) {
 	var number C.int32_t
 	var times C.uint32_t

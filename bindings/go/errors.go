@@ -104,8 +104,8 @@ func (e *Error) Is(target error) bool {
 	return ok && status == e.Status
 }
 
-// failure converts an error record of the library into a Go error and frees the record. It returns
-// nil for success.
+// failure converts an error record of the library into a Go error and frees the record. failure
+// returns nil for success.
 func failure(record *C.guf_error) error {
 	if record == nil {
 		return nil

@@ -68,7 +68,8 @@ type Element interface {
 // DTypeOf returns the dtype of a Go type. Time64 and Delta64 have the generic unit.
 func DTypeOf[T Element]() DType { return dtypeOf((*T)(nil)) }
 
-// dtypeOf is DTypeOf for a pointer to the Go type. It returns 0 if the type is not an [Element].
+// dtypeOf is DTypeOf for a pointer to the Go type. dtypeOf returns 0 if the type is not an
+// [Element].
 func dtypeOf(pointer any) DType {
 	switch pointer.(type) {
 	case *bool:

@@ -68,7 +68,7 @@ func (c *Context) reference() *handle[C.guf_context] {
 func (c *Context) handle() C.guf_context { return c.reference().value() }
 
 // Poll frees the objects that were closed and runs at most limit queued release callbacks (0: all)
-// on this thread. It returns the number of callbacks that ran. A program that continues to make
+// on this thread. Poll returns the number of callbacks that ran. A program that continues to make
 // calls does not need Poll.
 func Poll(limit int) (ran int, err error) {
 	var count C.uint32_t

@@ -48,7 +48,7 @@ type loopOperand struct {
 	core     []int // core dimensions, as indices into the distinct dimensions
 }
 
-// newLoop collects the information that the checks of [Item] need. It does not reject invalid
+// newLoop collects the information that the checks of [Item] need. newLoop does not reject invalid
 // dtypes or a wrong number of dtypes, because the library does.
 func (u *Ufunc) newLoop(types []DType, loop Loop) (*hostLoop, error) {
 	info, err := u.Info()
@@ -186,7 +186,7 @@ func (o *loopOperand) holds(pointer any, element reflect.Type) bool {
 	return element.Kind() == reflect.TypeOf(o.element).Elem().Kind()
 }
 
-// elementwise adds a loop that does not support core dimensions. It rejects a ufunc with a
+// elementwise adds a loop that does not support core dimensions. elementwise rejects a ufunc with a
 // signature.
 func (u *Ufunc) elementwise(loop Loop, types ...DType) error {
 	info, err := u.Info()

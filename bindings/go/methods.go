@@ -128,7 +128,7 @@ func with[O any](u *Ufunc, options *O, inputs []Operand, run func(o *O, b *block
 	return run(options, b)
 }
 
-// method is like the function with, for calls that return arrays. It retries the call once when
+// method is like the function with, for calls that return arrays. method retries the call once when
 // memory runs out.
 func method[O any](u *Ufunc, options *O, inputs []Operand,
 	prepare func(o *O, b *block) (outputs []C.guf_operand, given []AnyOperand),

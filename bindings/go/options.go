@@ -86,7 +86,7 @@ type CallOptions struct {
 	// than the broadcast inputs, overlap them in any way, and have another dtype if Casting allows
 	// it.
 	Out       []Operand
-	Where     Operand // a mask (bool) that broadcasts; where it is false, outputs keep their values
+	Where     Operand // a bool mask that broadcasts; outputs keep their values where the mask is false
 	Casting   Casting
 	Order     Order   // layout of allocated outputs
 	DType     DType   // required output dtype of the loop

@@ -59,7 +59,7 @@ func D2(x, y int) Dim3 { return Dim3{x, y, 1} }
 // D3 returns a three-dimensional grid or block.
 func D3(x, y, z int) Dim3 { return Dim3{x, y, z} }
 
-// Kernel finds a raw kernel by its short name. It fails with ErrNotFound if there is none.
+// Kernel finds a raw kernel by its short name. Kernel fails with ErrNotFound if there is none.
 func (m *Module) Kernel(name string) (*Kernel, error) {
 	defer runtime.KeepAlive(m)
 	var made C.guf_kernel
@@ -94,8 +94,8 @@ func (k *Kernel) Info() (KernelInfo, error) {
 		info.flags&cGUF_MODULE_KERNEL_SYNCHRONISES != 0}, nil
 }
 
-// Parameter returns a description of the parameter with this index, starting at 0. It fails with
-// ErrIndex for an index out of range.
+// Parameter returns a description of the parameter with this index, starting at 0. Parameter fails
+// with ErrIndex for an index out of range.
 func (k *Kernel) Parameter(index int) (Parameter, error) {
 	defer runtime.KeepAlive(k)
 	if err := fits(ErrIndex, "index", index); err != nil {
@@ -107,8 +107,8 @@ func (k *Kernel) Parameter(index int) (Parameter, error) {
 		p.flags&cGUF_PARAMETER_READ_ONLY != 0}, err
 }
 
-// DeviceInfo returns the limits of a launch on the device. It loads the kernel's code on the
-// device, and fails with ErrNoImage if the module has no code for the device.
+// DeviceInfo returns the limits of a launch on the device. DeviceInfo loads the kernel's code on
+// the device, and fails with ErrNoImage if the module has no code for the device.
 func (k *Kernel) DeviceInfo(d Device) (KernelDeviceInfo, error) {
 	defer runtime.KeepAlive(k)
 	var info C.guf_kernel_device_info

@@ -81,7 +81,7 @@ func (s *Stream) Native(d Device) (uintptr, error) {
 	return uintptr(native), err
 }
 
-// Query reports whether all queued work is complete. It does not report failures of the work.
+// Query reports whether all queued work is complete. Query does not report failures of the work.
 func (s *Stream) Query() (bool, error) {
 	defer runtime.KeepAlive(s)
 	return done(cStreamQuery(s.handle()))
@@ -97,7 +97,7 @@ func (s *Stream) Synchronize(ctx context.Context) error {
 	})
 }
 
-// WaitEvent makes later work of the stream wait for the event. It returns immediately.
+// WaitEvent makes later work of the stream wait for the event. WaitEvent returns immediately.
 func (s *Stream) WaitEvent(e *Event) error {
 	defer runtime.KeepAlive(s)
 	defer runtime.KeepAlive(e)

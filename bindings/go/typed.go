@@ -15,14 +15,14 @@ import (
 // return views and copies of the same dtype return an Array[T].
 type Array[T Element] struct{ AnyArray }
 
-// Alloc allocates an array on the device. The values are unspecified. It fails with the errors of
-// [AllocAny].
+// Alloc allocates an array on the device. The values are unspecified. Alloc fails with the errors
+// of [AllocAny].
 func Alloc[T Element](d Device, shape ...int) (*Array[T], error) {
 	return typed[T](AllocAny(d, DTypeOf[T](), nil, shape...))
 }
 
-// AllocHost allocates pinned, mapped or managed host memory for use with the device. It fails with
-// ErrUnsupported if the device has no such memory.
+// AllocHost allocates pinned, mapped or managed host memory for use with the device. AllocHost
+// fails with ErrUnsupported if the device has no such memory.
 func AllocHost[T Element](d Device, memory HostMemory, shape ...int) (*Array[T], error) {
 	return typed[T](AllocAny(d, DTypeOf[T](), &AllocOptions{Host: memory}, shape...))
 }

@@ -90,7 +90,7 @@ func (c *Context) Find(name string) (*Ufunc, error) {
 	return ownUfunc(made)
 }
 
-// MustFind is like [Find], for a name that must exist. It panics if Find fails.
+// MustFind is like [Find], for a name that must exist. MustFind panics if Find fails.
 func MustFind(name string) *Ufunc {
 	u, err := Find(name)
 	if err != nil {

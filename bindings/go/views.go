@@ -68,7 +68,7 @@ func (a *AnyArray) ReshapeOrder(order Order, shape ...int) (*AnyArray, error) {
 		C.int32_t(order), &made))
 }
 
-// Ravel returns a one-dimensional view in the given order. It fails with the errors of Reshape.
+// Ravel returns a one-dimensional view in the given order. Ravel fails with the errors of Reshape.
 func (a *AnyArray) Ravel(order Order) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	var made C.guf_array
@@ -84,7 +84,7 @@ func (a *AnyArray) Transpose(axes ...int) (*AnyArray, error) {
 }
 
 // BroadcastTo returns a read-only view of the given shape, in which axes of extent 1 are repeated.
-// It fails with ErrShape if the shapes are incompatible.
+// BroadcastTo fails with ErrShape if the shapes are incompatible.
 func (a *AnyArray) BroadcastTo(shape ...int) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	var made C.guf_array

@@ -19,7 +19,7 @@ type Memory struct {
 	Strides  []int  // in bytes; nil: C-contiguous
 	Device   Device // device of the memory; the zero Device: host memory
 	ReadOnly bool   // the array cannot be an output
-	Swapped  bool   // the elements have the other byte order
+	Swapped  bool   // the byte order is not the machine's
 }
 
 // released contains what must be done when wrapped memory is no longer used.

@@ -69,7 +69,7 @@ flags! {
     is_f_contiguous = GUF_ARRAY_F_CONTIGUOUS;
     /// Whether the addresses of all elements are multiples of their alignment.
     is_aligned = GUF_ARRAY_ALIGNED;
-    /// Whether the elements have the other byte order.
+    /// Whether the elements have another byte order than the machine.
     is_swapped = GUF_ARRAY_SWAPPED;
     /// Whether the array owns its memory, that is, is not a view.
     owns_data = GUF_ARRAY_OWNS_DATA;

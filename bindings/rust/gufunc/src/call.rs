@@ -81,8 +81,8 @@ impl<'a> Call<'a> {
     }
 
     keywords! {
-        /// Sets a mask (`bool`), broadcast with the loop dimensions. Where it is false, outputs
-        /// keep their values.
+        /// Sets a mask (`bool`), broadcast with the loop dimensions. Where the mask is false,
+        /// outputs keep their values.
         where_;
         order;
         /// Sets the required output dtype of the loop.

@@ -235,8 +235,8 @@ impl DynArray {
     /// an adopted stream must outlive the tensor.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] for a datetime type, a structured dtype, or elements in the other byte
-    /// order, [`Status::UNSUPPORTED`] if a stride is not a multiple of the item size,
+    /// [`Status::DTYPE`] for a datetime type, a structured dtype, or elements in another byte order
+    /// than the machine's, [`Status::UNSUPPORTED`] if a stride is not a multiple of the item size,
     /// [`Status::DEVICE_MISMATCH`] for the stream, [`Status::ARG`] for a stream with host memory.
     pub fn to_dlpack<'a>(&self, consumer: impl Into<DlpackStream<'a>>) -> Result<DlpackTensor> {
         self.export(consumer.into(), 0)

@@ -208,7 +208,8 @@ impl DType {
     /// `promote_types`.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] if there is no common dtype, [`Status::OVERFLOW`] for units.
+    /// [`Status::DTYPE`] if there is no common dtype, [`Status::OVERFLOW`] if the common unit
+    /// cannot be represented.
     pub fn promote(self, other: DType) -> Result<DType> {
         let mut promoted = 0;
         // SAFETY: the result pointer is valid for the call.

@@ -96,7 +96,7 @@ impl<'a> Output<'a> {
         Ok(Output(self.0.with_dtype(dtype)?))
     }
 
-    /// Marks the elements of borrowed memory as having the other byte order.
+    /// Marks the elements of borrowed memory as having another byte order than the machine.
     ///
     /// # Errors
     /// As [`Operand::swapped`].
@@ -168,7 +168,7 @@ impl<'a> Operand<'a> {
         Ok(self)
     }
 
-    /// Marks the elements of borrowed memory as having the other byte order.
+    /// Marks the elements of borrowed memory as having another byte order than the machine.
     ///
     /// # Errors
     /// [`Status::ARG`] for arrays and scalars.
