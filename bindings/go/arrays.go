@@ -56,15 +56,15 @@ type ArrayInfo struct {
 	CContiguous    bool
 	FContiguous    bool
 	Aligned        bool
-	SwappedBytes   bool // the elements have the other byte order
-	OwnsData       bool // not a view
+	SwappedBytes   bool // the byte order is not the machine's
+	OwnsData       bool // the array is not a view
 }
 
 // AllocOptions selects the layout and the kind of memory of a new array.
 type AllocOptions struct {
-	Strides []int      // in bytes, may be negative or leave gaps; nil: determined by Order
+	Strides []int      // in bytes, may be negative or leave gaps; nil: Order determines them
 	Order   Order      // COrder or FOrder
-	Host    HostMemory // not 0: host memory that the device can use
+	Host    HostMemory // if not 0, the array is in host memory that the device can use
 }
 
 // AllocAny allocates an array whose dtype is known at run time. The values are unspecified. Errors:
@@ -166,8 +166,8 @@ func (a *AnyArray) Close() error { return a.reference().close() }
 
 // Synchronize waits for all work on the array's memory that was submitted to the library, with or
 // without a stream. Afterwards the program may use a slice of [Array.Data]. If ctx ends first,
-// Synchronize returns ctx's error. It does not report failures of the work: the stream or device
-// reports them.
+// Synchronize returns ctx's error. Synchronize does not report failures of the work: the stream or
+// device reports them.
 func (a *AnyArray) Synchronize(ctx context.Context) error {
 	defer runtime.KeepAlive(a)
 	return wait(ctx, func(limit C.uint64_t) error { return cArraySynchronize(a.handle(), limit) })
@@ -223,8 +223,8 @@ func (a *AnyArray) Device() Device {
 	return info.Device
 }
 
-// String formats the array as NumPy does, followed by shape, dtype and device. It waits for pending
-// work on the array.
+// String formats the array as NumPy does, followed by shape, dtype and device. String waits for
+// pending work on the array.
 func (a *AnyArray) String() string {
 	if a == nil {
 		return "no array"
@@ -257,7 +257,7 @@ func textOf(write func(text *C.char, length *C.uint64_t) error) (string, error) 
 	}
 }
 
-// int64s passes a slice to C without a copy. It returns NULL for an empty slice.
+// int64s passes a slice to C without a copy. int64s returns NULL for an empty slice.
 func int64s(numbers []int) *C.int64_t {
 	return (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(numbers)))
 }

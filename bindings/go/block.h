@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Arguments of one call, in C memory: cgo does not allow passing Go memory that contains pointers
- * to Go memory. */
+ * The arguments of a call are in C memory, because cgo does not allow a program to pass Go memory
+ * that contains pointers to Go memory. */
 #ifndef GUFUNC_GO_BLOCK_H
 #define GUFUNC_GO_BLOCK_H
 
@@ -52,7 +52,7 @@ static inline void gufgo_delete_dlpack(void *managed, int32_t unversioned) {
   }
 }
 
-/* Callbacks, which the functions below pass to the library. */
+/* Callbacks that the functions below pass to the library. */
 guf_status gufgo_loop(char **args, const int64_t *dims, const int64_t *steps, void *user,
                       guf_error *error);
 guf_status gufgo_core_dims(int32_t ndims, int64_t *inout_sizes, void *user, guf_error *error);

@@ -18,7 +18,7 @@ import (
 type block struct {
 	c     *C.gufgo_block
 	used  uintptr          // bytes of the arena in use
-	extra []unsafe.Pointer // separate allocations for what did not fit into the arena
+	extra []unsafe.Pointer // separate allocations for arguments that did not fit into the arena
 }
 
 var blocks = sync.Pool{New: func() any {
@@ -37,7 +37,7 @@ func (b *block) back() {
 	blocks.Put(b)
 }
 
-// take returns memory that is valid until back is called. It is not zeroed.
+// take returns memory that is valid until back is called. The memory is not zeroed.
 func (b *block) take(bytes uintptr) unsafe.Pointer {
 	bytes = (bytes + 15) &^ 15
 	if b.used+bytes > C.GUFGO_ARENA {
@@ -85,7 +85,7 @@ func otherCount(argument string, found, expected int) error {
 	return &Error{ErrShape, message, -1, -1, 0}
 }
 
-// fits returns an error if a number of an argument does not fit into C's int32_t.
+// fits returns an error if a number of an argument is negative or does not fit into C's uint32_t.
 func fits(status Status, argument string, numbers ...int) error {
 	for _, number := range numbers {
 		if number != int(uint32(number)) {
@@ -118,12 +118,12 @@ func (b *block) set(operand *C.guf_operand, value Operand) {
 	}
 }
 
-// isNil reports whether value is a nil interface or holds a nil pointer. It tests the data word of
-// the interface because a method call would panic: [Array] inherits fill by embedding, and Go
+// isNil reports whether value is a nil interface or holds a nil pointer. isNil tests the data word
+// of the interface because a method call would panic: [Array] inherits fill by embedding, and Go
 // cannot call a promoted method through a nil pointer.
 func isNil(value Operand) bool { return (*[2]unsafe.Pointer)(unsafe.Pointer(&value))[1] == nil }
 
-// one converts a single operand. It returns NULL for nil.
+// one converts a single operand. For nil, it returns NULL.
 func (b *block) one(value Operand) *C.guf_operand {
 	if isNil(value) {
 		return nil

@@ -13,8 +13,8 @@ import (
 	"unsafe"
 )
 
-// The functions that callbacks.c calls. No panic may leave them, because the stack below them has C
-// frames.
+// callbacks.c calls the exported functions of this file. A panic must not leave these functions,
+// because their callers on the stack are C functions.
 
 //export gufuncGoLoop
 func gufuncGoLoop(args **C.char, dims, steps *C.int64_t, user C.uintptr_t,
@@ -82,7 +82,7 @@ func report(record *C.guf_error, err error) C.guf_status {
 	if status < 100 { // statuses below 100 are not failures
 		status = ErrLoop
 	}
-	if text == "" { // an empty text would be reported as "a loop failed"
+	if text == "" { // the library would replace an empty text by "a loop failed"
 		text = status.Error()
 	}
 	describe(record, text)

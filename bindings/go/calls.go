@@ -17,7 +17,7 @@ import (
 // On the cpu the call is complete on return, unless it runs on a stream. On a GPU it is complete on
 // return if an operand in host memory has to be copied to the device, and without a stream also if
 // an operand is in mapped or managed host memory. Otherwise the work is queued, and the library
-// keeps the arrays alive until it is done.
+// keeps the arrays alive until the work is done.
 //
 // The errors are NumPy's (ErrShape, ErrNoLoop, ErrCasting, ErrOverflow, ErrAxis, ErrReadOnly and
 // others) and name the operand at fault.
@@ -46,8 +46,8 @@ func (u *Ufunc) results() int {
 	return u.nout
 }
 
-// CallInto applies a ufunc of one output, without keywords, and writes into out. It is the fastest
-// call: it allocates nothing in Go.
+// CallInto applies a ufunc of one output, without keywords, and writes into out. CallInto is the
+// fastest way to call a ufunc, because it allocates nothing in Go.
 func (u *Ufunc) CallInto(out Operand, inputs ...Operand) error {
 	b := takeBlock()
 	operands := b.operands(len(inputs) + 1)
@@ -69,8 +69,9 @@ func (u *Ufunc) CallInto(out Operand, inputs ...Operand) error {
 	return err
 }
 
-// Call applies a ufunc of one output and returns the output as an array of T. It fails with
-// ErrDType if the output has another dtype; it then closes an output that it allocated.
+// Call applies a ufunc of one output and returns the output as an array of T. Call fails with
+// ErrDType if the output has another dtype. If the call allocated this output, the failing Call
+// closes it.
 func Call[T Element](u *Ufunc, options *CallOptions, inputs ...Operand) (*Array[T], error) {
 	if u.results() != 1 {
 		message := fmt.Sprintf("outputs of the ufunc: expected 1, got %d", u.results())
@@ -100,7 +101,7 @@ type Resolution struct {
 }
 
 // Resolve returns the loop that a call would use and the dtypes and shapes of its outputs, without
-// running the call. It fails with the errors of the call.
+// running the call. Resolve fails with the errors of the call.
 func (u *Ufunc) Resolve(options *CallOptions, inputs ...Operand) (*Resolution, error) {
 	return u.resolveCall(cGUF_OPERATION_CALL, options, inputs)
 }
@@ -152,7 +153,7 @@ func (u *Ufunc) resolution(b *block, operation int32, nout int) (*Resolution, er
 }
 
 // Explain describes as text what a call would do and why: the selected loop, the rejected loops,
-// the casts, shapes and copies, and the device. It fails with the errors of the call.
+// the casts, shapes and copies, and the device. Explain fails with the errors of the call.
 func (u *Ufunc) Explain(options *CallOptions, inputs ...Operand) (string, error) {
 	return u.explainCall(cGUF_OPERATION_CALL, options, inputs)
 }

@@ -11,9 +11,9 @@ import (
 	"unsafe"
 )
 
-// Fill sets every element to a scalar, which is cast to the array's dtype. If s is not nil, the
-// operation is queued on it. Errors: ErrReadOnly, ErrOverflow for a weak integer that does not fit,
-// ErrArg if value is not a scalar.
+// Fill sets every element to a scalar, which is cast to the array's dtype. If s is not nil, Fill
+// queues the operation on the stream s. Errors: ErrReadOnly, ErrOverflow for a weak integer that
+// does not fit, ErrArg if value is not a scalar.
 func (a *AnyArray) Fill(value Operand, s *Stream) error {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
@@ -36,9 +36,9 @@ func (a *AnyArray) Copy(order Order, s *Stream) (*AnyArray, error) {
 	return madeArray(made, err)
 }
 
-// Assign copies source into the array, with broadcasting and casting. If the two overlap, the
-// result is as if source had been copied first. Errors: ErrCasting, ErrShape, ErrReadOnly,
-// ErrOverlap.
+// Assign copies source into the array, with broadcasting and casting. If the memory of source
+// overlaps the array, the result is as if source had been copied first. Errors: ErrCasting,
+// ErrShape, ErrReadOnly, ErrOverlap.
 func (a *AnyArray) Assign(source AnyOperand, casting Casting, s *Stream) error {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
@@ -62,7 +62,7 @@ func (a *AnyArray) AsType(dtype DType, casting Casting, order Order, s *Stream) 
 }
 
 // ToDevice copies into a new array on the device. With a stream, or between two GPUs, the copy is
-// queued. Without a stream it is complete on return if the source or the destination is host
+// queued. Without a stream, the copy is complete on return if the source or the destination is host
 // memory.
 func (a *AnyArray) ToDevice(d Device, s *Stream) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
@@ -88,7 +88,7 @@ func (a *AnyArray) CopyTo(destination AnyOperand, s *Stream) error {
 
 // CopyBytes copies the elements into host memory in COrder or FOrder and waits for the copy. The
 // copy runs after earlier work of the stream or, without a stream, after all pending work on the
-// array. It fails with ErrBufferTooSmall if the elements do not fit.
+// array. CopyBytes fails with ErrBufferTooSmall if the elements do not fit into destination.
 func (a *AnyArray) CopyBytes(destination []byte, order Order, s *Stream) error {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)

@@ -12,16 +12,16 @@ import (
 
 // CoreDims receives the core dimensions of every call of a generalized ufunc and may reject the
 // call, like NumPy's process_core_dims_func. sizes has one size per distinct dimension in order of
-// first use. A size is -1 if no input determines it; the hook may set it. An error of the hook
-// fails the call. The hook runs on several goroutines at the same time and must not call this
-// package.
+// first use. A size is -1 if no input determines it; the hook may set such a size. If the hook
+// returns an error, the call fails with this error. The hook runs on several goroutines at the same
+// time and must not call this package.
 type CoreDims func(sizes []int) error
 
 // UfuncDesc describes a ufunc to create. A zero field is not set.
 type UfuncDesc struct {
 	Name      string // [A-Za-z_][A-Za-z0-9_]*, at most 63 characters
-	NIn, NOut int    // with a signature: 0, 0 or the counts of the signature
-	Signature string // "(m,n),(n,p)->(m,p)", no outputs without "->"; "": elementwise
+	NIn, NOut int    // with a signature, either 0 and 0 or the signature's counts
+	Signature string // "(m,n),(n,p)->(m,p)"; without "->" no outputs; "": elementwise
 	Rules     string // additional rules for the signature: "n=value(1); p=m+1"
 	Doc       string
 	Identity  Identity
@@ -75,11 +75,11 @@ func (c *Context) Create(desc UfuncDesc) (*Ufunc, error) {
 	return ownUfunc(made)
 }
 
-// Loop computes a run of items. It runs on the calling goroutine unless it was added with
-// AnyThread. An error or a panic fails the call. The call reports the error's text and its Status
-// if it has one, otherwise ErrLoop. If the error is an [Error], the call also reports its operand,
-// axis and code. The caller receives a new [Error], because the loop's error value does not pass
-// through the library.
+// Loop computes a run of items. A loop runs on the goroutine that makes the call, unless the loop
+// was added with AnyThread. If the loop returns an error or panics, the call fails. The call
+// reports the error's text, and the error's Status if it has one, otherwise ErrLoop. If the error
+// is an [Error], the call also reports its operand, axis and code. The caller receives a new
+// [Error], because the loop's error value does not pass through the library.
 type Loop func(l *LoopArgs) error
 
 // LoopFlags is a set of properties of a loop.
@@ -114,8 +114,8 @@ func (u *Ufunc) AddLoop(types []DType, flags LoopFlags, loop Loop) error {
 // SetReduction makes a generalized ufunc a reduction with a user-defined accumulator. The ufunc
 // computes the accumulator of a base block. merge combines two accumulators into one. finish
 // computes the results from an accumulator and may be nil. See guf_reduction_desc in
-// gufunc/ufunc.h. Errors: ErrSignature if the signatures of the three do not match, ErrExists if
-// the ufunc is already a reduction.
+// gufunc/ufunc.h. Errors: ErrSignature if the signatures of the three ufuncs do not match,
+// ErrExists if the ufunc is already a reduction.
 func (u *Ufunc) SetReduction(merge, finish *Ufunc) error {
 	defer runtime.KeepAlive(u)
 	defer runtime.KeepAlive(merge)
@@ -125,8 +125,9 @@ func (u *Ufunc) SetReduction(merge, finish *Ufunc) error {
 	return cUfuncSetReduction(u.handle(), &desc)
 }
 
-// AddModuleLoop adds a kernel of a module as a loop: the loop of function with exactly these
-// dtypes, whose signature must be the ufunc's. Errors: ErrNotFound, ErrSignature, ErrExists.
+// AddModuleLoop adds a kernel of a module to the ufunc: the loop with exactly these dtypes of the
+// module's function. The function must have the same signature as the ufunc. Errors: ErrNotFound,
+// ErrSignature, ErrExists.
 func (u *Ufunc) AddModuleLoop(m *Module, function string, types []DType) error {
 	if err := whole(function); err != nil {
 		return err

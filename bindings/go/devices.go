@@ -20,14 +20,14 @@ type BackendInfo struct {
 	Devices    int   // -1: not probed yet
 	Version    string
 	Driver     string
-	Path       string // "" for the backend in the library
+	Path       string // "" for the backend that is part of the library
 	Priority   int    // "auto" prefers higher values
 	ABIMinor   int    // minor ABI version of the plugin
 	NativeCode int    // the vendor's error code for State
 }
 
-// Backends returns descriptions of the available backends. With probe it opens their drivers, so
-// that State, Devices and Driver are final.
+// Backends returns descriptions of the available backends. If probe is true, Backends opens the
+// drivers. State, Devices and Driver then have their final values.
 func Backends(probe bool) ([]BackendInfo, error) {
 	var count C.uint32_t
 	if err := cBackendCount(&count); err != nil {
@@ -58,8 +58,8 @@ func LoadBackend(path string) error {
 }
 
 // Device is a device: the cpu or a GPU. The zero value means that no device is specified: calls
-// then run where their operands are, and arrays are allocated on the cpu. Two Devices are equal if
-// they are the same device. Devices need no closing.
+// then run on the device of their operands, and arrays are allocated on the cpu. Two Devices are
+// equal if they are the same device. Devices need no closing.
 type Device struct{ c C.guf_device }
 
 // DeviceInfo describes a [Device].
@@ -75,8 +75,9 @@ type DeviceInfo struct {
 }
 
 // FindDevice finds a device by its spec: "cpu", "cuda:0", "roc:1" or "auto". The automatic device
-// runs calls on host memory on the cpu where that is faster. A named backend never falls back to
-// another one: it fails with ErrNoBackend, ErrNoDriver, ErrNoDevice or a similar error.
+// runs calls on host memory on the cpu if the cpu is faster. If the spec names a backend,
+// FindDevice never returns a device of another backend: it fails with ErrNoBackend, ErrNoDriver,
+// ErrNoDevice or a similar error.
 func FindDevice(spec string) (Device, error) { return (*Context)(nil).FindDevice(spec) }
 
 // FindDevice is like the function [FindDevice], for a particular context. Each context resolves
@@ -88,8 +89,9 @@ func (c *Context) FindDevice(spec string) (Device, error) {
 	return found, err
 }
 
-// AdoptDevice opens a device on a driver context of the program (a CUcontext). It must run before
-// anything else opens that device. The program keeps ownership of the context.
+// AdoptDevice opens a device on a driver context of the program (a CUcontext). The program must
+// call AdoptDevice before anything else opens that device. The program keeps ownership of the
+// context.
 func AdoptDevice(spec string, native uintptr) (Device, error) {
 	var found Device
 	err := withText(spec, func(text *C.char) error {
@@ -127,17 +129,17 @@ func (d Device) Synchronize(ctx context.Context) error {
 	return wait(ctx, func(limit C.uint64_t) error { return cDeviceSynchronize(d.c, limit) })
 }
 
-// DeviceMemory is the memory of arrays on a device, in bytes.
+// DeviceMemory contains the memory statistics of a device. Sizes are in bytes.
 type DeviceMemory struct {
-	Live, Peak, Cached uint64 // in use; maximum of Live so far; freed but kept by the pool
+	Live, Peak, Cached uint64 // in use; the maximum of Live so far; freed but kept by the pool
 	Limit              uint64 // limit of Live and Cached together; math.MaxUint64: none
 	Allocations        uint64 // allocations so far
 	DriverAllocations  uint64 // allocations that needed a call of the driver
 	Free, Total        uint64 // memory of the whole device, as reported by the driver
 }
 
-// Memory returns the memory statistics of the device. It fails with ErrUnsupported if the device's
-// backend has no memory pool (cpu).
+// Memory returns the memory statistics of the device. Memory fails with ErrUnsupported if the
+// device's backend has no memory pool (cpu).
 func (d Device) Memory() (DeviceMemory, error) {
 	var m C.guf_device_memory
 	m.struct_size = C.sizeof_guf_device_memory
@@ -181,9 +183,9 @@ type registration struct {
 	pinner  runtime.Pinner
 }
 
-// RegisterHost page-locks data for a device, so that copies to and from it need no staging. The
-// memory stays page-locked, and is kept alive, until Close is called or the garbage collector frees
-// the Registered. On the cpu RegisterHost does nothing.
+// RegisterHost page-locks data for a device, so that copies between data and the device need no
+// staging. The memory stays page-locked, and is kept alive, until Close is called or the garbage
+// collector frees the Registered. On the cpu RegisterHost does nothing.
 func RegisterHost[T Element](d Device, data []T) (*Registered, error) {
 	m := &registration{device: d}
 	if len(data) > 0 {

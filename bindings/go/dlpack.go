@@ -10,7 +10,8 @@ import (
 	"unsafe"
 )
 
-// ForeignStream is a vendor's default stream, which has no handle, on which another library works.
+// ForeignStream is a default stream of the vendor on which another library works. Default streams
+// have no handle.
 type ForeignStream uint32
 
 // The vendor's default streams. For a stream with a handle, use Device.AdoptStream and [Stream].
@@ -19,15 +20,15 @@ const (
 	PerThreadStream ForeignStream = cGUF_DLPACK_PER_THREAD_STREAM // of the calling thread
 )
 
-// DLPackOptions selects the structure of a tensor and the stream that is synchronized with. At most
-// one of Stream and Foreign may be set. For host memory neither may be set.
+// DLPackOptions selects the structure of a tensor and the stream with which the exchange is
+// synchronized. At most one of Stream and Foreign may be set. For host memory neither may be set.
 type DLPackOptions struct {
 	// Unversioned selects a DLManagedTensor (DLPack 0.x) instead of a DLManagedTensorVersioned.
 	Unversioned bool
-	// Stream is, for FromDLPack, the stream that produces the values: work that is queued on the
-	// device without a stream later runs after the work on Stream. For ToDLPack it is the stream
-	// that will read the memory: it waits for the work that is queued on the device without a
-	// stream so far. Neither function blocks the host.
+	// For FromDLPack, Stream is the stream that produces the values. Work that is queued later on
+	// the device without a stream runs after the work on Stream. For ToDLPack, Stream is the stream
+	// that will read the memory. It waits for the work that has been queued on the device without a
+	// stream. Neither function blocks the host.
 	Stream  *Stream
 	Foreign ForeignStream
 	Copied  bool // ToDLPack: marks the tensor as a copy for the exclusive use of the consumer
@@ -44,10 +45,9 @@ func (o *DLPackOptions) orDefault() *DLPackOptions {
 // DLManagedTensorVersioned or, with Unversioned, to a DLManagedTensor. The structure must not be in
 // Go memory.
 //
-// FromDLPack takes ownership of the tensor in every case, also when it fails. The deleter runs
-// once, when the last array or view is gone and the work on the device without a stream is
-// complete, on any thread that calls the library. Host memory of every kind becomes an array of the
-// cpu.
+// FromDLPack takes ownership of the tensor even when it fails. The deleter runs once, when the last
+// array or view is gone and the work on the device without a stream is complete, on any thread that
+// calls the library. Host memory of every kind becomes an array of the cpu.
 //
 // Errors: ErrABI for another major version, ErrDType, ErrShape, ErrUnsupported for an unknown kind
 // of device, ErrDeviceMismatch, ErrArg, and the errors of the device's driver. See
@@ -78,10 +78,10 @@ func FromDLPack(managed unsafe.Pointer, options *DLPackOptions) (*AnyArray, erro
 // lives until the tensor is deleted and the work that the stream has queued by then is complete.
 // The array may be closed earlier.
 //
-// Errors: ErrDType for datetime types, structured dtypes and elements in the other byte order;
-// ErrUnsupported if a stride is not a multiple of the item size; ErrReadOnly for a read-only array
-// with Unversioned, whose structure has no flag for it; ErrDeviceMismatch and ErrArg for the
-// stream.
+// Errors: ErrDType for datetime types, structured dtypes and elements whose byte order is not the
+// machine's; ErrUnsupported if a stride is not a multiple of the item size; ErrReadOnly for a
+// read-only array with Unversioned, because that structure has no flag for read-only memory;
+// ErrDeviceMismatch and ErrArg for the stream.
 func (a *AnyArray) ToDLPack(options *DLPackOptions) (unsafe.Pointer, error) {
 	o := options.orDefault()
 	defer runtime.KeepAlive(a)
@@ -100,7 +100,8 @@ func (a *AnyArray) ToDLPack(options *DLPackOptions) (unsafe.Pointer, error) {
 	return unsafe.Pointer(made), err
 }
 
-// DeleteDLPack calls the deleter of a tensor that no library has taken. It does nothing for nil.
+// DeleteDLPack calls the deleter of a tensor that no library has taken. DeleteDLPack does nothing
+// for nil.
 func DeleteDLPack(managed unsafe.Pointer, options *DLPackOptions) {
 	C.gufgo_delete_dlpack(managed, truth(options.orDefault().Unversioned))
 }

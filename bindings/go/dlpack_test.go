@@ -34,7 +34,8 @@ func wantDeleted(t *testing.T, d gufunc.Device, p tensors.Producer, expected int
 	}
 }
 
-// onEach runs a test on every device with both tensor structures, over the elements 1 to 6.
+// onEach runs a test on every device with both DLPack structures. The tensor has the elements 1 to
+// 6.
 func onEach(t *testing.T, run func(d gufunc.Device, memory *gufunc.Array[float64],
 	from tensors.Tensor, options *gufunc.DLPackOptions)) {
 	for _, d := range devices(t) {

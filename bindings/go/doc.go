@@ -24,6 +24,6 @@
 //
 // Everything may be used from any goroutine, as long as no array is written while another goroutine
 // uses it. Calls on host memory return when they are complete. Work on a [Stream], or on arrays of
-// a GPU, is queued. Functions that wait accept a context; when it ends, the wait ends but the work
-// continues.
+// a GPU, is queued. Functions that wait accept a context. When the context ends, the wait ends but
+// the work continues.
 package gufunc

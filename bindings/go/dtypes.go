@@ -32,8 +32,8 @@ const (
 	Float64      DType = cGUF_F64
 	Complex64    DType = cGUF_C64
 	Complex128   DType = cGUF_C128
-	DateTime64   DType = cGUF_DATETIME64  // in the dtypes of a loop: of any unit
-	TimeDelta64  DType = cGUF_TIMEDELTA64 // in the dtypes of a loop: of any unit
+	DateTime64   DType = cGUF_DATETIME64  // in the dtypes of a loop: with any unit
+	TimeDelta64  DType = cGUF_TIMEDELTA64 // in the dtypes of a loop: with any unit
 )
 
 // NaT is the datetime64 or timedelta64 value "not a time".
@@ -68,7 +68,7 @@ type Casting int32
 const (
 	DefaultCasting Casting = cGUF_CASTING_DEFAULT
 	NoCasting      Casting = cGUF_CASTING_NO
-	Equiv          Casting = cGUF_CASTING_EQUIV // byte order only
+	Equiv          Casting = cGUF_CASTING_EQUIV // changes of the byte order only
 	Safe           Casting = cGUF_CASTING_SAFE  // casts that preserve every value
 	SameKind       Casting = cGUF_CASTING_SAME_KIND
 	Unsafe         Casting = cGUF_CASTING_UNSAFE
@@ -86,7 +86,7 @@ type DTypeInfo struct {
 }
 
 // ParseDType parses NumPy's spellings of a dtype ("float32", "f4", "f", "bf16", "datetime64[ns]",
-// "M8[25s]") and names of structured dtypes. It fails with ErrDType.
+// "M8[25s]") and names of structured dtypes. ParseDType fails with ErrDType.
 func ParseDType(spelling string) (DType, error) {
 	var made C.guf_dtype
 	err := withText(spelling, func(text *C.char) error { return cDtypeParse(text, &made) })
@@ -105,7 +105,7 @@ func (d DType) String() string {
 	return C.GoString(name)
 }
 
-// Info returns the size, kind and names of the dtype. It fails with ErrDType if d is not a valid
+// Info returns the size, kind and names of the dtype. Info fails with ErrDType if d is not a valid
 // dtype.
 func (d DType) Info() (DTypeInfo, error) {
 	var info C.guf_dtype_info
@@ -134,7 +134,7 @@ func CanCast(from, to DType, casting Casting) (bool, error) {
 }
 
 // PromoteTypes returns the smallest dtype to which both a and b can be cast safely, like NumPy's
-// promote_types. It fails with ErrDType if there is none.
+// promote_types. PromoteTypes fails with ErrDType if there is none.
 func PromoteTypes(a, b DType) (DType, error) {
 	var made C.guf_dtype
 	err := cDtypePromote(C.guf_dtype(a), C.guf_dtype(b), &made)
@@ -152,8 +152,8 @@ func (d DType) WithUnit(unit Unit, multiple int) (DType, error) {
 	return DType(made), err
 }
 
-// Unit returns the unit and the multiple of a datetime64 or timedelta64. It fails with ErrDType for
-// other dtypes.
+// Unit returns the unit and the multiple of a datetime64 or timedelta64. Unit fails with ErrDType
+// for other dtypes.
 func (d DType) Unit() (unit Unit, multiple int, err error) {
 	var number C.int32_t
 	var times C.uint32_t
@@ -186,7 +186,8 @@ func withText(text string, use func(text *C.char) error) error {
 	return use(copied)
 }
 
-// whole returns an error for a text with a NUL byte, because C would see only what precedes it.
+// whole returns an error for a text with a NUL byte, because C would read only the part before the
+// NUL.
 func whole(texts ...string) error {
 	for _, text := range texts {
 		if strings.IndexByte(text, 0) >= 0 {

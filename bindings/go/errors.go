@@ -23,7 +23,7 @@ const (
 	ErrBufferTooSmall Status = cGUF_E_BUFFER_TOO_SMALL // a slice is shorter than the data for it
 	ErrExists         Status = cGUF_E_EXISTS           // the name or loop is already registered
 	ErrNotFound       Status = cGUF_E_NOT_FOUND        // no such ufunc, device, module or kernel
-	ErrPlanMismatch   Status = cGUF_E_PLAN_MISMATCH    // operands do not overlap as the plan's do
+	ErrPlanMismatch   Status = cGUF_E_PLAN_MISMATCH    // operands do not match the plan
 	ErrDeviceMismatch Status = cGUF_E_DEVICE_MISMATCH  // operands are on devices that cannot be mixed
 	ErrDType          Status = cGUF_E_DTYPE            // an unknown or unsuitable dtype
 	ErrNoLoop         Status = cGUF_E_NO_LOOP          // no loop of the ufunc accepts these dtypes
@@ -104,8 +104,8 @@ func (e *Error) Is(target error) bool {
 	return ok && status == e.Status
 }
 
-// failure converts an error record of the library into a Go error and frees the record. It returns
-// nil for success.
+// failure converts an error record of the library into a Go error and frees the record. failure
+// returns nil for success.
 func failure(record *C.guf_error) error {
 	if record == nil {
 		return nil
@@ -119,7 +119,7 @@ func failure(record *C.guf_error) error {
 	}
 	C.free(unsafe.Pointer(record))
 	if made.Status < 100 {
-		return made.Status // below 100 are results of queries, used only in this package
+		return made.Status // statuses below 100 are results of queries; only this package uses them
 	}
 	return made
 }

@@ -68,7 +68,8 @@ type Element interface {
 // DTypeOf returns the dtype of a Go type. Time64 and Delta64 have the generic unit.
 func DTypeOf[T Element]() DType { return dtypeOf((*T)(nil)) }
 
-// dtypeOf is DTypeOf for a pointer to the Go type. It returns 0 if the type is not an [Element].
+// dtypeOf is DTypeOf for a pointer to the Go type. dtypeOf returns 0 if the type is not an
+// [Element].
 func dtypeOf(pointer any) DType {
 	switch pointer.(type) {
 	case *bool:
@@ -109,14 +110,15 @@ func dtypeOf(pointer any) DType {
 	return 0
 }
 
-// Pointers to the Go types of elements.
+// elementTypes has a nil pointer to one Go type for each dtype.
 var elementTypes = []any{(*bool)(nil), (*int8)(nil), (*int16)(nil), (*int32)(nil), (*int64)(nil),
 	(*uint8)(nil), (*uint16)(nil), (*uint32)(nil), (*uint64)(nil), (*Float16)(nil),
 	(*BFloat16)(nil), (*float32)(nil), (*float64)(nil), (*complex64)(nil), (*complex128)(nil),
 	(*Time64)(nil), (*Delta64)(nil)}
 
-// holds reports whether a Go type whose dtype is d can represent elements of dtype: the dtypes are
-// equal, or d is DateTime64 or TimeDelta64 and dtype is the same datetime type with any unit.
+// holds reports whether a Go type whose dtype is d can represent elements of dtype. This is the
+// case if the dtypes are equal, or if d is DateTime64 or TimeDelta64 and dtype is the same datetime
+// type with any unit.
 func (d DType) holds(dtype DType) bool {
 	if d == DateTime64 || d == TimeDelta64 {
 		return dtype&0xff == d&0xff

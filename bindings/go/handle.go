@@ -9,8 +9,8 @@ import (
 )
 
 // handle is one reference to an object of the library. A closed handle passes an invalid value to
-// the library, so that every use fails with ErrHandle. It does not pass the original value, which
-// may still be valid because of other references.
+// the library, so that every use fails with ErrHandle. The original value is not passed, because
+// other references may keep it valid.
 type handle[H any] struct {
 	c       H
 	closed  atomic.Bool

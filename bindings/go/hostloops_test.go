@@ -185,7 +185,7 @@ func TestTextsOfLoopsBelongToTheirCalls(t *testing.T) {
 	group.Wait()
 }
 
-// What a ufunc's loops refer to is freed with the ufunc.
+// When a ufunc is freed, the Go memory to which its loops refer can be collected.
 func TestLoopsAreLetGo(t *testing.T) {
 	var collected atomic.Bool
 	func() {
@@ -213,8 +213,8 @@ type extreme struct {
 	Index int64
 }
 
-// The maximum and its index, computed by a user-defined accumulator of a structured dtype, whose
-// functions are all written in Go.
+// Computes the maximum and its index with a user-defined accumulator of a structured dtype. All
+// functions of the accumulator are written in Go.
 func TestReductionsWithAState(t *testing.T) {
 	own := must(gufunc.NewContext())(t)
 	defer own.Close()

@@ -7,9 +7,9 @@ import "C"
 
 import "runtime"
 
-// Resolve and Explain for methods. Reduce, Accumulate and Reduceat have three operands: the result,
-// the input, and the result again. At has the array, the operand of a binary ufunc, and the array
-// again.
+// This file contains Resolve and Explain for methods. The operands of the loop are, for Reduce,
+// Accumulate and Reduceat, the result, the input, and the result again. For At they are the array,
+// the operand of a binary ufunc, and the array again.
 
 // ResolveReduce is like Resolve, for [Ufunc.Reduce].
 func (u *Ufunc) ResolveReduce(options *ReduceOptions, input Operand) (*Resolution, error) {

@@ -18,11 +18,12 @@ type layout struct {
 	written        bool
 	shape, strides []int
 	device         C.guf_device // nil: host memory
-	only           *AnyArray    // the only accepted array: host memory that a GPU uses in place
+	only           *AnyArray    // not nil: the only accepted array, in host memory that a GPU uses
 }
 
-// prepared describes the operands of a plan. The library's plan keeps no operands and a launch
-// receives addresses only, so this package checks the operands of each launch against it.
+// prepared describes the operands of a plan. The library's plan keeps no operands, and a launch
+// passes only addresses to the library. This package therefore compares the operands of each launch
+// with this description.
 type prepared struct {
 	layouts []*layout    // layouts of the inputs, the outputs and the mask; nil for a scalar
 	device  C.guf_device // device on which the plan runs; nil: the cpu
@@ -80,8 +81,8 @@ func (p *Plan) describe(u *Ufunc, o *CallOptions, inputs []Operand) error {
 	return cPlanWorkspace(p.handle(), &p.bytes, &alignment)
 }
 
-// place returns the device on which a plan of these operands runs, or nil for the cpu. Automatic
-// devices run operands in host memory on the cpu.
+// place returns the device on which a plan of these operands runs, or nil for the cpu. An automatic
+// device runs a plan whose operands are in host memory on the cpu.
 func (o *CallOptions) place(layouts []*layout) (C.guf_device, error) {
 	for _, lay := range layouts {
 		if lay != nil && lay.device != nil {

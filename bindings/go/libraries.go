@@ -15,7 +15,7 @@ import (
 // program is not linked with libgufunc and starts without it. Open must be called before anything
 // else is used. The library is opened once; later calls return the result of the first. If path is
 // "", or if another function is called before Open, the file named by the environment variable
-// GUFUNC_LIBRARY is opened, or else the library that the system's loader finds. Without a library,
+// GUFUNC_LIBRARY is opened, or else the library that the dynamic loader finds. Without a library,
 // Open and every other call fail with ErrIO, and the message names what was not found.
 //
 // In a program that is linked with the library, Open("") does nothing, and Open with a path fails
@@ -33,8 +33,9 @@ func Version() string { return C.GoString(cVersionString()) }
 // VersionNumber returns the version as major << 22 | minor << 12 | patch.
 func VersionNumber() uint32 { return uint32(cVersion()) }
 
-// Context is a registry of ufuncs and modules on top of the standard library. nil is the context of
-// the process, which most programs use and which needs neither NewContext nor Close.
+// Context is a registry of ufuncs and modules, in addition to the ufuncs that are part of the
+// library. nil is the context of the process, which most programs use and which needs neither
+// NewContext nor Close.
 type Context struct{ ref handle[C.guf_context] }
 
 // NewContext makes a context that is separate from the context of the process. Close it when it is
@@ -67,7 +68,7 @@ func (c *Context) reference() *handle[C.guf_context] {
 func (c *Context) handle() C.guf_context { return c.reference().value() }
 
 // Poll frees the objects that were closed and runs at most limit queued release callbacks (0: all)
-// on this thread. It returns the number of callbacks that ran. A program that continues to make
+// on this thread. Poll returns the number of callbacks that ran. A program that continues to make
 // calls does not need Poll.
 func Poll(limit int) (ran int, err error) {
 	var count C.uint32_t
@@ -105,9 +106,9 @@ func Shutdown(ctx context.Context) error {
 
 const longestWait = 2 * time.Millisecond
 
-// wait calls a function that waits for a limited time, until the function is done or ctx ends. A
-// function whose time limit expires loses nothing and can be called again. A context that cannot
-// end, or a nil context, needs a single call without a limit.
+// wait repeatedly calls a function that waits for a limited time, until the function is done or ctx
+// ends. When the time limit of a call expires, no report of the library is lost. For a context that
+// cannot end, or a nil context, wait makes a single call without a limit.
 func wait(ctx context.Context, waiting func(nanoseconds C.uint64_t) error) error {
 	if ctx == nil || ctx.Done() == nil {
 		return waiting(math.MaxUint64)

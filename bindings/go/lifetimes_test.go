@@ -28,7 +28,8 @@ func residentMiB(t *testing.T) float64 {
 	return float64(resident*os.Getpagesize()) / (1 << 20)
 }
 
-// flat runs cycle 10^6 times and checks that the resident memory does not grow after a warm-up.
+// flat runs cycle 10^6 times (20 000 times in short mode) after a warm-up, and checks that the
+// resident memory does not grow.
 func flat(t *testing.T, cycle func()) {
 	cycles := 1_000_000
 	if testing.Short() {
@@ -38,7 +39,7 @@ func flat(t *testing.T, cycle func()) {
 		for range count {
 			cycle()
 		}
-		for range 5 { // release and free what was dropped, and return it to the system
+		for range 5 { // close dropped objects and return their memory to the system
 			debug.FreeOSMemory()
 			time.Sleep(2 * time.Millisecond)
 			must(gufunc.Poll(0))(t)
@@ -117,7 +118,7 @@ func TestOtherObjectsLeaveNothing(t *testing.T) {
 	})
 }
 
-// waysToUseMemory returns functions that make arrays of 4 MiB, and functions that need as much
+// waysToUseMemory returns functions that make arrays of 4 MiB, and functions that need 4 MiB of
 // temporary memory.
 func waysToUseMemory(t *testing.T, d gufunc.Device) map[string]func() error {
 	const count = 1 << 20
@@ -154,8 +155,8 @@ func waysToUseMemory(t *testing.T, d gufunc.Device) map[string]func() error {
 	}
 }
 
-// Nothing closes these arrays: only the garbage collector frees them, on its own goroutine, during
-// the calls. The device has memory for a few of them at a time.
+// The test does not close its arrays: only the garbage collector frees them, on its own goroutine,
+// during the calls. The device has memory for a few of them at a time.
 func TestCollectorReleasesDeviceMemory(t *testing.T) {
 	for _, d := range devices(t) {
 		if _, err := d.Memory(); errors.Is(err, gufunc.ErrUnsupported) {
@@ -203,7 +204,8 @@ func TestReleaseFromAnyGoroutine(t *testing.T) {
 	group.Wait()
 }
 
-// Each goroutine makes calls that fail differently, so that a message of another call is detected.
+// Each goroutine makes calls that fail in their own way, so that the message of another goroutine's
+// call is detected.
 func TestMessagesBelongToTheirCalls(t *testing.T) {
 	const goroutines, calls = 8, 12_500
 	add := gufunc.MustFind("add")
@@ -233,7 +235,8 @@ func TestMessagesBelongToTheirCalls(t *testing.T) {
 	}
 }
 
-// A slice is kept alive while an array uses it, and released after the last array.
+// A slice is kept alive while an array uses it, and can be collected after the last array is
+// closed.
 func TestWrappedSlicesAreKeptAndLetGo(t *testing.T) {
 	var collected atomic.Bool
 	view := func() *gufunc.Array[float64] {
@@ -285,7 +288,8 @@ func TestForeignMemoryIsReleasedOnce(t *testing.T) {
 	data.Close()
 }
 
-// Nothing closes these registrations: the collector must unregister and unpin their memory.
+// The test does not close its registrations, so the garbage collector must unregister and unpin
+// their memory.
 func TestDroppedRegistrationsEnd(t *testing.T) {
 	for _, d := range devices(t) {
 		var collected atomic.Int64

@@ -24,8 +24,8 @@ type LoopArgs struct {
 	few         [4]view // storage of views for up to four operands
 }
 
-// view is an operand in one run of a loop. element identifies the Go type that accesses to the
-// elements were last checked for. The elements of an item are at byte offsets first to last from
+// view is an operand in one run of a loop. element identifies the Go type for which [Item] last
+// checked an access to the operand. The elements of an item are at byte offsets first to last from
 // the item's address. For an operand without elements, last is less than first.
 type view struct {
 	start             unsafe.Pointer
@@ -48,8 +48,8 @@ type loopOperand struct {
 	core     []int // core dimensions, as indices into the distinct dimensions
 }
 
-// newLoop collects what the checks of [Item] need. Invalid dtypes and a wrong number of dtypes are
-// left to the library, which rejects them.
+// newLoop collects the information that the checks of [Item] need. newLoop does not reject invalid
+// dtypes or a wrong number of dtypes, because the library does.
 func (u *Ufunc) newLoop(types []DType, loop Loop) (*hostLoop, error) {
 	info, err := u.Info()
 	if err != nil {
@@ -140,12 +140,12 @@ func (l *LoopArgs) Operand(index int) unsafe.Pointer {
 }
 
 // Item returns a pointer to an element of an operand. i is the index of the item. bytes is the
-// offset of the element in the item: 0, or for generalized ufuncs core indices times core strides.
-// Elements of an input must not be written.
+// offset of the element in the item. It is 0 for an elementwise ufunc, and the sum of core indices
+// times core strides for a generalized ufunc. Elements of an input must not be written.
 //
-// T is the Go type of the operand's dtype or a type defined from it (type Metres float64). For
-// structured dtypes T is any type of the same size without pointers. Item panics for another type
-// and for an operand, item or offset out of range.
+// T is the Go type of the operand's dtype, or a type defined from that Go type (type Metres
+// float64). For structured dtypes T is any type of the same size without pointers. Item panics for
+// another type and for an operand, item or offset out of range.
 func Item[T any](l *LoopArgs, operand, i, bytes int) *T {
 	if uint(operand) < uint(len(l.views)) && uint(i) < uint(l.items) {
 		v := &l.views[operand]
@@ -156,8 +156,8 @@ func Item[T any](l *LoopArgs, operand, i, bytes int) *T {
 	return (*T)(l.item((*T)(nil), operand, i, bytes))
 }
 
-// item is the part of Item for types that were not checked before. It panics with a message that
-// names the fault.
+// item is the slow path of Item. It handles types that were not checked before, and panics with a
+// message that names the fault if the access is invalid.
 func (l *LoopArgs) item(pointer any, operand, i, bytes int) unsafe.Pointer {
 	if uint(operand) >= uint(len(l.views)) {
 		panic(fmt.Sprintf("gufunc.Item: operand %d of %d", operand, len(l.views)))
@@ -186,7 +186,8 @@ func (o *loopOperand) holds(pointer any, element reflect.Type) bool {
 	return element.Kind() == reflect.TypeOf(o.element).Elem().Kind()
 }
 
-// elementwise is AddLoop for loops that do not support core dimensions.
+// elementwise adds a loop that does not support core dimensions. elementwise rejects a ufunc with a
+// signature.
 func (u *Ufunc) elementwise(loop Loop, types ...DType) error {
 	info, err := u.Info()
 	if err != nil {
@@ -202,8 +203,8 @@ func (u *Ufunc) elementwise(loop Loop, types ...DType) error {
 // place is Item without checks: T must be the operand's type, and the item must exist.
 func place[T Element](v *view, i int) *T { return (*T)(unsafe.Add(v.start, i*v.step)) }
 
-// AddFunc1 adds an elementwise loop R = f(A). f may run on any thread. It fails with ErrSignature
-// for a ufunc with core dimensions, and otherwise with the errors of [Ufunc.AddLoop].
+// AddFunc1 adds an elementwise loop R = f(A). f may run on any thread. AddFunc1 fails with
+// ErrSignature for a ufunc with core dimensions, and otherwise with the errors of [Ufunc.AddLoop].
 func AddFunc1[R, A Element](u *Ufunc, f func(A) R) error {
 	return u.elementwise(func(l *LoopArgs) error {
 		a, r := &l.views[0], &l.views[1]

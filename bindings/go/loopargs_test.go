@@ -11,7 +11,7 @@ import (
 	"example.org/gufunc"
 )
 
-// Accesses of a loop are checked: the type, operand, item and offset in the item.
+// Checks that Item rejects a wrong type, operand, item, or offset in the item.
 func TestLoopsStayInsideTheirOperands(t *testing.T) {
 	own := must(gufunc.NewContext())(t)
 	defer own.Close()
@@ -74,8 +74,8 @@ func TestLoopsStayInsideTheirOperands(t *testing.T) {
 	gufunc.Item[float32](kept, 2, 0, 0)
 }
 
-// Tests an empty core dimension, more operands than the array `few` can store, and structured
-// dtypes of the right size.
+// Tests an empty core dimension, more operands than LoopArgs can store without an allocation, and
+// structured dtypes of the right size.
 func TestLoopsOverEmptyAndManyOperands(t *testing.T) {
 	own := must(gufunc.NewContext())(t)
 	defer own.Close()
@@ -118,8 +118,8 @@ func TestLoopsOverEmptyAndManyOperands(t *testing.T) {
 	}
 }
 
-// No Go type with a pointer is accepted for a structured dtype, because the garbage collector does
-// not see the library's memory.
+// A Go type that contains a pointer is rejected for a structured dtype, because the garbage
+// collector does not see the library's memory.
 func TestStructsContainNoPointers(t *testing.T) {
 	type hidden struct {
 		counts [2]int32

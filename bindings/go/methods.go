@@ -10,7 +10,7 @@ import "runtime"
 // ReduceOptions contains the keywords of a reduction. A zero field is not set.
 type ReduceOptions struct {
 	Out      AnyOperand   // nil: allocated
-	Outs     []AnyOperand // for ReduceState: nil, or one per result; a nil entry is allocated
+	Outs     []AnyOperand // for ReduceState: one per result; nil entries are allocated
 	Axes     []int        // nil: axis 0; empty but not nil: no axis is reduced
 	AllAxes  bool         // NumPy's axis=None
 	Initial  Operand      // initial value of every result; None() for no initial value
@@ -50,7 +50,8 @@ type AtOptions struct {
 	Fail     FPFlags
 }
 
-// prepare fills in the reduction arguments of the block. results is 0 for a plain reduction.
+// prepare fills in the reduction arguments of the block. results is the number of results of a
+// user-defined accumulator, or 0 for a plain reduction.
 func (o *ReduceOptions) prepare(b *block, input Operand, results int) []C.guf_operand {
 	outputs := b.operands(max(results, 1))
 	operand := b.operands(1)
@@ -127,7 +128,8 @@ func with[O any](u *Ufunc, options *O, inputs []Operand, run func(o *O, b *block
 	return run(options, b)
 }
 
-// method is with for calls that return arrays. It retries once when memory runs out.
+// method is like the function with, for calls that return arrays. method retries the call once when
+// memory runs out.
 func method[O any](u *Ufunc, options *O, inputs []Operand,
 	prepare func(o *O, b *block) (outputs []C.guf_operand, given []AnyOperand),
 	call func(b *block) error) (made []*AnyArray, err error) {
@@ -156,7 +158,7 @@ func first(made []*AnyArray, err error) (*AnyArray, error) {
 }
 
 // Reduce reduces elements along axes, like NumPy's ufunc.reduce, and returns options.Out or a new
-// array. Errors: ErrAxis; ErrValue if there is no identity and no elements, or if several axes are
+// array. Errors: ErrAxis; ErrValue if there are no elements and no identity, or if several axes are
 // given and the order of the elements matters; ErrShape; and the errors of Call.
 func (u *Ufunc) Reduce(options *ReduceOptions, input Operand) (*AnyArray, error) {
 	return first(method(u, options, []Operand{input},
@@ -166,7 +168,7 @@ func (u *Ufunc) Reduce(options *ReduceOptions, input Operand) (*AnyArray, error)
 }
 
 // ReduceState is Reduce for a reduction with a user-defined accumulator ([Ufunc.SetReduction]),
-// which has one or more results. options.Outs provides the arrays for them.
+// which has one or more results. options.Outs provides the arrays for the results.
 func (u *Ufunc) ReduceState(options *ReduceOptions, input Operand) ([]*AnyArray, error) {
 	info, err := u.Info()
 	if err != nil {
@@ -191,8 +193,8 @@ func (u *Ufunc) Accumulate(options *AccumulateOptions, input Operand) (*AnyArray
 }
 
 // Reduceat reduces the slices of an axis that begin at indices, like NumPy's ufunc.reduceat.
-// indices must have one dimension and be in host memory. It fails with ErrIndex for an index out of
-// range.
+// indices must have one dimension and be in host memory. Reduceat fails with ErrIndex for an index
+// out of range.
 func (u *Ufunc) Reduceat(options *AccumulateOptions, input, indices Operand) (*AnyArray, error) {
 	return first(method(u, options, []Operand{input, indices},
 		func(o *AccumulateOptions, b *block) ([]C.guf_operand, []AnyOperand) {
@@ -201,8 +203,8 @@ func (u *Ufunc) Reduceat(options *AccumulateOptions, input, indices Operand) (*A
 }
 
 // Outer applies a binary ufunc to all pairs of elements of its two inputs, like NumPy's
-// ufunc.outer. The result has the axes of the first input, then the axes of the second. It accepts
-// the options of Call, except Axes, Axis and Dims.
+// ufunc.outer. The result has the axes of the first input, then the axes of the second. Outer
+// accepts the options of Call, except Axes, Axis and Dims.
 func (u *Ufunc) Outer(options *CallOptions, inputs ...Operand) ([]*AnyArray, error) {
 	var made []*AnyArray
 	err := with(u, options, inputs, func(o *CallOptions, b *block) error {
@@ -221,9 +223,9 @@ func (u *Ufunc) Outer(options *CallOptions, inputs ...Operand) ([]*AnyArray, err
 }
 
 // At computes array[indices] = op(array[indices], operand) without buffering, like NumPy's
-// ufunc.at: an index that occurs several times is applied each time. operand is nil for a unary
-// ufunc. The indices are in host memory and index the first axes. Errors: ErrIndex, ErrShape,
-// ErrReadOnly. The array is unchanged after these errors.
+// ufunc.at: if an index occurs several times, op is applied once for each occurrence. operand is
+// nil for a unary ufunc. The indices are in host memory and index the first axes. Errors: ErrIndex,
+// ErrShape, ErrReadOnly. The array is unchanged after these errors.
 func (u *Ufunc) At(options *AtOptions, array AnyOperand, indices []Operand, operand Operand) error {
 	defer runtime.KeepAlive(array)
 	defer runtime.KeepAlive(indices)

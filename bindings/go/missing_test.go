@@ -44,7 +44,8 @@ func TestNilObjectsAnswer(t *testing.T) {
 	}
 }
 
-// A nil array of any type means no operand: as an output it is allocated and returned.
+// A nil array of any type means no operand: for a nil output, the call allocates and returns an
+// array.
 func TestNilArraysAreMissingOperands(t *testing.T) {
 	add, a := gufunc.MustFind("add"), must(gufunc.Of([]float64{1, 2, 3}))(t)
 	var typed *gufunc.Array[float64]
@@ -60,7 +61,7 @@ func TestNilArraysAreMissingOperands(t *testing.T) {
 		check(t, add.CallInto(none, a, a))
 		_, err := add.Call(nil, none, a)
 		wantStatus(t, err, gufunc.ErrArg)
-		_, err = gufunc.Call[float32](add, &options, a, a) // closes the output that was allocated
+		_, err = gufunc.Call[float32](add, &options, a, a) // Call closes its new output
 		wantStatus(t, err, gufunc.ErrDType)
 		wantStatus(t, a.CopyTo(none, nil), gufunc.ErrHandle)
 		wantStatus(t, a.Assign(none, gufunc.SameKind, nil), gufunc.ErrHandle)
@@ -76,7 +77,8 @@ func TestNilArraysAreMissingOperands(t *testing.T) {
 	check(t, cpu.Synchronize(nil))
 }
 
-// The caller closes an output that was allocated for nil. Nothing else holds a reference to it.
+// The caller closes an array that a call allocated for a nil output. Nothing else holds a reference
+// to this array.
 func TestNilOutputsDoNotLeak(t *testing.T) {
 	negative := gufunc.MustFind("negative")
 	for _, d := range devices(t) {
@@ -145,7 +147,7 @@ func TestTextsWithZeroBytesAreRefused(t *testing.T) {
 	}
 }
 
-// The number of bytes of a scalar must be the item size.
+// ScalarOf rejects a number of bytes that is not the item size.
 func TestScalarsHaveTheirBytes(t *testing.T) {
 	record := must(gufunc.RegisterDType("forty_bytes", 40, 8))(t)
 	for _, refused := range []struct {

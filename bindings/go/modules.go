@@ -7,8 +7,8 @@ import "C"
 
 import "runtime"
 
-// Module is a file of kernels that gufcc compiled. It stays loaded, and its ufuncs can be found,
-// until it is closed. The garbage collector does not close modules.
+// Module is a file of kernels that gufcc compiled. The module stays loaded, and its ufuncs can be
+// found, until the program closes it. The garbage collector does not close modules.
 type Module struct{ ref handle[C.guf_module] }
 
 // ModuleInfo describes a [Module].

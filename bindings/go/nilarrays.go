@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// Methods of *Array that must accept a nil pointer, like the methods of *AnyArray. Methods promoted
-// by embedding would panic for nil, so they are defined here.
+// This file defines the methods of *Array that must accept a nil pointer. The methods of *AnyArray
+// accept nil, but through embedding they would panic for a nil *Array.
 
 // Any returns the array itself as an AnyArray.
 func (a *Array[T]) Any() *AnyArray {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * With the build tag gufunc_dlopen, opens the library when its first function is called. It is
- * never closed. */
+ * In a program that is built with the tag gufunc_dlopen, this file opens the library when the
+ * program first calls one of the library's functions. The library is never closed. */
 #include <stdio.h>
 
 #include "block.h"
@@ -14,7 +14,7 @@ static const char kDefault[] = "libgufunc.so.0.1", kVariable[] = "GUFUNC_LIBRARY
 const zcall_library *zcall_opened = NULL;
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static zcall_library found;
-static char reason[sizeof((guf_error *)0)->message]; /* why opening failed; "": not tried */
+static char reason[sizeof((guf_error *)0)->message]; /* why opening failed, or "" */
 
 static const char *find_functions(void *library) {
   const char *missing = NULL;
@@ -44,7 +44,8 @@ static void open_once(const char *path) {
   dlclose(library);
 }
 
-/* Tries once. If `path` is NULL, uses the environment variable or the default name. */
+/* Opens the library, unless an earlier call opened it or failed. If `path` is NULL, uses the
+ * environment variable or the default name. */
 static void open_at(const char *path) {
   pthread_mutex_lock(&opening);
   if (zcall_opened == NULL && reason[0] == '\0') {

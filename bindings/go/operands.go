@@ -58,8 +58,8 @@ func Scalar[T Element](value T) Operand {
 }
 
 // ScalarOf returns a scalar operand of a dtype known at run time, such as a datetime with a unit,
-// from the bytes of the element in memory. An element may have at most 16 bytes. It fails with
-// ErrDType if the number of bytes is not the item size.
+// from the bytes of the element in memory. An element may have at most 16 bytes. ScalarOf fails
+// with ErrDType if the number of bytes is not the item size.
 func ScalarOf(dtype DType, bytes []byte) (Operand, error) {
 	if size := dtype.ItemSize(); len(bytes) != size || size == 0 || size > 16 {
 		message := fmt.Sprintf("%d bytes for a scalar of %v, whose elements have %d; 16 are possible",
@@ -77,7 +77,7 @@ func Int(value int64) Operand {
 	return &scalar{kind: cGUF_OPERAND_WEAK_INT, value: [2]uint64{uint64(value)}}
 }
 
-// BigInt is like [Int], for integers of any size. BigInt(nil) is no operand.
+// BigInt is like [Int], for integers of any size. BigInt(nil) returns nil, which means no operand.
 func BigInt(value *big.Int) Operand {
 	if value == nil {
 		return nil
@@ -99,8 +99,8 @@ func BigInt(value *big.Int) Operand {
 	return made
 }
 
-// Float returns a number that adopts the dtype of the other operands if that is a floating-point or
-// complex dtype, like a float of Python.
+// Float returns a number that adopts the dtype of the other operands if they are floating-point or
+// complex, like a float of Python.
 func Float(value float64) Operand {
 	return &scalar{kind: cGUF_OPERAND_WEAK_FLOAT, value: [2]uint64{math.Float64bits(value)}}
 }
@@ -112,8 +112,8 @@ func Complex(value complex128) Operand {
 		value: [2]uint64{math.Float64bits(real(value)), math.Float64bits(imag(value))}}
 }
 
-// None returns the operand "no value", where leaving an operand out would select a default: the
-// initial value of a reduction that must have none, like NumPy's initial=None.
+// None returns an operand that means "no value". As ReduceOptions.Initial, it means a reduction
+// without an initial value, like NumPy's initial=None, whereas nil selects the default.
 func None() Operand { return nothing{} }
 
 type nothing struct{}

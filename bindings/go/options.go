@@ -18,7 +18,7 @@ type HostPolicy int32
 const (
 	HostDefault     HostPolicy = cGUF_HOST_DEFAULT
 	HostCopy        HostPolicy = cGUF_HOST_COPY
-	HostCopyAndWarn HostPolicy = cGUF_HOST_COPY_AND_WARN // with a line in the log (ReadLog)
+	HostCopyAndWarn HostPolicy = cGUF_HOST_COPY_AND_WARN // also writes a line to the log (ReadLog)
 )
 
 // FPFlags is a set of floating-point flags, as in NumPy's errstate.
@@ -34,8 +34,8 @@ const (
 	AllFPFlags    FPFlags = Divide | Overflow | Underflow | Invalid | IntegerDivide
 )
 
-// FPStatus accumulates the floating-point flags that calls raise. The flags of a call on a stream
-// are set when its work is complete; keep the FPStatus alive until then. The zero FPStatus
+// FPStatus accumulates the floating-point flags that calls report. The flags of a call on a stream
+// are set when the call's work is complete; keep the FPStatus alive until then. The zero FPStatus
 // accumulates nothing; use NewFPStatus.
 type FPStatus struct{ word *C.uint32_t }
 
@@ -46,7 +46,7 @@ func NewFPStatus() *FPStatus {
 	return e
 }
 
-// Found returns the flags that were raised so far.
+// Found returns the flags that were reported since the FPStatus was created or cleared.
 func (e *FPStatus) Found() FPFlags {
 	defer runtime.KeepAlive(e)
 	if e == nil || e.word == nil {
@@ -55,7 +55,7 @@ func (e *FPStatus) Found() FPFlags {
 	return FPFlags(atomic.LoadUint32((*uint32)(e.word)))
 }
 
-// Clear removes all flags. Work that adds flags must not be pending.
+// Clear removes all flags. No pending work may use the FPStatus.
 func (e *FPStatus) Clear() {
 	defer runtime.KeepAlive(e)
 	if e == nil || e.word == nil {
@@ -86,21 +86,21 @@ type CallOptions struct {
 	// than the broadcast inputs, overlap them in any way, and have another dtype if Casting allows
 	// it.
 	Out       []Operand
-	Where     Operand // a mask (bool) that broadcasts; where it is false, outputs keep their values
+	Where     Operand // a bool mask that broadcasts; outputs keep their values where the mask is false
 	Casting   Casting
 	Order     Order   // layout of allocated outputs
 	DType     DType   // required output dtype of the loop
 	Signature []DType // one per operand, 0 for any
 	// Axes has one list per operand, inputs first, with as many axes as the operand has core
 	// dimensions. The lists of outputs may be omitted if the signature has no core dimensions in
-	// outputs. Errors: ErrArg for another number of lists, ErrAxis for a list of another length.
+	// outputs. Errors: ErrArg for a wrong number of lists, ErrAxis for a list of the wrong length.
 	Axes     [][]int
 	Axis     *int  // one axis, for a signature with a single, shared core dimension
 	KeepDims bool  // keep reduced core dimensions, with extent 1
 	Dims     []Dim // sizes of core dimensions that only outputs have
 	// Device is the device on which the call runs. The zero Device selects the operands' device.
 	Device     Device
-	Stream     *Stream // nil: on the cpu complete on return, else in order with the device's work
+	Stream     *Stream // nil: complete on return (cpu), or in order with the device's work (GPU)
 	HostPolicy HostPolicy
 	Threads    int       // limit of threads on the cpu; 0: the library's choice
 	FPStatus   *FPStatus // receives the flags of Report
@@ -155,7 +155,7 @@ func (o *CallOptions) prepare(b *block, u *Ufunc, inputs []Operand) ([]C.guf_ope
 	return outputs, o.prepareRest(b)
 }
 
-// prepareRest fills in arguments that few calls use.
+// prepareRest fills in the arguments that few calls use.
 func (o *CallOptions) prepareRest(b *block) error {
 	call := &b.c.call
 	if o.KeepDims {

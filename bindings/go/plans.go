@@ -15,9 +15,9 @@ type Plan struct {
 }
 
 // NewPlan prepares a call. options.Out must contain all outputs. The plan stores scalars by value.
-// It does not keep arrays, but it keeps their layout and how they overlap. It fails with the errors
-// of Call, and with ErrUnsupported for Report and Fail and for operands in host memory that the
-// device cannot read.
+// The plan does not keep arrays alive, but it keeps their layouts and the way in which they
+// overlap. NewPlan fails with the errors of Call, and with ErrUnsupported for Report and Fail and
+// for operands in host memory that the device cannot read.
 func (u *Ufunc) NewPlan(options *CallOptions, inputs ...Operand) (*Plan, error) {
 	var p *Plan
 	err := with(u, options, inputs, func(o *CallOptions, b *block) error {
@@ -66,13 +66,15 @@ type LaunchOptions struct {
 
 // Launch runs the plan on operands in the order inputs, outputs, mask; nil takes the place of a
 // scalar. On the cpu without a stream, Launch returns when the result is complete. Otherwise the
-// work is queued, and the caller must keep the arrays alive until it is complete. Arrays do not
-// track launches on a stream of a GPU, so synchronize the stream before reading them. An array in
-// host memory that another device uses in place must be the one that the plan was made with.
+// work is queued, and the caller must keep the arrays alive until the work is complete. Arrays do
+// not track launches on a stream of a GPU, so synchronize the stream before you read the arrays. If
+// a GPU uses an array in host memory in place, a launch accepts only the array with which the plan
+// was made.
 //
 // Errors: ErrPlanMismatch if the dtype, shape, strides, byte order or device of an operand differ
-// from the plan's, or if operands overlap differently; ErrReadOnly for an output; ErrArg for a
-// wrong number of operands and for the workspace. Nothing runs after these errors.
+// from the plan's, or if operands overlap differently; ErrReadOnly for a read-only output; ErrArg
+// for a wrong number of operands and for an unsuitable workspace. If Launch returns one of these
+// errors, nothing runs.
 func (p *Plan) Launch(options *LaunchOptions, operands ...AnyOperand) error {
 	defer runtime.KeepAlive(p)
 	defer runtime.KeepAlive(options)

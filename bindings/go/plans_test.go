@@ -77,7 +77,7 @@ func TestPlansRefuseWhatLiesOtherwise(t *testing.T) {
 	equal(t, got, slices.Repeat([]float64{1}, 10))
 }
 
-// An operand that a function reads and writes must not be read-only.
+// A launch rejects a read-only array for an operand that the ufunc reads and writes.
 func TestPlansLookAtWhatIsWritten(t *testing.T) {
 	own := must(gufunc.NewContext())(t)
 	u := must(own.Create(gufunc.UfuncDesc{Name: "scaled", Signature: "(n)",
@@ -98,7 +98,7 @@ func TestPlansLookAtWhatIsWritten(t *testing.T) {
 	wantStatus(t, p.Launch(nil, must(gufunc.ReadOnly(kept))(t)), gufunc.ErrReadOnly)
 	equal(t, kept, []float64{7, 7})
 
-	// The mask is the last operand, and is only read.
+	// The mask is the last operand. It may be read-only.
 	mask := must(gufunc.ReadOnly([]bool{true, false}))(t)
 	out := must(gufunc.Of(kept))(t)
 	options := gufunc.CallOptions{Where: mask, Out: []gufunc.Operand{out}}

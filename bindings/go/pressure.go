@@ -10,8 +10,8 @@ import (
 )
 
 // Go's garbage collector does not know the size of the library's memory. hold therefore counts the
-// memory of arrays that are not closed, and starts a collection when it has doubled since the last
-// one. leastPressure is the number of bytes that starts the first collection.
+// memory of arrays that are not closed, and starts a collection when this memory has doubled since
+// the last collection. leastPressure is the number of bytes that starts the first collection.
 const leastPressure = 256 << 20
 
 var held, collectAt atomic.Int64
@@ -28,11 +28,11 @@ func hold(bytes int64) {
 	}
 }
 
-// collect runs the garbage collector and waits at most 100 ms until the cleanups of arrays that it
-// found have run.
+// collect runs the garbage collector and waits, at most 100 ms, until the cleanups of the collected
+// arrays have run.
 func collect() {
 	done := make(chan struct{})
-	marker := new([64]byte) // larger than a tiny object: tiny objects share memory
+	marker := new([64]byte) // not a tiny object, because tiny objects share memory
 	runtime.AddCleanup(marker, func(done chan struct{}) { close(done) }, done)
 	runtime.GC()
 	select {
@@ -41,8 +41,8 @@ func collect() {
 	}
 }
 
-// twice makes a call that allocates memory, and repeats it if again returns true. A call that
-// failed because of memory has had no effect.
+// twice makes a call that allocates memory, and repeats the call if again returns true. A call that
+// failed for lack of memory has had no effect.
 func twice(call func() error) error {
 	err := call()
 	if again(err) {
@@ -51,8 +51,8 @@ func twice(call func() error) error {
 	return err
 }
 
-// again reports whether a failed call should be repeated: memory ran out, and unreachable arrays
-// may have held it.
+// again reports whether a failed call should be repeated. This is the case if memory ran out,
+// because unreachable arrays may have held memory. again frees these arrays first.
 func again(err error) bool {
 	if err == nil || !errors.Is(err, ErrDeviceMemory) && !errors.Is(err, ErrNoMemory) {
 		return false

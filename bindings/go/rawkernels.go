@@ -43,7 +43,7 @@ type KernelDeviceInfo struct {
 	MaxThreads     int // per block
 	MaxSharedBytes int // per block, in total
 	Registers      int // per thread; 0: unknown
-	LocalBytes     int // local memory per thread; 0 also means unknown
+	LocalBytes     int // local memory per thread; also 0 if unknown
 	SubgroupSize   int // threads that the hardware runs together
 }
 
@@ -59,7 +59,7 @@ func D2(x, y int) Dim3 { return Dim3{x, y, 1} }
 // D3 returns a three-dimensional grid or block.
 func D3(x, y, z int) Dim3 { return Dim3{x, y, z} }
 
-// Kernel finds a raw kernel by its short name. It fails with ErrNotFound if there is none.
+// Kernel finds a raw kernel by its short name. Kernel fails with ErrNotFound if there is none.
 func (m *Module) Kernel(name string) (*Kernel, error) {
 	defer runtime.KeepAlive(m)
 	var made C.guf_kernel
@@ -94,8 +94,8 @@ func (k *Kernel) Info() (KernelInfo, error) {
 		info.flags&cGUF_MODULE_KERNEL_SYNCHRONISES != 0}, nil
 }
 
-// Parameter returns a description of the parameter with this index, starting at 0. It fails with
-// ErrIndex for an index out of range.
+// Parameter returns a description of the parameter with this index, starting at 0. Parameter fails
+// with ErrIndex for an index out of range.
 func (k *Kernel) Parameter(index int) (Parameter, error) {
 	defer runtime.KeepAlive(k)
 	if err := fits(ErrIndex, "index", index); err != nil {
@@ -107,8 +107,8 @@ func (k *Kernel) Parameter(index int) (Parameter, error) {
 		p.flags&cGUF_PARAMETER_READ_ONLY != 0}, err
 }
 
-// DeviceInfo returns the limits of a launch on the device. It loads the kernel's code on the
-// device, and fails with ErrNoImage if the module has no code for it.
+// DeviceInfo returns the limits of a launch on the device. DeviceInfo loads the kernel's code on
+// the device, and fails with ErrNoImage if the module has no code for the device.
 func (k *Kernel) DeviceInfo(d Device) (KernelDeviceInfo, error) {
 	defer runtime.KeepAlive(k)
 	var info C.guf_kernel_device_info
@@ -123,13 +123,14 @@ func (k *Kernel) DeviceInfo(d Device) (KernelDeviceInfo, error) {
 // KernelOptions contains the options of a launch. A zero field is not set.
 type KernelOptions struct {
 	Stream      *Stream
-	SharedBytes int // per block, besides those that the source declares
+	SharedBytes int // per block, in addition to the bytes that the source declares
 }
 
-// Launch runs grid blocks of block threads. It runs on the stream's device; without a stream, on
-// the device of the arrays; without arrays, on the cpu. args has one operand per parameter: scalars
-// of exactly its dtype, weak scalars, or arrays of exactly its dtype. On the cpu without a stream,
-// the kernel is complete on return. Otherwise it is queued, and the library keeps the arrays alive.
+// Launch runs the kernel on a grid of blocks: grid is the number of blocks, block the number of
+// threads per block. The kernel runs on the stream's device, without a stream on the device of the
+// arrays, and without arrays on the cpu. args has one operand per parameter: scalars of exactly its
+// dtype, weak scalars, or arrays of exactly its dtype. On the cpu without a stream, the kernel is
+// complete on return. Otherwise the kernel is queued, and the library keeps the arrays alive.
 // Errors: ErrArg, ErrDType, ErrShape, ErrReadOnly, ErrDeviceMismatch, ErrNoImage.
 func (k *Kernel) Launch(options *KernelOptions, grid, block Dim3, args ...Operand) error {
 	if options == nil {

@@ -11,7 +11,8 @@ import (
 	"example.org/gufunc"
 )
 
-// heldBy returns a ufunc that adds 1 and whose loop waits for the gate, if one is set.
+// heldBy returns a ufunc that adds 1 and whose loop first waits until the gate's channel is closed,
+// if the gate has one.
 func heldBy(t *testing.T, gate *atomic.Pointer[chan struct{}]) *gufunc.Ufunc {
 	own := must(gufunc.NewContext())(t)
 	u := must(own.Create(gufunc.UfuncDesc{Name: "held", NIn: 1, NOut: 1}))(t)
@@ -28,7 +29,7 @@ func heldBy(t *testing.T, gate *atomic.Pointer[chan struct{}]) *gufunc.Ufunc {
 
 // Every function that reads an array waits for the stream that writes it.
 func TestReadingWaitsForStreams(t *testing.T) {
-	const size = 1 << 18 // less work is done inside the call
+	const size = 1 << 18 // a call with less work is not queued
 	var gate atomic.Pointer[chan struct{}]
 	u := heldBy(t, &gate)
 	cpu := must(gufunc.FindDevice("cpu"))(t)
@@ -71,7 +72,7 @@ func TestReadingWaitsForStreams(t *testing.T) {
 	}
 }
 
-// Tests the same on devices with separate memory, and for host memory that they use in place.
+// Values waits for the stream on which a device writes the array.
 func TestReadingWaitsForDevices(t *testing.T) {
 	const size = 1 << 20
 	for _, d := range devices(t) {

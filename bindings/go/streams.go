@@ -25,8 +25,8 @@ func (d Device) NewStream() (*Stream, error) {
 	return ownStream(made), nil
 }
 
-// AdoptStream makes a stream from a CUstream or hipStream_t. The program keeps ownership of it, and
-// it must outlive the stream.
+// AdoptStream makes a stream from a CUstream or hipStream_t. The program keeps ownership of the
+// vendor's stream, which must outlive the returned Stream.
 func (d Device) AdoptStream(native uintptr) (*Stream, error) {
 	var made C.guf_stream
 	if err := cStreamAdopt(d.c, C.uint64_t(native), 0, &made); err != nil {
@@ -72,8 +72,8 @@ func (s *Stream) Device() (Device, error) {
 }
 
 // Native returns the vendor's handle (CUstream, hipStream_t), which the stream continues to own.
-// For a nil *Stream it returns the handle of the stream on which d runs work without a stream. It
-// fails with ErrUnsupported on the cpu.
+// For a nil *Stream, Native returns the handle of the vendor's stream on which d runs the work that
+// is queued without a stream. Native fails with ErrUnsupported on the cpu.
 func (s *Stream) Native(d Device) (uintptr, error) {
 	defer runtime.KeepAlive(s)
 	var native C.uint64_t
@@ -81,7 +81,7 @@ func (s *Stream) Native(d Device) (uintptr, error) {
 	return uintptr(native), err
 }
 
-// Query reports whether all queued work is complete. It does not report failures of the work.
+// Query reports whether all queued work is complete. Query does not report failures of the work.
 func (s *Stream) Query() (bool, error) {
 	defer runtime.KeepAlive(s)
 	return done(cStreamQuery(s.handle()))
@@ -97,17 +97,17 @@ func (s *Stream) Synchronize(ctx context.Context) error {
 	})
 }
 
-// WaitEvent makes later work of the stream wait for the event. It returns immediately.
+// WaitEvent makes later work of the stream wait for the event. WaitEvent returns immediately.
 func (s *Stream) WaitEvent(e *Event) error {
 	defer runtime.KeepAlive(s)
 	defer runtime.KeepAlive(e)
 	return cStreamWaitEvent(s.handle(), e.handle())
 }
 
-// BeginCapture starts to record work that is queued on the stream instead of running it, until
-// EndCapture. Launches of plans, calls and copies on the device that allocate nothing, and events
-// can be recorded. Everything else fails with ErrCapture; such a failure does not end the capture.
-// It fails with ErrUnsupported on the cpu.
+// BeginCapture starts a capture: until EndCapture, work that is queued on the stream is recorded
+// instead of run. Launches of plans, calls and copies on the device that allocate nothing, and
+// events can be recorded. Everything else fails with ErrCapture; such a failure does not end the
+// capture. BeginCapture fails with ErrUnsupported on the cpu.
 func (s *Stream) BeginCapture() error {
 	defer runtime.KeepAlive(s)
 	return cStreamBeginCapture(s.handle())
@@ -137,7 +137,7 @@ func (s *Stream) EndCaptureInto(g *Graph) error {
 // Event is a point in a stream.
 type Event struct{ ref handle[C.guf_event] }
 
-// NewEvent makes an event of the device. The event is complete until it is recorded.
+// NewEvent makes an event of the device. An event that was never recorded counts as complete.
 func (d Device) NewEvent() (*Event, error) {
 	var made C.guf_event
 	if err := cEventCreate(d.c, 0, &made); err != nil {
@@ -168,7 +168,7 @@ func (e *Event) Clone() (*Event, error) {
 // Close releases the reference. Further calls do nothing.
 func (e *Event) Close() error { return e.reference().close() }
 
-// Record records the event at the current end of the stream. Recording it again moves it.
+// Record records the event at the current end of the stream. Recording the event again moves it.
 func (e *Event) Record(s *Stream) error {
 	defer runtime.KeepAlive(e)
 	defer runtime.KeepAlive(s)
@@ -189,7 +189,7 @@ func (e *Event) Wait(ctx context.Context) error {
 }
 
 // Elapsed returns the time from this event to another event of the device, in milliseconds. ok is
-// false while one of them is not complete. It fails with ErrUnsupported on the cpu.
+// false while one of the two events is not complete. Elapsed fails with ErrUnsupported on the cpu.
 func (e *Event) Elapsed(to *Event) (milliseconds float64, ok bool, err error) {
 	defer runtime.KeepAlive(e)
 	defer runtime.KeepAlive(to)
@@ -198,7 +198,7 @@ func (e *Event) Elapsed(to *Event) (milliseconds float64, ok bool, err error) {
 	return float64(found), ok, err
 }
 
-// Graph is recorded work of a stream that can be launched many times, each time as a whole.
+// Graph is recorded work of a stream. It can be launched many times, each time as a whole.
 type Graph struct{ ref handle[C.guf_graph] }
 
 func ownGraph(c C.guf_graph) *Graph { return owner[Graph](c, cGraphRelease) }

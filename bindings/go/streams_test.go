@@ -57,7 +57,8 @@ func TestStreamsAndEvents(t *testing.T) {
 	}
 }
 
-// A waiting loop blocks the stream. A context ends the wait, and the work is not lost.
+// A loop that waits blocks the stream. When a context ends a wait for the stream, the work is not
+// lost.
 func TestContextsEndWaits(t *testing.T) {
 	guard := time.AfterFunc(60*time.Second, func() { panic("a wait does not end") })
 	defer guard.Stop()
@@ -115,7 +116,8 @@ func TestContextsEndWaits(t *testing.T) {
 	}
 }
 
-// A failure of queued work is reported once: by a wait that completes, not by one that ctx ended.
+// A failure of queued work is reported once, by a wait that completes. A wait that a context ended
+// does not report the failure.
 func TestStreamsReportTheirFailureOnce(t *testing.T) {
 	cpu := must(gufunc.FindDevice("cpu"))(t)
 	s := must(cpu.NewStream())(t)
@@ -139,7 +141,7 @@ func TestGraphs(t *testing.T) {
 		s := must(d.NewStream())(t)
 		err := s.BeginCapture()
 		if errors.Is(err, gufunc.ErrUnsupported) {
-			continue // the cpu has none
+			continue // the cpu has no graphs
 		}
 		check(t, err)
 		_, err = gufunc.Alloc[float32](d, 4)

@@ -9,10 +9,10 @@ import (
 	"unsafe"
 )
 
-// Structs returns the elements of an array of a structured dtype without a copy, as a Go struct of
-// the same size without pointers. The array must meet the conditions of [Array.Data]. It fails with
-// ErrDType if the sizes differ, if T contains pointers, or if the dtype is neither structured nor
-// the dtype of T.
+// Structs returns the elements of an array of a structured dtype as a slice of T, without a copy. T
+// is a Go struct of the same size without pointers. The array must meet the conditions of
+// [Array.Data]. Structs fails with ErrDType if the sizes differ, if T contains pointers, or if the
+// dtype is neither structured nor the dtype of T.
 func Structs[T any](a *AnyArray) ([]T, error) {
 	pointer, info, err := a.hostMemory(unsafe.Alignof(*new(T)))
 	if err != nil {
@@ -32,8 +32,8 @@ func Structs[T any](a *AnyArray) ([]T, error) {
 }
 
 // OfStructs makes an array from a slice of structs, without a copy. dtype is a structured dtype
-// ([RegisterDType]) of the same size, and T must not contain pointers: otherwise it fails with
-// ErrDType. Everything else is as for [Of].
+// ([RegisterDType]) of the same size, and T must not contain pointers; otherwise OfStructs fails
+// with ErrDType. In all other respects OfStructs is like [Of].
 func OfStructs[T any](dtype DType, data []T, shape ...int) (*AnyArray, error) {
 	if err := structOf(reflect.TypeOf((*T)(nil)).Elem(), dtype); err != nil {
 		return nil, err
@@ -55,8 +55,8 @@ func structOf(element reflect.Type, dtype DType) error {
 	return nil
 }
 
-// Cache of pointers, by reflect.Type, because each run of a loop on a structured dtype calls
-// pointers.
+// pointerTypes caches the results of the function pointers by reflect.Type, because each run of a
+// loop on a structured dtype calls this function.
 var pointerTypes sync.Map
 
 // pointers reports whether a value of the type contains Go pointers. The garbage collector does not
@@ -74,7 +74,7 @@ func pointers(t reflect.Type) bool {
 			found = pointers(t.Field(i).Type)
 		}
 	default:
-		found = t.Kind() > reflect.Complex128 // every kind after the numeric kinds does
+		found = t.Kind() > reflect.Complex128 // kinds after the numeric kinds contain pointers
 	}
 	pointerTypes.Store(t, found)
 	return found

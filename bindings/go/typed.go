@@ -11,18 +11,18 @@ import (
 	"unsafe"
 )
 
-// Array is an array with elements of type T. It has all methods of [AnyArray]; its views and copies
-// are typed too.
+// Array is an array with elements of type T. It has all methods of [AnyArray]; the methods that
+// return views and copies of the same dtype return an Array[T].
 type Array[T Element] struct{ AnyArray }
 
-// Alloc allocates an array on the device. The values are unspecified. It fails with the errors of
-// [AllocAny].
+// Alloc allocates an array on the device. The values are unspecified. Alloc fails with the errors
+// of [AllocAny].
 func Alloc[T Element](d Device, shape ...int) (*Array[T], error) {
 	return typed[T](AllocAny(d, DTypeOf[T](), nil, shape...))
 }
 
-// AllocHost allocates pinned, mapped or managed host memory for use with the device. It fails with
-// ErrUnsupported if the device has no such memory.
+// AllocHost allocates pinned, mapped or managed host memory for use with the device. AllocHost
+// fails with ErrUnsupported if the device has no such memory.
 func AllocHost[T Element](d Device, memory HostMemory, shape ...int) (*Array[T], error) {
 	return typed[T](AllocAny(d, DTypeOf[T](), &AllocOptions{Host: memory}, shape...))
 }
@@ -40,8 +40,9 @@ func Full[T Element](d Device, value T, shape ...int) (*Array[T], error) {
 	return a, nil
 }
 
-// As returns the same array as an array of T. It makes no copy and no new reference: closing one
-// closes both. It fails with ErrDType if the array has another dtype.
+// As returns the same array as an array of T. As makes neither a copy nor a new reference: closing
+// one of the two arrays closes the other too. As fails with ErrDType if the array has another
+// dtype.
 func As[T Element](a *AnyArray) (*Array[T], error) {
 	if found := a.DType(); !DTypeOf[T]().holds(found) {
 		if _, err := a.Info(); err != nil {
@@ -56,7 +57,7 @@ func As[T Element](a *AnyArray) (*Array[T], error) {
 // cast converts the pointer in place, which is valid because AnyArray is the only field of Array.
 func cast[T Element](a *AnyArray) *Array[T] { return (*Array[T])(unsafe.Pointer(a)) }
 
-// typed casts an array whose elements are known to be of T.
+// typed casts an array whose elements are known to be of type T.
 func typed[T Element](a *AnyArray, err error) (*Array[T], error) {
 	if err != nil {
 		return nil, err
@@ -102,8 +103,8 @@ func (a *AnyArray) hostMemory(align uintptr) (unsafe.Pointer, ArrayInfo, error) 
 }
 
 // CopyToHost copies the elements in C order into destination and waits for the copy. The copy runs
-// after earlier work of the stream or, without a stream, after all pending work on the array. It
-// fails with ErrBufferTooSmall if the elements do not fit.
+// after earlier work of the stream or, without a stream, after all pending work on the array.
+// CopyToHost fails with ErrBufferTooSmall if the elements do not fit into destination.
 func (a *Array[T]) CopyToHost(destination []T, s *Stream) error {
 	bytes := uintptr(len(destination)) * unsafe.Sizeof(*new(T))
 	start := (*byte)(unsafe.Pointer(unsafe.SliceData(destination)))
@@ -111,8 +112,8 @@ func (a *Array[T]) CopyToHost(destination []T, s *Stream) error {
 }
 
 // Values returns a copy of the elements in C order, from any device, after all pending work on the
-// array. It fails with ErrNoMemory if the elements need more memory than is free, which is possible
-// for a broadcast array.
+// array. Values fails with ErrNoMemory if the elements need more memory than is free, which is
+// possible for a broadcast array.
 func (a *Array[T]) Values() ([]T, error) {
 	info, err := a.Info()
 	if err != nil {
@@ -125,8 +126,8 @@ func (a *Array[T]) Values() ([]T, error) {
 	return made, a.CopyToHost(made, nil)
 }
 
-// Size in bytes from which checkMemory tests whether C's allocator can provide the memory. Go
-// itself ends the program when an allocation fails.
+// checkedBytes is the size from which checkMemory tests whether C's allocator can provide the
+// memory. The test is necessary because Go ends the program when an allocation fails.
 const checkedBytes = 1 << 30
 
 // checkMemory returns an error if there is no memory for a copy.

@@ -7,8 +7,8 @@ import "C"
 
 import "runtime"
 
-// Ufunc is a universal function of the standard library, of a module or of this program. It may be
-// called from any number of goroutines.
+// Ufunc is a universal function that is part of the library, belongs to a module, or was created by
+// this program. It may be called from any number of goroutines.
 type Ufunc struct {
 	ref       handle[C.guf_ufunc]
 	nin, nout int
@@ -42,18 +42,18 @@ type FunctionFlags uint32
 
 // Properties of ufuncs.
 const (
-	InplaceSafe FunctionFlags = cGUF_FUNCTION_INPLACE_SAFE // may write to the view that it reads
+	InplaceSafe FunctionFlags = cGUF_FUNCTION_INPLACE_SAFE // may write to the view it reads
 	Commutative FunctionFlags = cGUF_FUNCTION_COMMUTATIVE
 	Associative FunctionFlags = cGUF_FUNCTION_ASSOCIATIVE
 	Fast        FunctionFlags = cGUF_FUNCTION_FAST       // compiled with contraction (fma)
-	Underflows  FunctionFlags = cGUF_FUNCTION_UNDERFLOWS // a tiny result is a rounded one
+	Underflows  FunctionFlags = cGUF_FUNCTION_UNDERFLOWS // a tiny result is a rounded result
 	Divides     FunctionFlags = cGUF_FUNCTION_DIVIDES    // the last input is a divisor
-	TakesNone   FunctionFlags = cGUF_FUNCTION_TAKES_NONE // an accumulator that accepts no elements
+	TakesNone   FunctionFlags = cGUF_FUNCTION_TAKES_NONE // an accumulator that accepts n = 0
 )
 
 // UfuncInfo describes a [Ufunc].
 type UfuncInfo struct {
-	Name          string // a module's ufunc has the module's name and ':' in front
+	Name          string // with the prefix "module:" for a ufunc of a module
 	Signature     string // "" for an elementwise ufunc
 	Rules         string
 	Doc           string
@@ -62,21 +62,21 @@ type UfuncInfo struct {
 	Identity      Identity
 	Flags         FunctionFlags
 	Roles         []Role    // of NIn + NOut operands
-	Results       int       // results of a reduction with a user-defined accumulator, else 0
-	Merge, Finish string    // names of its parts; "" if absent
+	Results       int       // number of results of a user-defined accumulator; else 0
+	Merge, Finish string    // ufuncs of a user-defined accumulator; "" if absent
 	CoreDims      []CoreDim // the distinct core dimensions, in order of first use
 	Core          [][]int   // the core dimensions of each operand, as indices into CoreDims
 }
 
 // CoreDim describes a core dimension of a signature.
 type CoreDim struct {
-	Optional      bool // "n?": operands may lack it
+	Optional      bool // "n?": operands may lack the dimension
 	Broadcastable bool // "n|1": an operand may have extent 1
 	Size          int  // the fixed size, or -1
 }
 
 // Find finds a ufunc by name: "add", "module:name", or the short name of a module's ufunc if it is
-// unique. It fails with ErrNotFound; the message contains the nearest name.
+// unique. Find fails with ErrNotFound; the message contains the most similar name.
 func Find(name string) (*Ufunc, error) { return (*Context)(nil).Find(name) }
 
 // Find is like the function [Find], for a particular context.
@@ -90,7 +90,7 @@ func (c *Context) Find(name string) (*Ufunc, error) {
 	return ownUfunc(made)
 }
 
-// MustFind is like [Find], for a name that must exist. It panics if Find fails.
+// MustFind is like [Find], for a name that must exist. MustFind panics if Find fails.
 func MustFind(name string) *Ufunc {
 	u, err := Find(name)
 	if err != nil {
@@ -169,8 +169,8 @@ func (u *Ufunc) Info() (UfuncInfo, error) {
 		int(info.nresults), C.GoString(&info.merge[0]), C.GoString(&info.finish[0]), dims, core}, nil
 }
 
-// LoopTypes returns the dtypes of a loop, inputs first. Loops are numbered in the order in which
-// they are tried. It fails with ErrIndex for an index out of range.
+// LoopTypes returns the dtypes of a loop, inputs first. Loops are numbered in the order in which a
+// call tries them. LoopTypes fails with ErrIndex for an index out of range.
 func (u *Ufunc) LoopTypes(index int) ([]DType, error) {
 	defer runtime.KeepAlive(u)
 	if err := fits(ErrIndex, "index", index); err != nil {

@@ -11,10 +11,10 @@ import (
 )
 
 // Range selects elements of one axis: NumPy's start:stop:step. Negative bounds count from the end,
-// and both bounds are clipped.
+// and both bounds are clipped to the extent of the axis.
 type Range struct{ Start, Stop, Step int }
 
-// Omitted is the value of a bound of a [Range] that is left out.
+// Omitted is the value of Start or Stop for an omitted bound of a [Range].
 const Omitted = math.MinInt64
 
 // All returns the range ":".
@@ -68,15 +68,15 @@ func (a *AnyArray) ReshapeOrder(order Order, shape ...int) (*AnyArray, error) {
 		C.int32_t(order), &made))
 }
 
-// Ravel returns a one-dimensional view in the given order. It fails with the errors of Reshape.
+// Ravel returns a one-dimensional view in the given order. Ravel fails with the errors of Reshape.
 func (a *AnyArray) Ravel(order Order) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	var made C.guf_array
 	return viewOf(&made, cArrayRavel(a.handle(), C.int32_t(order), &made))
 }
 
-// Transpose returns a view whose axis i is axis axes[i] of the array. Without axes it reverses
-// them. Errors: ErrAxis, ErrValue.
+// Transpose returns a view whose axis i is axis axes[i] of the array. Without arguments, Transpose
+// reverses the order of the axes. Errors: ErrAxis, ErrValue.
 func (a *AnyArray) Transpose(axes ...int) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	var made C.guf_array
@@ -84,7 +84,7 @@ func (a *AnyArray) Transpose(axes ...int) (*AnyArray, error) {
 }
 
 // BroadcastTo returns a read-only view of the given shape, in which axes of extent 1 are repeated.
-// It fails with ErrShape if the shapes are incompatible.
+// BroadcastTo fails with ErrShape if the shapes are incompatible.
 func (a *AnyArray) BroadcastTo(shape ...int) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	var made C.guf_array
@@ -92,8 +92,8 @@ func (a *AnyArray) BroadcastTo(shape ...int) (*AnyArray, error) {
 		&made))
 }
 
-// Squeeze returns a view without axes of extent 1: without the given axes or, if none are given,
-// without all of them. Errors: ErrAxis, ErrShape.
+// Squeeze returns a view without the given axes, which must have extent 1. If no axes are given, it
+// removes all axes of extent 1. Errors: ErrAxis, ErrShape.
 func (a *AnyArray) Squeeze(axes ...int) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	var made C.guf_array
@@ -121,7 +121,8 @@ func (a *AnyArray) SlidingWindowView(axes, windows []int) (*AnyArray, error) {
 		int64s(windows), &made))
 }
 
-// some passes axes to C. It returns NULL for an empty list, which means "all axes" or "reverse".
+// some passes axes to C. For an empty list it returns NULL, which the functions of the library
+// interpret as "all axes" or as "reverse the axes".
 func some(axes []int) *C.int64_t {
 	if len(axes) == 0 {
 		return nil

@@ -165,7 +165,7 @@ func TestTypes(t *testing.T) {
 }
 
 func TestHalves(t *testing.T) {
-	for bits := range 1 << 16 { // converts back and forth, and agrees with the library's casts
+	for bits := range 1 << 16 { // a conversion and its inverse return the same bits
 		half, brain := gufunc.Float16(bits), gufunc.BFloat16(bits)
 		if wide := half.Float32(); wide == wide && gufunc.NewFloat16(wide) != half {
 			t.Fatalf("float16 %#x", bits)

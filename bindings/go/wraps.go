@@ -19,10 +19,10 @@ type Memory struct {
 	Strides  []int  // in bytes; nil: C-contiguous
 	Device   Device // device of the memory; the zero Device: host memory
 	ReadOnly bool   // the array cannot be an output
-	Swapped  bool   // the elements have the other byte order
+	Swapped  bool   // the byte order is not the machine's
 }
 
-// released is the work to do when wrapped memory is no longer used.
+// released contains what must be done when wrapped memory is no longer used.
 type released struct {
 	pinner runtime.Pinner
 	then   func()
@@ -37,7 +37,7 @@ func (r *released) run() {
 
 // Of makes an array from a slice, without a copy: calls write into data. Without a shape the array
 // has one dimension. data is kept alive until no array and no queued work uses it, even if the
-// array is closed earlier. If append reallocates data, the array still uses the old memory. It
+// array is closed earlier. If append reallocates data, the array still uses the old memory. Of
 // fails with ErrShape if the shape does not have exactly len(data) elements.
 func Of[T Element](data []T, shape ...int) (*Array[T], error) {
 	return typed[T](wrapSlice(data, &Memory{DType: DTypeOf[T](), Shape: shape}))
@@ -71,8 +71,9 @@ func wrapSlice[T any](data []T, m *Memory) (*AnyArray, error) {
 	return wrap(address, m, r)
 }
 
-// OfBytes makes an array from data, starting at offset, with any dtype, strides and byte order. It
-// fails with ErrShape if an element would be outside of data. Everything else is as for [Of].
+// OfBytes makes an array from data, starting at offset, with any dtype, strides and byte order.
+// OfBytes fails with ErrShape if an element would be outside of data. In all other respects it is
+// like [Of].
 func OfBytes(data []byte, offset int, m Memory) (*AnyArray, error) {
 	if !m.within(len(data), offset) {
 		return nil, &Error{ErrShape, "elements are outside of the memory", -1, -1, 0}
@@ -120,7 +121,7 @@ func (m *Memory) within(bytes, offset int) bool {
 
 // OfAddress makes an array from memory that Go does not manage, such as memory of C or of a device.
 // The memory must stay valid until release runs. release runs once, on any thread, when no array
-// and no queued work uses the memory. It may be nil and must not call this package.
+// and no queued work uses the memory. release may be nil and must not call this package.
 func OfAddress(address uintptr, m Memory, release func()) (*AnyArray, error) {
 	return wrap(address, &m, &released{then: release})
 }

@@ -3,8 +3,9 @@
 //go:build !gufunc_dlopen
 
 // Callcost measures how much longer a call from Go takes than the same call from C, on one element.
-// It alternates between the two in many rounds and uses the fastest round of each. It exits with 1
-// if the difference is above the bar or if the calls allocate.
+// Many rounds alternate between C and Go, and the fastest round of each counts. With -bar, the
+// program exits with 1 if the difference is above that number of nanoseconds or if the calls from
+// Go allocate memory.
 //
 //	go run ./bench [-bar nanoseconds]
 package main

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Passes the location of libgufunc to cargo: `GUFUNC_LIB_DIR`, else the folder that pkg-config
-//! reports, else the linker's default folders. In the last case it prints a warning with
-//! pkg-config's error, and the next build runs pkg-config again. Nothing is linked with the feature
-//! `load` and on docs.rs.
+//! reports, else the linker's default folders. In the last case this script prints a warning with
+//! pkg-config's error, and the next build runs pkg-config again. With the feature `load` and on
+//! docs.rs, the library is not linked.
 
 use std::env;
 use std::process::Command;
 
-/// Reports the folder to cargo, and to dependents in `DEP_GUFUNC_LIB_DIR`.
+/// Reports the folder to cargo, which passes it to dependent crates in `DEP_GUFUNC_LIB_DIR`.
 fn link_from(folder: &str) {
     println!("cargo:rustc-link-search=native={folder}");
     println!("cargo:lib_dir={folder}");
 }
 
-/// Links the libraries that pkg-config reports. Returns why if there are none.
+/// Links the libraries that pkg-config reports. If it reports none, returns the reason.
 fn ask_pkg_config() -> Result<(), String> {
     let program = env::var_os("PKG_CONFIG").unwrap_or_else(|| "pkg-config".into());
     let arguments = ["--print-errors", "--libs", "gufunc >= 0.1"];

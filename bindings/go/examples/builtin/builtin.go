@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Builtin applies functions of the standard library to slices and arrays.
+// Builtin applies ufuncs that are part of libgufunc to slices and arrays.
 package main
 
 import (

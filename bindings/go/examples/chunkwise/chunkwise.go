@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Chunkwise runs a call in chunks that reports its progress, is stopped, and is resumed.
+// Chunkwise runs a call in chunks. The call reports its progress, is stopped, and is resumed.
 package main
 
 import (

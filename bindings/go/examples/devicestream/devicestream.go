@@ -46,7 +46,7 @@ func run(spec string) error {
 	}
 	defer sum.Close()
 
-	// Nothing was waited for so far: all work is queued.
+	// The program has not waited so far, because all work is queued.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if err := stream.Synchronize(ctx); err != nil {

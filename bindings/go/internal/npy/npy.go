@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package npy reads and writes .npy files of NumPy: version 1.0, C order, little-endian.
+// Package npy reads and writes NumPy's .npy files of version 1.0 in C order and little-endian byte
+// order.
 package npy
 
 import (

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Opened opens the library at the given path, or where the loader finds it, and calls one of its
-// functions. It is built both linked with the library and with the tag gufunc_dlopen, and must
-// behave the same in both cases.
+// Opened opens the library and calls one of its functions. Without a path, the dynamic loader finds
+// the library. The program is built twice, linked with the library and with the tag gufunc_dlopen.
 //
 //	opened [path]
 package main

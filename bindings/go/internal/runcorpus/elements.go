@@ -11,7 +11,8 @@ import (
 	"example.org/gufunc"
 )
 
-// form describes the format of a real element.
+// form describes a floating-point format, which is that of an element or of a part of a complex
+// element.
 type form struct {
 	size                int
 	magnitude, infinity uint64 // bit masks of the magnitude and of infinity
@@ -47,7 +48,7 @@ func (f *form) bits(element []byte) uint64 {
 
 func (f *form) nan(bits uint64) bool { return bits&f.magnitude > f.infinity }
 
-// rank returns the position of a number in the ordered sequence of all numbers of its type. 0 and
+// rank returns the position of a number in the sorted sequence of all numbers of its format. 0 and
 // -0 have the same rank.
 func (f *form) rank(bits uint64) int64 {
 	if bits == bits&f.magnitude {
@@ -77,11 +78,12 @@ func (f *form) right(found, expected uint64, ulp int64) bool {
 	return uint64(max(a, b))-uint64(min(a, b)) <= uint64(ulp)
 }
 
-// complexRight compares real and imaginary parts, in ulps of the larger of the two parts.
+// complexRight compares real and imaginary parts. The tolerance is in ulps of the larger part of
+// the expected number.
 func (f *form) complexRight(found, expected []byte, ulp int64) bool {
 	largest, limit := 0.0, 0.0
 	for k := range 2 {
-		// A NaN part cannot provide the scale.
+		// A NaN part is never greater, so it does not determine the tolerance.
 		if part := math.Abs(f.value(f.bits(expected[k*f.size:]))); part > largest {
 			largest = part
 		}

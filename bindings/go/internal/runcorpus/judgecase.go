@@ -166,7 +166,7 @@ func (g *given) givenRight(expected *result, o *operand) error {
 	return g.elementsRight(expected, dtype, found)
 }
 
-// othersKept returns an error if bytes changed that do not belong to a written operand.
+// othersKept returns an error if the call changed bytes that do not belong to a written operand.
 func (g *given) othersKept(written []*operand) error {
 	for number, memory := range g.memory {
 		touched := make([]bool, len(memory))

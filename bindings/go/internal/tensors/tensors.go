@@ -67,10 +67,11 @@ const (
 	CPU      = C.GUF_DLPACK_CPU
 )
 
-// Producer makes one tensor of two rows and three elements, with both structures.
+// Producer owns one tensor of shape (2, 3), which is available in both DLPack structures.
 type Producer struct{ c *C.produced }
 
-// New makes a tensor. Its memory is never freed, so that a late deletion is detected.
+// New makes a tensor. The tensor's structures are never freed, so that a late call of the deleter
+// is counted.
 func New(t Tensor, major uint32) Producer {
 	return Producer{C.produce(C.uint64_t(t.Address), C.guf_dlpack_tensor{
 		device_type: C.int32_t(t.DeviceType), device_id: C.int32_t(t.Device),
@@ -85,7 +86,7 @@ func (p Producer) Managed(unversioned bool) unsafe.Pointer {
 	return unsafe.Pointer(&p.c.versioned)
 }
 
-// Deleted returns how often a deleter was called.
+// Deleted returns how often the deleters were called.
 func (p Producer) Deleted() int { return int(C.deletions(p.c)) }
 
 // Look reads the fields of a tensor.

@@ -63,8 +63,8 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// Runs the case on a device. The outer error is an error in the case, the inner one an error
-    /// of the library.
+    /// Runs the case on a device. The outer error is an error in the case, and the inner error is
+    /// an error of the library.
     pub fn run(&mut self, device: Device) -> Result<Outcome> {
         let ufunc = match gufunc::ufunc(self.json.need("ufunc")?.text()?) {
             Ok(ufunc) => ufunc,
@@ -269,7 +269,8 @@ fn operands<'v>(
     pairs.map(|(json, view)| operand(json, view, buffers)).collect()
 }
 
-/// Returns the given outputs, or one output to allocate per output of the ufunc.
+/// Returns the outputs that the case provides. If it provides none, returns an output to allocate
+/// for each output of the ufunc.
 fn outputs<'v>(
     json: &Json,
     ufunc: &Ufunc,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Comparison of elements, bit by bit or within a distance.
+//! Compares elements, bit by bit or with a tolerance.
 
 use crate::json::{Json, Result};
 use gufunc::DType;
@@ -10,7 +10,7 @@ pub struct Form {
     pub itemsize: usize,
     /// Number of real parts: 2 for complex numbers, 0 for dtypes that are not floating-point.
     parts: usize,
-    /// Bit masks of a part: the magnitude (all bits except the sign), and infinity.
+    /// Bit patterns of a part: the mask of the magnitude (all bits except the sign), and infinity.
     magnitude: u64,
     infinity: u64,
     eps: f64,
@@ -39,7 +39,7 @@ impl Form {
         self.itemsize / self.parts.max(1)
     }
 
-    /// Returns the position of a float in the ordered sequence of all floats of its type. 0 and -0
+    /// Returns the position of a float in the sorted sequence of all floats of its format. 0 and -0
     /// have the same position.
     fn rank(&self, bits: u64) -> i64 {
         let magnitude = (bits & self.magnitude) as i64;
@@ -70,7 +70,8 @@ impl Form {
         }
     }
 
-    /// Compares the parts of a complex number, in ulps of the larger part.
+    /// Compares the parts of a complex number. The tolerance is in ulps of the larger part of the
+    /// expected number.
     fn complex_right(&self, found: [u64; 2], expected: [u64; 2], ulp: u64) -> bool {
         let largest = expected.iter().map(|&bits| self.value(bits).abs()).fold(0.0, f64::max);
         let limit = match largest > 0.0 && largest.is_finite() {
@@ -110,7 +111,7 @@ fn bits_of(bytes: &[u8], size: usize) -> u64 {
     bytes[..size].iter().rev().fold(0, |bits, &byte| bits << 8 | u64::from(byte))
 }
 
-/// Checks that `found`, in C order, is the expected result.
+/// Checks that the elements in `found`, which are in C order, equal the expected result.
 pub fn all_right(blob: &[u8], result: &Json, form: &Form, found: &[u8]) -> Result<()> {
     let (at, nbytes) = (result.need("at")?.size()?, result.need("nbytes")?.size()?);
     let count = found.len() / form.itemsize;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The subset of JSON that the corpus uses: no numbers except integers, no escapes except \" and
-//! \\.
+//! Reads the subset of JSON that the corpus uses. Numbers are integers, and the only escapes are \"
+//! and \\.
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ impl Json {
         self.get(key).ok_or_else(|| format!("no \"{key}\""))
     }
 
-    /// Returns an integer. Integers beyond 53 bits are stored as strings.
+    /// Returns an integer. Integers that need more than 53 bits are strings in the file.
     pub fn int(&self) -> Result<i64> {
         match self {
             Json::Int(value) => Ok(*value),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Comparison of the outcome of a case with the expected one: see "What is expected" in the
-//! README.md of the corpus.
+//! Compares the outcome of a case with the expected outcome, which "What is expected" in the
+//! corpus's README.md describes.
 
 use crate::case::{Case, Outcome};
 use crate::elements::{all_right, Form};
@@ -8,7 +8,8 @@ use crate::json::{Json, Result};
 use crate::operands::View;
 use gufunc::{DType, DynArray, Order};
 
-/// Returns an error that describes the first difference.
+/// Returns an error that describes the first difference between the outcome and the expected
+/// outcome.
 pub fn judge(case: &Case<'_>, blob: &[u8], outcome: Outcome) -> Result<()> {
     let expect = case.json.need("expect")?;
     let expected = expect.need("status")?.text()?;
@@ -53,7 +54,7 @@ pub fn judge(case: &Case<'_>, blob: &[u8], outcome: Outcome) -> Result<()> {
     others_kept(case, &given)
 }
 
-/// Returns the views through which results are read; `None` for an allocated output.
+/// Returns the views through which the results are read, with `None` for an allocated output.
 fn given_views(case: &Case<'_>, expect: &Json, nresults: usize) -> Result<Vec<Option<View>>> {
     let input = |place: usize| case.inputs.get(place).cloned().ok_or("no such input".to_string());
     if let Some(inouts) = expect.get("inouts") {

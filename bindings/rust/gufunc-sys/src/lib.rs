@@ -4,9 +4,9 @@
 //! [`ffi`] is generated from the C headers. Assertions check the size and offset of every field.
 //!
 //! By default the library is linked: from the folder `GUFUNC_LIB_DIR`, else from the folder that
-//! pkg-config reports, else with plain `-lgufunc`. With the feature `load` nothing is linked:
-//! `loader` opens the library on first use. If there is no library, every function fails with
-//! `GUF_E_IO`, and the message names what was not found.
+//! pkg-config reports, else with plain `-lgufunc`. With the feature `load` the library is not
+//! linked; instead, `loader` opens it on first use. If the library is not found, every function
+//! fails with `GUF_E_IO`, and the message names what was not found.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 

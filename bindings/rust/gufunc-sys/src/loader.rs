@@ -21,7 +21,7 @@ pub const DEFAULT: &str = "libgufunc.so.0.1";
 /// The environment variable that selects another file.
 pub const VARIABLE: &str = "GUFUNC_LIBRARY";
 
-/// Why the library is not open: the status of every call, and a sentence.
+/// The reason why the library is not open, as a sentence, and the status that every call returns.
 struct Absence {
     status: guf_status,
     reason: String,
@@ -30,7 +30,8 @@ struct Absence {
 static LIBRARY: OnceLock<Result<Api, Absence>> = OnceLock::new();
 
 fn last_error() -> String {
-    // SAFETY: `dlerror` returns NULL or a text of this thread, valid until its next call.
+    // SAFETY: `dlerror` returns NULL or a text that is valid until this thread calls `dlerror`
+    // again.
     unsafe {
         let text = dlerror();
         if text.is_null() {
@@ -47,7 +48,7 @@ fn load(path: &OsStr) -> Result<Api, Absence> {
     };
     let absent = |reason| Absence { status: GUF_E_IO, reason };
     // SAFETY: the text is NUL-terminated. The program or environment that names the file guarantees
-    // that it is a libgufunc.
+    // that the file is a libgufunc.
     let library = unsafe { dlopen(name.as_ptr(), RTLD_NOW) };
     if library.is_null() {
         return Err(absent(format!(
@@ -75,15 +76,15 @@ fn library() -> &'static Result<Api, Absence> {
     })
 }
 
-/// Opens the library at `path`. It is opened once per process, before any other use. Later calls
-/// return the result of the first.
+/// Opens the library at `path`. The library is opened once per process, at the first use, so call
+/// this function before anything else. Later calls return the result of the first call.
 ///
 /// # Safety
-/// The file is a libgufunc or cannot be opened: its constructors run now, and its functions are
-/// called with the types of this crate.
+/// The file is a libgufunc or cannot be opened. The file's constructors run now, and its functions
+/// are called with the types of this crate.
 ///
 /// # Errors
-/// The message of the system's loader, or the entry point that is missing in the library.
+/// The message of the dynamic loader, or the name of a function that is missing in the library.
 pub unsafe fn open(path: &Path) -> Result<(), String> {
     let library = LIBRARY.get_or_init(|| load(path.as_os_str()));
     library.as_ref().map(|_| ()).map_err(|absence| absence.reason.clone())
@@ -100,7 +101,8 @@ pub fn reason() -> Option<&'static str> {
     library().as_ref().err().map(|absence| absence.reason.as_str())
 }
 
-/// Fills an error record as the library would, and returns the status.
+/// Fills an error record as a function of the library would, and returns the status. For calls
+/// without a library.
 pub(crate) unsafe fn absent(error: *mut guf_error) -> guf_status {
     let (status, reason) = match library() {
         Ok(_) => (GUF_E_IO, ""),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Measures how much longer a call on one element takes than the same call from C: `cargo bench`.
-//! The calls alternate in one run, and the fastest of many rounds counts. "made" is a C call with
-//! arguments that were prepared before. "written" is a C call that also writes its operands and
-//! arguments, as calls of programs do. With `--bar=NANOSECONDS` the benchmark fails if a call takes
-//! longer than "written" by more than that.
+//! The calls from C and from Rust alternate in one run, and the fastest of many rounds counts.
+//! "made" is a C call with arguments that were prepared before. "written" is a C call that also
+//! writes its operands and arguments, as calls of programs do. With `--bar=NANOSECONDS` the
+//! benchmark fails if a call takes longer than "written" by more than this time.
 
 use gufunc::{sys, ufunc, Array, DynArray, Ufunc};
 use std::time::Instant;
@@ -57,8 +57,8 @@ fn tensor_operand(tensor: &sys::guf_tensor) -> sys::guf_operand {
     made
 }
 
-/// Prints one row: the times of both C calls and of the Rust call, and the differences. Returns the
-/// difference from "written".
+/// Prints a line with the times of both C calls and of the Rust call, and the differences. Returns
+/// the differences of the Rust call from "made" and from "written".
 fn compare(
     name: &str,
     mut made: impl FnMut(),
@@ -97,8 +97,8 @@ fn slice_tensor(address: *const f64, shape: &[i64; 1]) -> sys::guf_tensor {
     tensor
 }
 
-// Separate functions that are not inlined, so that the compiler cannot use the arguments of
-// another.
+// The functions below are not inlined, so that the compiler cannot reuse the arguments that another
+// of these functions wrote.
 #[inline(never)]
 fn write_arrays(add: &Ufunc, arrays: [&DynArray; 3]) {
     write_and_call(add, arrays.map(array_operand));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A ufunc of the standard library on slices: broadcasting, dtypes, and an error.
+//! Applies ufuncs that are part of the library to slices: broadcasting, dtypes, and an error.
 
 use gufunc::{ufunc, view, weak};
 

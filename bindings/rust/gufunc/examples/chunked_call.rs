@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A call in chunks that is stopped and resumed: `cargo run --example chunked_call`.
+//! Stops and resumes a call in chunks: `cargo run --example chunked_call`.
 
 use gufunc::{device, ufunc, Chunks, Status};
 use std::ops::ControlFlow;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays that stay on a device, and a stream: `cargo run --example device_stream cuda:0`.
+//! Computes with arrays that stay on a device, on a stream: `cargo run --example device_stream
+//! cuda:0`.
 
 use gufunc::{device, ufunc, weak, Array, Stream};
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A generalized ufunc whose loop is a closure: moving means of rows.
+//! Creates a generalized ufunc whose loop is a closure. The ufunc computes the moving means of
+//! rows.
 
 use gufunc::{view, Context, DType};
 
@@ -23,11 +24,11 @@ fn main() -> gufunc::Result<()> {
         Ok(())
     })?;
 
-    // Each of the two rows has a different width.
+    // The two rows have windows of different widths.
     let rows = view(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], &[2, 3])?;
     println!("{}", moving_mean.call((rows, &[1i64, 2]))?);
 
-    // Along the columns: the call selects the axes, and nothing is copied.
+    // This call computes the means along the columns. It selects the axes, and nothing is copied.
     let rows = view(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0], &[2, 3])?;
     let means = moving_mean.with().axes(&[&[0], &[], &[0]]).call((rows, &[2i64]))?;
     println!("{means}");

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A ufunc of the program: `gufcc examples/kernels/discriminant.guf.cpp -o discriminant.so`, then
-//! `cargo run --example own_module discriminant.so`.
+//! Calls a ufunc of a module that gufcc compiled: `gufcc examples/kernels/discriminant.guf.cpp -o
+//! discriminant.so`, then `cargo run --example own_module discriminant.so`.
 
 use gufunc::{load_module, ufunc};
 
 fn main() -> gufunc::Result<()> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "discriminant.so".to_string());
     // SAFETY: the module is built by this project.
-    let module = unsafe { load_module(path)? }; // its ufuncs can be found as long as it is kept
+    let module = unsafe { load_module(path)? }; // while it lives, its ufuncs can be found
     println!("{:?}", module.functions()?);
 
     let a = [0.0, 0.25, 0.5, 0.75, 1.0];

@@ -11,8 +11,8 @@ static ACCUMULATE: Entries<sys::guf_accumulate_args> =
 static REDUCEAT: Entries<sys::guf_accumulate_args> =
     entries!(guf_reduceat, GUF_OPERATION_REDUCEAT, accumulate);
 
-/// A prepared [`Ufunc::accumulate`] or [`Ufunc::reduceat`]: a reduction along one axis that keeps
-/// partial results.
+/// A prepared [`Ufunc::accumulate`] or [`Ufunc::reduceat`]: a reduction along one axis with several
+/// results.
 ///
 /// ```
 /// use gufunc::ufunc;
@@ -107,7 +107,7 @@ impl<'a> Accumulate<'a> {
     /// Returns the result as a new array.
     ///
     /// # Errors
-    /// As [`Reduce::call`](crate::Reduce::call); [`Status::INDEX`] for an index out of range.
+    /// As [`Reduce::call`](crate::Reduce::call); [`Status::INDEX`] if an index is out of range.
     pub fn call(&mut self) -> Result<DynArray> {
         let made = self.launch(Output::allocate())?;
         made.ok_or_else(|| Error::new(Status::INTERNAL, "no output was allocated"))
@@ -124,7 +124,7 @@ impl<'a> Accumulate<'a> {
     /// Returns what the call would do, without running it.
     ///
     /// # Errors
-    /// The errors of [`Accumulate::call`] that occur before it runs.
+    /// The errors of [`Accumulate::call`] that occur before the work starts.
     pub fn resolve(&mut self) -> Result<Resolution> {
         let (ufunc, entries) = (self.ufunc.as_raw(), self.entries());
         // SAFETY: the operands are in the frame, which outlives the call.

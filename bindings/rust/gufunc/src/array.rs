@@ -11,10 +11,10 @@ use std::fmt;
 counted! {
     /// A reference-counted n-dimensional view of host or device memory, of any dtype.
     ///
-    /// An array is a shared handle, like a file: clones and views share its memory and keep it
-    /// alive, and calls write through `&self`. Rust accesses the elements only by copying them.
-    /// Arrays may be used from any thread. If one thread reads elements while a call of another
-    /// thread writes them, the values read are unspecified.
+    /// An array is a shared handle, like an open file: clones and views share the array's memory
+    /// and keep it alive, and calls write through `&self`. Rust accesses the elements only by
+    /// copying them. Arrays may be used from any thread. If one thread reads elements while a call
+    /// of another thread writes them, the values read are unspecified.
     ///
     /// `Display` formats the values as NumPy does, followed by shape, dtype and device.
     DynArray, guf_array, guf_array_retain, guf_array_release
@@ -61,7 +61,7 @@ macro_rules! flags {
 }
 
 flags! {
-    /// Whether the array is refused as an output.
+    /// Whether the array is rejected as an output.
     is_read_only = GUF_ARRAY_READ_ONLY;
     /// Whether the elements are contiguous with the last axis fastest.
     is_c_contiguous = GUF_ARRAY_C_CONTIGUOUS;
@@ -69,7 +69,7 @@ flags! {
     is_f_contiguous = GUF_ARRAY_F_CONTIGUOUS;
     /// Whether the addresses of all elements are multiples of their alignment.
     is_aligned = GUF_ARRAY_ALIGNED;
-    /// Whether the elements have the other byte order.
+    /// Whether the elements have another byte order than the machine.
     is_swapped = GUF_ARRAY_SWAPPED;
     /// Whether the array owns its memory, that is, is not a view.
     owns_data = GUF_ARRAY_OWNS_DATA;
@@ -184,7 +184,8 @@ impl DynArray {
         wrapped
     }
 
-    /// Returns a description of the array. Cheap, except for allocating the two lists.
+    /// Returns a description of the array. This is cheap, except for the allocation of the two
+    /// lists.
     ///
     /// # Errors
     /// Any error that the library reports.

@@ -29,9 +29,9 @@ pub struct At<'a> {
 }
 
 impl Ufunc {
-    /// Prepares the application of the ufunc in place to indexed elements. An index that occurs
-    /// several times is applied each time. `indices` are integer operands that index the first
-    /// axes.
+    /// Prepares the application of the ufunc in place to indexed elements. If an index occurs
+    /// several times, the ufunc is applied once for each occurrence. `indices` are integer operands
+    /// that index the first axes.
     pub fn at<'a>(&'a self, array: impl Into<Output<'a>>, indices: impl Inputs<'a>) -> At<'a> {
         At {
             ufunc: self,
@@ -55,7 +55,8 @@ impl<'a> At<'a> {
         device;
         stream;
         threads;
-        /// The flags of every application are reported, also for repeated indices.
+        /// The flags of every application are reported, including the applications to a repeated
+        /// index.
         report_fp_flags;
         fail_on_fp_flags;
     }
@@ -76,7 +77,7 @@ impl<'a> At<'a> {
         Ok((run(&mut args)?, frame))
     }
 
-    /// Changes the array.
+    /// Applies the ufunc, which changes the array.
     ///
     /// # Errors
     /// [`Status::INDEX`](crate::Status::INDEX), [`Status::SHAPE`](crate::Status::SHAPE),
@@ -91,7 +92,7 @@ impl<'a> At<'a> {
     /// Returns what the call would do, without running it.
     ///
     /// # Errors
-    /// The errors of [`At::call`] that occur before it runs.
+    /// The errors of [`At::call`] that occur before the work starts.
     pub fn resolve(&mut self) -> Result<Resolution> {
         let ufunc = self.ufunc.as_raw();
         // SAFETY: the operands are in the frame, which outlives the call.

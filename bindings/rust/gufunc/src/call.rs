@@ -16,22 +16,23 @@ pub(crate) static CALL: Entries<sys::guf_call_args> = entries!(guf_call, GUF_OPE
 pub(crate) static OUTER: Entries<sys::guf_call_args> =
     entries!(guf_outer, GUF_OPERATION_OUTER, call);
 
-/// Selects whether operands in host memory are copied when a call runs on a device that cannot read
-/// them.
+/// Selects whether operands in host memory are copied when a call runs on a device that cannot
+/// access host memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum HostPolicy {
     /// If all operands are in host memory, they are copied, and outputs are allocated in host
-    /// memory. A mix of host and device memory is refused.
+    /// memory. A mix of host and device memory is rejected.
     #[default]
     Refuse = sys::GUF_HOST_DEFAULT,
-    /// A mix is copied too. Outputs are allocated on the device.
+    /// In a mix of host and device memory, the operands in host memory are copied. Outputs are
+    /// allocated on the device.
     Copy = sys::GUF_HOST_COPY,
     /// Like `Copy`, and a warning is logged.
     CopyAndWarn = sys::GUF_HOST_COPY_AND_WARN,
 }
 
-/// A call with keywords, made by [`Ufunc::with`]. It may be used for several calls.
+/// A call with keywords, made by [`Ufunc::with`]. The same value may run several calls.
 ///
 /// ```
 /// use gufunc::{ufunc, Casting, DType};
@@ -60,7 +61,7 @@ pub struct Call<'a> {
     failed: Option<Error>,
 }
 
-/// Returns the axes of one operand in the form of C.
+/// Converts the axes of one operand to the C structure.
 fn core_axes(axes: &[i64]) -> sys::guf_core_axes {
     sys::guf_core_axes { axis: axes.as_ptr(), naxis: crate::array::count(axes), reserved: 0 }
 }
@@ -80,8 +81,8 @@ impl<'a> Call<'a> {
     }
 
     keywords! {
-        /// Sets a mask (`bool`), broadcast with the loop dimensions. Where it is false, outputs
-        /// keep their values.
+        /// Sets a mask (`bool`), broadcast with the loop dimensions. Where the mask is false,
+        /// outputs keep their values.
         where_;
         order;
         /// Sets the required output dtype of the loop.
@@ -101,7 +102,8 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Sets the dtypes of the loop: nin + nout of them, [`DType::UNSPECIFIED`] for any.
+    /// Sets the dtypes of the loop: one per input and output. [`DType::UNSPECIFIED`] allows any
+    /// dtype.
     pub fn signature(mut self, types: &'a [DType]) -> Self {
         self.args.nsignature = crate::array::count(types);
         self.args.signature = types.as_ptr().cast();
@@ -145,12 +147,12 @@ impl<'a> Call<'a> {
         self
     }
 
-    /// Returns the mask, if there is one.
+    /// Returns the mask of the call, if it has one.
     pub(crate) fn mask(&self) -> Option<&Operand<'a>> {
         self.mask.as_ref()
     }
 
-    /// Returns the stream, if there is one.
+    /// Returns the stream of the call, if it has one.
     pub(crate) fn on_stream(&self) -> Option<&'a Stream> {
         self.borrowed.stream
     }
@@ -201,7 +203,8 @@ impl<'a> Call<'a> {
         entries: &Entries<sys::guf_call_args>,
     ) -> Result<Vec<Option<DynArray>>> {
         if outputs.is_empty() && self.ufunc.nout() > 0 {
-            // The library would allocate the outputs in operands that the frame does not have.
+            // The library would store the outputs that it allocates in operands that the frame does
+            // not have.
             let message = format!("outputs: expected {}, got none", self.ufunc.nout());
             return Err(Error::new(Status::ARG, message));
         }
@@ -284,7 +287,7 @@ impl<'a> Call<'a> {
         self.single(inputs.into_inputs().as_ref(), &OUTER)
     }
 
-    /// Like [`Call::outer`], and writes to an existing output.
+    /// Like [`Call::outer`], but writes the result to an existing output.
     ///
     /// # Errors
     /// As [`Call::outer`] and [`Ufunc::call_into`].

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Closures of the program that C calls. Their errors are written to C's error record, and no panic
-//! leaves them.
+//! Functions through which C calls closures of the program. They write the error of a closure to
+//! C's error record, and no panic propagates out of them.
 
 use crate::{Error, Result, Status};
 use gufunc_sys as sys;
@@ -20,7 +20,7 @@ pub(crate) unsafe fn guarded(
     let Err(failure) = answer.unwrap_or_else(|panic| Err(of_panic(panic))) else {
         return sys::GUF_OK;
     };
-    // A status that is not an error, such as `OK`, would be taken for success.
+    // C would treat a status that is not an error, such as `OK`, as success.
     let status = if failure.status().is_error() { failure.status() } else { Status::LOOP };
     // SAFETY: guaranteed by the caller.
     if let Some(record) = unsafe { record.as_mut() } {
@@ -61,14 +61,14 @@ fn of_panic(panic: Box<dyn Any + Send>) -> Error {
     Error::new(Status::LOOP, text)
 }
 
-/// Runs a closure whose result C does not receive. A panic ends here and its payload is dropped.
+/// Runs a closure whose result C does not receive. A panic of the closure does not propagate.
 pub(crate) fn quietly(run: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
         of_panic(panic);
     }
 }
 
-/// Frees the boxed closure of a callback. It runs on any thread.
+/// Frees the boxed closure of a callback. The library may call this function on any thread.
 pub(crate) unsafe extern "C" fn destroy<T>(user: *mut c_void) {
     // SAFETY: `user` is the box that was passed to the library, which frees it once.
     let closure = unsafe { Box::from_raw(user.cast::<T>()) };

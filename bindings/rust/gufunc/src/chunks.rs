@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls on arrays that are larger than the memory of a device or of the host.
+//! Calls in chunks, for arrays that are larger than the memory of a device or of the host.
 
 use crate::status::check;
 use crate::{Call, Error, Inputs, Outputs, Result};
@@ -55,16 +55,17 @@ impl<'a> Chunks<'a> {
         self
     }
 
-    /// Sets the number of outer items to skip: they are neither read nor written. Used to resume a
-    /// stopped call.
+    /// Sets the number of outer items to skip, which are neither read nor written. Use this to
+    /// resume a stopped call.
     pub fn first_item(mut self, item: i64) -> Self {
         self.first_item = item;
         self
     }
 
-    /// Sets a function that is called on this thread after each chunk, with the number of outer
-    /// items that are in the outputs and the total number. `Break` stops the call with `CANCELLED`.
-    /// A panic in the function stops the call too, and continues after it.
+    /// Sets a function that is called on the calling thread after each chunk. Its arguments are the
+    /// number of outer items whose results are in the outputs, and the total number of outer items.
+    /// If the function returns `Break`, the call stops with `CANCELLED`. If the function panics,
+    /// the call stops and the panic continues.
     pub fn progress(mut self, progress: impl FnMut(i64, i64) -> ControlFlow<()> + 'a) -> Self {
         self.progress = Some(Box::new(progress));
         self
@@ -74,9 +75,10 @@ impl<'a> Chunks<'a> {
 /// Error of a chunked call that failed or was stopped.
 #[derive(Clone, Debug)]
 pub struct ChunksError {
-    /// Number of outer items that are in the outputs: the `first_item` to resume with.
+    /// Number of outer items whose results are in the outputs. To resume the call, pass it to
+    /// [`Chunks::first_item`].
     pub items: i64,
-    /// The reason.
+    /// The error that stopped the call.
     pub error: Error,
 }
 
@@ -119,8 +121,8 @@ unsafe extern "C" fn watch(user: *mut c_void, done: i64, items: i64) -> i32 {
 
 impl Call<'_> {
     /// Applies the ufunc in chunks along its outermost loop dimension. Operands must be in host
-    /// memory and all outputs given. The call is complete on return. Returns the number of outer
-    /// items.
+    /// memory, and all outputs must be given. The call is complete on return. Returns the number of
+    /// outer items.
     ///
     /// # Errors
     /// The errors of the call, with the number of completed items; `CANCELLED` if `progress`

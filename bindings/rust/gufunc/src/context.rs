@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 counted! {
-    /// A registry of ufuncs and modules on top of the standard library.
+    /// A registry of ufuncs and modules, in addition to the ufuncs that are part of the library.
     ///
     /// Most programs use the context of the process, [`Context::default`]. A new context keeps its
     /// names separate. Cloning returns another reference to the same context.
@@ -42,7 +42,8 @@ impl Context {
         Ok(Context { raw })
     }
 
-    /// Finds a device: `"cpu"`, `"cuda:0"`, `"roc:1"`, or `"auto"`, the first usable one.
+    /// Finds a device: `"cpu"`, `"cuda:0"`, `"roc:1"`, or `"auto"`, which chooses the first usable
+    /// device.
     ///
     /// # Errors
     /// [`Status::ARG`] for a malformed spec, [`Status::NO_BACKEND`], [`Status::NO_DEVICE`], or the
@@ -58,7 +59,7 @@ impl Context {
     /// Finds a ufunc by its name, or by `"module:name"`.
     ///
     /// # Errors
-    /// [`Status::NOT_FOUND`]; the message contains the nearest name.
+    /// [`Status::NOT_FOUND`]; the message contains the most similar name.
     pub fn ufunc(&self, name: &str) -> Result<Ufunc> {
         let name = c_string(name)?;
         let mut raw = std::ptr::null_mut();
@@ -87,12 +88,12 @@ impl Context {
         (0..count).map(name_at).collect()
     }
 
-    /// Loads a module that gufcc made, and registers its ufuncs as `"module:name"`. They can be
-    /// found as long as the module, or one of its ufuncs, exists.
+    /// Loads a module that gufcc made, and registers its ufuncs as `"module:name"`. The ufuncs can
+    /// be found as long as the module, or one of its ufuncs, exists.
     ///
     /// # Safety
-    /// Code of the file runs in this process, now and in calls of its ufuncs. The caller guarantees
-    /// that the code is sound and accesses no memory except its operands.
+    /// Code of the file runs in this process, now and in calls of the module's ufuncs. The caller
+    /// guarantees that the code is sound and accesses no memory except its operands.
     ///
     /// # Errors
     /// [`Status::IO`], [`Status::BAD_FILE`], [`Status::ABI`], or [`Status::EXISTS`] for another
@@ -209,8 +210,8 @@ pub fn log_read() -> Result<Option<(LogLevel, String)>> {
 }
 
 /// Waits for all streams, stops the library's threads, runs queued callbacks and frees caches. A
-/// program need not call it at exit. Returns `false` if work was still running after `timeout`; the
-/// library is then still usable.
+/// program need not call it at exit. Returns `false` if work was still running after `timeout`; in
+/// this case the library stays usable.
 ///
 /// # Errors
 /// Any error that the library reports.

@@ -16,8 +16,8 @@ impl DynArray {
     /// a stream if one is given.
     ///
     /// # Errors
-    /// [`Status::READ_ONLY`]; [`Status::OVERFLOW`] for a weak int that does not fit;
-    /// [`Status::ARG`] if the value is not a scalar.
+    /// [`Status::READ_ONLY`]; [`Status::OVERFLOW`] for a weak integer that does not fit into the
+    /// dtype; [`Status::ARG`] if the value is not a scalar.
     pub fn fill(&self, value: Operand<'_>, stream: Option<&Stream>) -> Result<()> {
         let mut frame = crate::frame::Frame::new();
         let value = frame.place(&value)?;
@@ -101,7 +101,7 @@ impl DynArray {
 
     /// Waits at most `timeout` for all work on the array that was submitted to the library, with or
     /// without a stream. Returns `false` if work is still running. Failures of the work are not
-    /// reported here but by its stream or device. Blocks.
+    /// reported here, but by the stream or device of the work. Blocks.
     ///
     /// # Errors
     /// [`Status::CAPTURE`] if a stream with this work is being captured, [`Status::NO_MEMORY`].
@@ -112,13 +112,14 @@ impl DynArray {
         Ok(status == Status::OK)
     }
 
-    /// Copies all elements into memory of the program, in order `C` or `F`; with a stream, after
-    /// the work of the stream. The copy is complete on return, because the memory is borrowed only
-    /// for the call.
+    /// Copies all elements into memory of the program, in order `C` or `F`. With a stream, the copy
+    /// runs after the work of the stream; without one, it runs after all pending work on the array.
+    /// The copy is complete on return, because the memory is borrowed only for the call.
     ///
     /// # Errors
     /// [`Status::DTYPE`] if the array has another dtype than `T`, [`Status::SHAPE`] if the lengths
-    /// differ, [`Status::CAPTURE`] while the stream is being captured; a failure of the stream.
+    /// differ, [`Status::CAPTURE`] while the stream is being captured; or the failure of the
+    /// stream's work.
     pub fn copy_to_host<T: Element>(
         &self,
         destination: &mut [T],
@@ -126,7 +127,8 @@ impl DynArray {
         stream: Option<&Stream>,
     ) -> Result<()> {
         self.expect::<T>(destination.len())?;
-        // Memory that is borrowed for this call must not become part of a graph.
+        // The query fails during a capture. Memory that is borrowed only for this call must not
+        // become part of a graph.
         stream.map_or(Ok(true), Stream::query)?;
         // SAFETY: the memory is borrowed until the wait has ended.
         let copied = unsafe {
@@ -140,7 +142,7 @@ impl DynArray {
         copied
     }
 
-    /// Queues a copy into memory of the program. Without a stream it is complete on return.
+    /// Queues a copy into memory of the program. Without a stream, the copy is complete on return.
     ///
     /// # Safety
     /// `nbytes` bytes at `destination` are writable and not used otherwise until the work of the
@@ -210,7 +212,8 @@ impl DynArray {
     }
 }
 
-/// Zeroes memory whose bytes are not valid values after a failed copy.
+/// Zeroes the memory if it contains bytes that are not valid values of `T`, such as after a failed
+/// copy.
 fn scrub<T: Element>(memory: &mut [T]) {
     let bytes = memory.as_mut_ptr().cast::<u8>();
     if !T::valid(bytes_of(memory)) {

@@ -20,7 +20,7 @@ pub struct Device {
 
 // SAFETY: a handle is a value that the library looks up.
 unsafe impl Send for Device {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Device {}
 
 /// Description of a backend.
@@ -40,7 +40,7 @@ pub struct BackendInfo {
     pub version: String,
     /// Version of the vendor's driver.
     pub driver: String,
-    /// Path of the plugin; `""` for the backend in the library.
+    /// Path of the plugin; `""` for the backend that is part of the library.
     pub path: String,
 }
 
@@ -87,7 +87,7 @@ pub struct DeviceMemory {
 }
 
 /// Returns descriptions of all available backends. With `probe` the drivers are opened first, so
-/// that the result is final. Without it only the notes in the plugins' files are read.
+/// that the result is final. Without `probe`, only the ELF notes in the plugins' files are read.
 ///
 /// # Errors
 /// [`Status::NO_MEMORY`]. An unusable backend is described in the result and is not an error.
@@ -118,8 +118,8 @@ fn backend_info(index: u32, probe: bool) -> Result<BackendInfo> {
 /// Loads a plugin by its absolute path, in addition to the plugins of the search path.
 ///
 /// # Safety
-/// Code of the file runs in this process. The caller guarantees that it is sound, like a linked
-/// library.
+/// Code of the file runs in this process. The caller guarantees that the code is sound, as for a
+/// linked library.
 ///
 /// # Errors
 /// [`Status::IO`], [`Status::BAD_FILE`], [`Status::ABI`], [`Status::UNTRUSTED`],
@@ -191,7 +191,7 @@ impl Device {
         })
     }
 
-    /// Whether this is the device of `"auto"`. Its `info` describes the chosen device instead.
+    /// Whether this is the device of `"auto"`, whose `info` describes the chosen device.
     pub(crate) fn is_auto(self) -> Result<bool> {
         Ok(crate::device(&self.info()?.spec)? != self)
     }
@@ -200,7 +200,7 @@ impl Device {
     /// Returns `false` if the work is still running. Blocks.
     ///
     /// # Errors
-    /// The first failure of that work since the last report.
+    /// The first failure of the work since the last report.
     pub fn synchronize(self, timeout: Option<Duration>) -> Result<bool> {
         let limit = nanoseconds(timeout);
         // SAFETY: the function accepts any handle.
@@ -257,11 +257,11 @@ impl Device {
         check(|error| unsafe { sys::guf_device_enable_peer(self.raw, peer.raw, error) })
     }
 
-    /// Returns the vendor's handle of the stream on which the device runs work without a stream.
-    /// The handle is borrowed.
+    /// Returns the handle of the vendor's stream on which the device runs the work that is queued
+    /// without a stream. The device continues to own the vendor's stream.
     ///
     /// # Errors
-    /// [`Status::UNSUPPORTED`] if there is none.
+    /// [`Status::UNSUPPORTED`] if the backend has no such streams (cpu).
     pub fn native_stream(self) -> Result<u64> {
         let mut native = 0;
         let none = std::ptr::null_mut();
@@ -270,16 +270,16 @@ impl Device {
         Ok(native)
     }
 
-    /// Page-locks a vector's memory, so that copies need no staging, until the result is dropped or
-    /// turned back into a vector ([`Registered::into_vec`]). The result owns the vector: if locked
-    /// memory were freed, the device could write memory that belongs to something else.
+    /// Page-locks a vector's memory, so that copies need no staging. The memory stays locked until
+    /// the result is dropped or converted back to a vector ([`Registered::into_vec`]). The result
+    /// owns the vector, because the device could otherwise write memory that was freed and reused.
     ///
     /// # Errors
     /// [`Status::ARG`] for an empty vector, [`Status::EXISTS`] if the memory is already locked,
     /// [`Status::UNSUPPORTED`].
     pub fn register<T: Element>(self, mut memory: Vec<T>) -> Result<Registered<T>> {
         let (address, size) = (memory.as_mut_ptr() as u64, size_of_val(&memory[..]) as u64);
-        // SAFETY: the guard owns the memory and unregisters it.
+        // SAFETY: the result owns the memory and unregisters it.
         check(|error| unsafe { sys::guf_host_register(self.raw, address, size, error) })?;
         Ok(Registered { device: self, memory })
     }

@@ -7,9 +7,9 @@ use crate::{Array, DynArray, Element, Error, Order, Result, Status, Stream};
 use gufunc_sys as sys;
 use std::ptr::NonNull;
 
-/// A DLPack tensor with the exclusive right to delete it. The right is used by dropping this value,
-/// by making an array from it ([`DynArray::from_dlpack`]), or by passing its pointer on
-/// ([`DlpackTensor::into_versioned`]).
+/// A DLPack tensor with the exclusive right to delete it. Dropping this value deletes the tensor.
+/// [`DynArray::from_dlpack`] transfers the right to an array, and [`DlpackTensor::into_versioned`]
+/// to the caller.
 ///
 /// ```
 /// use gufunc::{Array, DlpackTensor, DynArray};
@@ -36,12 +36,12 @@ unsafe impl Send for DlpackTensor {}
 // SAFETY: no method changes anything through a shared reference.
 unsafe impl Sync for DlpackTensor {}
 
-/// The stream with which an exchange of arrays is synchronized: a stream of this library or a
-/// default stream of the vendor, which has no handle. For host memory it is
+/// The stream with which an exchange of arrays is synchronized: a stream of this library, or a
+/// default stream of the vendor, which has no handle. For host memory it must be
 /// [`DlpackStream::Unordered`].
 #[derive(Clone, Copy, Debug, Default)]
 pub enum DlpackStream<'a> {
-    /// No stream waits: the values are complete, or are produced by work without a stream.
+    /// No synchronization: the values are complete, or are produced by work without a stream.
     #[default]
     Unordered,
     /// A stream of the array's device.
@@ -80,9 +80,9 @@ impl DlpackTensor {
     /// Takes ownership of a `DLManagedTensorVersioned` of any version.
     ///
     /// # Safety
-    /// The tensor is live, and the caller owns it and does not use it again. Until the deleter is
-    /// called, the tensor describes valid memory, which is writable unless the tensor is read-only.
-    /// Any thread may call the deleter.
+    /// The tensor is live, and the caller owns the tensor and does not use it again. Until the
+    /// deleter is called, the tensor describes valid memory, which is writable unless the tensor is
+    /// read-only. Any thread may call the deleter.
     ///
     /// # Errors
     /// [`Status::ARG`] for NULL.
@@ -107,7 +107,8 @@ impl DlpackTensor {
         }
     }
 
-    /// Returns the pointer; the caller must then call its deleter.
+    /// Returns the pointer to the tensor. The caller becomes responsible for calling the tensor's
+    /// deleter.
     ///
     /// # Errors
     /// Returns the tensor unchanged if it is unversioned.
@@ -146,7 +147,8 @@ impl DlpackTensor {
         }
     }
 
-    /// Whether the memory is read-only. An unversioned tensor has no flag for it.
+    /// Whether the memory is read-only. An unversioned tensor has no such flag and counts as
+    /// writable.
     pub fn is_read_only(&self) -> bool {
         self.has(sys::GUF_DLPACK_READ_ONLY)
     }
@@ -190,10 +192,10 @@ impl Drop for DlpackTensor {
 }
 
 impl DynArray {
-    /// Makes an array from a tensor, without a copy. Work that is queued on the device without a
-    /// stream later runs after the work that is on `ready_on` now. This function does not wait. The
-    /// tensor's deleter runs when the last array or view is gone, or before this function returns
-    /// if it fails.
+    /// Makes an array from a tensor, without a copy. Work that is queued later on the device
+    /// without a stream runs after the work that is on `ready_on` now. This function does not wait.
+    /// The tensor's deleter runs when the last array or view is gone, or before this function
+    /// returns if it fails.
     ///
     /// # Errors
     /// [`Status::ABI`] if the major version is not 1, [`Status::DTYPE`], [`Status::SHAPE`],
@@ -204,7 +206,8 @@ impl DynArray {
         tensor: DlpackTensor,
         ready_on: impl Into<DlpackStream<'a>>,
     ) -> Result<Self> {
-        // Without a library the tensor must stay in this value, because nothing takes it below.
+        // If no library was found, `tensor` must keep the ownership, because no function of the
+        // library takes it.
         #[cfg(feature = "load")]
         if let Some(reason) = sys::loader::reason() {
             return Err(Error::new(Status::IO, reason));
@@ -226,20 +229,21 @@ impl DynArray {
     }
 
     /// Makes a tensor of DLPack version 1.0 from the array's memory. `consumer` is the stream that
-    /// will read the tensor: it waits for the work that is queued on the device without a stream so
-    /// far. The memory lives until the work that `consumer` has queued when the tensor is deleted
-    /// is complete. The tensor keeps the stream alive; an adopted stream must outlive the tensor.
+    /// will read the tensor. It waits for the work that has been queued on the device without a
+    /// stream. The memory lives until the tensor is deleted and the work that is queued on
+    /// `consumer` at that time is complete. The tensor keeps the stream alive; the native handle of
+    /// an adopted stream must outlive the tensor.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] for a datetime type, a structured dtype, or elements in the other byte
-    /// order, [`Status::UNSUPPORTED`] if a stride is not a multiple of the item size,
+    /// [`Status::DTYPE`] for a datetime type, a structured dtype, or elements in another byte order
+    /// than the machine's, [`Status::UNSUPPORTED`] if a stride is not a multiple of the item size,
     /// [`Status::DEVICE_MISMATCH`] for the stream, [`Status::ARG`] for a stream with host memory.
     pub fn to_dlpack<'a>(&self, consumer: impl Into<DlpackStream<'a>>) -> Result<DlpackTensor> {
         self.export(consumer.into(), 0)
     }
 
-    /// Makes a tensor from a copy for the exclusive use of the consumer, and sets the tensor's flag
-    /// for it.
+    /// Makes a tensor from a copy of the array for the exclusive use of the consumer, and sets the
+    /// tensor's flag [`DlpackTensor::is_copied`].
     ///
     /// # Errors
     /// As [`DynArray::copy`] and [`DynArray::to_dlpack`].
@@ -264,7 +268,7 @@ impl DynArray {
     ///
     /// # Errors
     /// As [`DynArray::to_dlpack`]; [`Status::READ_ONLY`] for a read-only array, because the
-    /// structure has no flag for it.
+    /// structure has no flag for read-only memory.
     pub fn to_dlpack_unversioned<'a>(
         &self,
         consumer: impl Into<DlpackStream<'a>>,

@@ -28,7 +28,7 @@ macro_rules! dtypes {
 }
 
 dtypes! {
-    /// Not specified; in signatures, any dtype.
+    /// No dtype is specified. In the signature of a call, it allows any dtype.
     UNSPECIFIED = GUF_DTYPE_UNSPECIFIED;
     /// `bool`.
     BOOL = GUF_BOOL;
@@ -76,7 +76,7 @@ pub const NAT: i64 = sys::GUF_NAT;
 pub enum Casting {
     /// No casts.
     No = sys::GUF_CASTING_NO,
-    /// Byte order only.
+    /// Changes of the byte order only.
     Equiv = sys::GUF_CASTING_EQUIV,
     /// Casts that preserve every value.
     Safe = sys::GUF_CASTING_SAFE,
@@ -92,7 +92,7 @@ pub enum Casting {
 #[repr(i32)]
 #[allow(missing_docs)]
 pub enum TimeUnit {
-    /// No unit: the unit of the other operand.
+    /// No unit of its own: the value has the unit of the other operand.
     Generic = sys::GUF_UNIT_GENERIC,
     Year = sys::GUF_UNIT_YEAR,
     Month = sys::GUF_UNIT_MONTH,
@@ -152,7 +152,7 @@ impl DType {
         self.0
     }
 
-    /// Makes a dtype from a C value, which the library checks when it is used.
+    /// Makes a dtype from a C value. The library checks the value when the dtype is used.
     pub const fn from_raw(raw: u32) -> Self {
         DType(raw)
     }
@@ -204,10 +204,12 @@ impl DType {
         Ok(possible != 0)
     }
 
-    /// Returns the smallest dtype to which both can be cast safely, like NumPy's `promote_types`.
+    /// Returns the smallest dtype to which both dtypes can be cast safely, like NumPy's
+    /// `promote_types`.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] if there is no common dtype, [`Status::OVERFLOW`] for units.
+    /// [`Status::DTYPE`] if there is no common dtype, [`Status::OVERFLOW`] if the common unit
+    /// cannot be represented.
     pub fn promote(self, other: DType) -> Result<DType> {
         let mut promoted = 0;
         // SAFETY: the result pointer is valid for the call.
@@ -246,11 +248,12 @@ impl DType {
         matches!(self.0 & 0xff, 0x80 | 0x81)
     }
 
-    /// Registers a structured dtype, whose elements only loops of the program can interpret.
+    /// Registers a structured dtype. Only loops of the program can interpret its elements.
     /// Registering the same name with the same layout again returns the same dtype.
     ///
     /// # Errors
-    /// [`Status::ARG`], [`Status::EXISTS`] for another layout, [`Status::NO_MEMORY`].
+    /// [`Status::ARG`], [`Status::EXISTS`] if the name is registered with another layout,
+    /// [`Status::NO_MEMORY`].
     pub fn register(name: &str, itemsize: usize, alignment: usize) -> Result<DType> {
         let name = c_string(name)?;
         let small = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);

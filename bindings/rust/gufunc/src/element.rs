@@ -6,9 +6,9 @@ use crate::DType;
 /// A type whose values are elements of arrays.
 ///
 /// # Safety
-/// A value has exactly the representation of an element of `dtype()`: the same size, no padding
-/// (because all bytes are read), and valid for all bits that [`Element::valid`] accepts. A struct
-/// of the program may implement this trait:
+/// A value has exactly the representation of an element of `dtype()`. Both have the same size, the
+/// type has no padding, because all bytes are read, and all bits that [`Element::valid`] accepts
+/// are a valid value. A struct of the program may implement this trait:
 ///
 /// ```
 /// use gufunc::{DType, Element};
@@ -32,7 +32,8 @@ pub unsafe trait Element: Copy + Send + Sync + 'static {
     /// Returns the dtype of the elements.
     fn dtype() -> DType;
 
-    /// Whether elements of `dtype` are values of this type. `i64` also reads datetime types.
+    /// Whether elements of `dtype` can be read as values of this type. `i64` also reads elements of
+    /// datetime types.
     fn reads(dtype: DType) -> bool {
         dtype == Self::dtype()
     }
@@ -99,8 +100,8 @@ unsafe impl Element for bool {
 
     #[inline(always)]
     unsafe fn load(at: *const u8) -> Self {
-        // SAFETY: guaranteed by the caller. Uninitialized memory of the program may hold other
-        // bytes than 0 and 1.
+        // SAFETY: guaranteed by the caller. Uninitialized memory of the program may contain bytes
+        // other than 0 and 1.
         unsafe { at.read() != 0 }
     }
 }

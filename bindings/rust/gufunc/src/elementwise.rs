@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Closures from numbers to a number, used as loops.
+//! Closures that compute one element from one to four elements, as loops of elementwise ufuncs.
 
 use crate::{DType, Element, LoopArgs};
 
-/// A closure from elements to an element. `A` is the list of the types of the arguments. The
-/// closure can only be run as a loop ([`Ufunc::add_elementwise`](crate::Ufunc::add_elementwise)):
+/// A closure that computes one element from one to four elements. `A` is the tuple of the types of
+/// the arguments and of the result. The closure can be run only as a loop
+/// ([`Ufunc::add_elementwise`](crate::Ufunc::add_elementwise)):
 ///
 /// ```compile_fail,E0133
 /// use gufunc::{Elementwise, LoopArgs};
@@ -15,7 +16,7 @@ use crate::{DType, Element, LoopArgs};
 pub trait Elementwise<A>: Send + Sync + 'static {
     /// Returns the dtypes of the operands, the result last.
     fn types() -> Vec<DType>;
-    /// Computes all items.
+    /// Calls the closure for each item and writes the results.
     ///
     /// # Safety
     /// The operands have these dtypes and no core dimensions.

@@ -43,7 +43,7 @@ impl Frame {
         self.used += 1;
         self.borrows |= operand.is_borrowed();
         // SAFETY: the index is in the list. The pointer is derived from the whole list, because C
-        // also accesses the operands after it.
+        // also accesses the operands that follow.
         Ok(unsafe { self.operands.as_mut_ptr().add(self.used - 1).cast() })
     }
 
@@ -92,7 +92,7 @@ impl Frame {
     pub(crate) fn wait_for_devices(&self) -> Result<()> {
         for operand in &self.operands[..self.used] {
             let operand = operand.as_ptr();
-            // SAFETY: `place` wrote these fields, and a tensor is in the frame.
+            // SAFETY: `place` wrote these fields, and the tensor of an operand is in the frame.
             let device = unsafe {
                 match (*operand).kind {
                     sys::GUF_OPERAND_TENSOR => (*(*operand).tensor).device,

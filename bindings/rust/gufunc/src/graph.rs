@@ -7,13 +7,13 @@ use crate::{Result, Stream};
 use gufunc_sys as sys;
 
 counted! {
-    /// Recorded work of a stream, which keeps the arrays that it uses alive. See
+    /// Recorded work of a stream. A graph keeps the arrays that the work uses alive. See
     /// [`Stream::begin_capture`].
     Graph, guf_graph, guf_graph_retain, guf_graph_release
 }
 
 impl Graph {
-    /// Queues the work as a whole on a stream of its device.
+    /// Queues the work as a whole on a stream of the graph's device.
     ///
     /// # Errors
     /// [`Status::DEVICE_MISMATCH`](crate::Status::DEVICE_MISMATCH),

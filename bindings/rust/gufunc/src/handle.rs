@@ -14,7 +14,7 @@ macro_rules! counted {
         // SAFETY: handles are values that the library looks up; any thread may use and release
         // them.
         unsafe impl Send for $name {}
-        // SAFETY: as above.
+        // SAFETY: as for `Send`.
         unsafe impl Sync for $name {}
 
         impl $name {
@@ -43,7 +43,8 @@ macro_rules! counted {
             /// Returns another reference to the same object.
             fn clone(&self) -> Self {
                 // SAFETY: the function accepts any handle. For a live handle it cannot fail. For
-                // NULL, the default context, it does nothing, even if no library was found.
+                // NULL, which is the default context, the function does nothing, even if no library
+                // was found.
                 unsafe { gufunc_sys::$retain(self.raw, std::ptr::null_mut()) };
                 Self { raw: self.raw }
             }
@@ -61,7 +62,8 @@ macro_rules! counted {
     };
 }
 
-/// Implements `Debug` for handles that have no description: the type and the number.
+/// Implements `Debug` for handles that have no description. It prints the type and the handle's
+/// number.
 macro_rules! shown {
     ($($name:ident)*) => {$(
         impl std::fmt::Debug for crate::$name {

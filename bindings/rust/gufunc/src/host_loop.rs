@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ufuncs of the program: closures as loops on the cpu.
+//! Ufuncs that the program creates, with closures as loops on the cpu.
 
 use crate::array::count;
 use crate::callback::{destroy, guarded};
@@ -38,7 +38,7 @@ type Loop = Box<dyn Fn(&LoopArgs<'_>) -> Result<()> + Send + Sync>;
 
 impl Context {
     /// Begins to create a ufunc with `nin` inputs and `nout` outputs and without loops. With a
-    /// [`Builder::signature`] both may be 0, because the signature determines them.
+    /// [`Builder::signature`], `nin` and `nout` may be 0, because the signature determines them.
     pub fn create<'a>(&'a self, name: &'a str, nin: usize, nout: usize) -> Builder<'a> {
         let mut desc = sys::guf_ufunc_desc::new();
         desc.nin = i32::try_from(nin).unwrap_or(i32::MAX);
@@ -93,9 +93,9 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// Sets a function that receives the core dimensions of every call. It may set sizes that no
-    /// input determines, and reject the call with an error or a panic, which the call then reports.
-    /// It must not call the library.
+    /// Sets a function that receives the core dimensions of every call. The function may set sizes
+    /// that no input determines. If it returns an error or panics, the call fails and reports the
+    /// error or panic. The function must not call the library.
     pub fn core_dims(
         mut self,
         hook: impl Fn(&mut CoreSizes<'_>) -> Result<()> + Send + Sync + 'static,
@@ -127,8 +127,8 @@ impl<'a> Builder<'a> {
         }
         let mut raw = std::ptr::null_mut();
         let context = self.context.as_raw();
-        // SAFETY: texts and lists are valid for the call, and the hook until the library destroys
-        // it.
+        // SAFETY: texts and lists are valid for the call. The hook is valid until the library
+        // destroys it.
         let made = check(|error| unsafe { sys::guf_ufunc_create(context, &desc, &mut raw, error) });
         if let Err(error) = made {
             if !hook.is_null() {
@@ -165,7 +165,7 @@ struct Registered {
     run: Loop,
     types: Vec<DType>,
     writable: Vec<bool>,
-    /// Core dimensions of each operand, as indices into the sizes.
+    /// Core dimensions of each operand, as indices into the sizes of the distinct core dimensions.
     core: Vec<Vec<usize>>,
     sizes: usize,
 }
@@ -197,10 +197,10 @@ unsafe extern "C" fn run_loop(
 }
 
 impl Ufunc {
-    /// Adds a closure as a loop on the cpu for operands of exactly these dtypes, inputs first. It
-    /// may run on any thread, and on several threads at the same time. If it returns an error, the
-    /// call fails with that error's message, operand and code. If it panics, the call fails with
-    /// the panic's text and [`Status::LOOP`].
+    /// Adds a closure as a loop on the cpu for operands of exactly these dtypes, inputs first. The
+    /// closure may run on any thread, and on several threads at the same time. If it returns an
+    /// error, the call fails with the message, operand and code of this error. If it panics, the
+    /// call fails with the panic's text and [`Status::LOOP`].
     ///
     /// ```
     /// use gufunc::{Context, DType};
@@ -241,7 +241,8 @@ impl Ufunc {
         desc.error = Some(run_loop);
         desc.destroy = Some(destroy::<Registered>);
         desc.user = user.cast();
-        // SAFETY: the list is valid for the call, and the closure until the library destroys it.
+        // SAFETY: the list is valid for the call. The closure is valid until the library destroys
+        // it.
         let added = check(|error| unsafe { sys::guf_ufunc_add_loop(self.as_raw(), &desc, error) });
         if added.is_err() {
             // SAFETY: after a failure the library does not destroy the closure.
@@ -274,8 +275,9 @@ impl Ufunc {
         check(|error| unsafe { sys::guf_ufunc_add_loop(self.as_raw(), &desc, error) })
     }
 
-    /// Adds a closure from one to four numbers to a number as a loop of an elementwise ufunc. Its
-    /// dtypes are the types of the numbers.
+    /// Adds a closure that computes one number from one to four numbers, as a loop of an
+    /// elementwise ufunc. The types of the closure's arguments and result determine the dtypes of
+    /// the loop.
     ///
     /// # Errors
     /// As [`Ufunc::add_loop`].

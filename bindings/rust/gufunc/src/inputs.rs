@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Lists of operands: single operands, tuples and arrays.
+//! Conversions of single operands, tuples and arrays to lists of operands.
 
 use crate::{Array, DynArray, Element, Operand, Output};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Raw kernels: functions that a program launches on a grid of its own choice.
+//! Raw kernels: functions that a program launches on a grid that it chooses.
 
 use crate::array::{raw_device, raw_stream};
 use crate::frame::Frame;
@@ -9,8 +9,8 @@ use crate::{DType, Device, Inputs, Result, Stream};
 use gufunc_sys as sys;
 
 counted! {
-    /// A raw kernel of a module, found by [`Module::kernel`](crate::Module::kernel). It keeps the
-    /// module loaded.
+    /// A raw kernel of a module, found by [`Module::kernel`](crate::Module::kernel). The kernel
+    /// keeps the module loaded.
     Kernel, guf_kernel, guf_kernel_retain, guf_kernel_release
 }
 
@@ -25,7 +25,7 @@ pub struct KernelInfo {
     pub nparameters: u32,
     /// Threads per block, as declared in the source.
     pub max_threads: u32,
-    /// Bytes of shared memory per block of every launch, in addition to those that the launch
+    /// Bytes of shared memory per block of every launch, in addition to the bytes that the launch
     /// requests.
     pub shared_bytes: u32,
     /// Whether the threads of a block may synchronize.
@@ -37,11 +37,11 @@ pub struct KernelInfo {
 pub struct KernelDeviceInfo {
     /// Maximum number of threads per block.
     pub max_threads: u32,
-    /// Maximum of shared memory per block, in total.
+    /// Maximum number of bytes of shared memory per block.
     pub max_shared_bytes: u32,
     /// Registers per thread; 0: unknown.
     pub registers: u32,
-    /// Bytes of local memory per thread, such as spilled registers; 0 also means unknown.
+    /// Bytes of local memory per thread, such as spilled registers; also 0 if unknown.
     pub local_bytes: u32,
     /// Threads that the hardware runs together.
     pub subgroup_size: u32,
@@ -69,8 +69,8 @@ pub struct Parameter {
     pub read_only: bool,
 }
 
-/// A number of blocks or threads in three dimensions, x first. An integer converts to a number in
-/// x.
+/// A number of blocks or threads in three dimensions, x first. An integer converts to a `Dim3`
+/// whose y and z are 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim3(pub u32, pub u32, pub u32);
 
@@ -111,7 +111,7 @@ impl Kernel {
         })
     }
 
-    /// Returns the description of a parameter; the first has index 0.
+    /// Returns the description of a parameter; the first parameter has index 0.
     ///
     /// # Errors
     /// [`Status::INDEX`](crate::Status::INDEX).
@@ -150,15 +150,15 @@ impl Kernel {
     }
 
     /// Launches `grid` blocks of `block` threads, with `shared_bytes` of shared memory per block in
-    /// addition to those that the source declares. Arguments for numbers are
+    /// addition to the bytes that the source declares. Arguments for numbers are
     /// [`scalar`](crate::scalar) or [`weak`](crate::weak). Arguments for pointers and views are
     /// arrays or slices of exactly the dtype, in memory that the device can read. On the cpu
     /// without a stream, the launch is complete on return. If an argument is a slice, the launch
     /// waits for the stream.
     ///
     /// # Safety
-    /// The memory accesses of the kernel are not checked: it must not access memory outside the
-    /// arrays, and its threads must not race for an element.
+    /// The memory accesses of the kernel are not checked. The kernel must not access memory outside
+    /// the arrays, and its threads must not race for an element.
     ///
     /// # Errors
     /// [`Status::ARG`](crate::Status::ARG), [`Status::DTYPE`](crate::Status::DTYPE),
@@ -180,7 +180,8 @@ impl Kernel {
         let mut frame = Frame::new();
         let (count, list) = (arguments.len() as i32, frame.place_all(arguments.iter())?);
         let (kernel, queue) = (self.raw, raw_stream(stream));
-        // SAFETY: the operands are in the frame; the caller guarantees what the kernel does.
+        // SAFETY: the operands are in the frame, and the caller guarantees the accesses of the
+        // kernel.
         check(|error| unsafe {
             let (grid, block) = (grid.as_ptr(), block.as_ptr());
             sys::guf_kernel_launch(kernel, queue, grid, block, shared_bytes, count, list, error)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Code that calls and all methods share: keywords, borrowed objects, and tables of C functions.
+//! Code that plain calls and methods share: keywords, borrowed objects, and tables of C functions.
 
 use crate::frame::Frame;
 use crate::status::check;
@@ -41,7 +41,7 @@ macro_rules! keywords {
         }
     };
     (@device) => {
-        /// Sets the device. By default the call runs where its operands are.
+        /// Sets the device. By default the call runs on the device of its operands.
         pub fn device(mut self, device: crate::Device) -> Self {
             self.args.options.device = device.as_raw();
             self
@@ -64,8 +64,8 @@ macro_rules! keywords {
         }
     };
     (@report_fp_flags $(#[$doc:meta])*) => {
-        /// Adds the floating-point flags of `report` that are raised to `found`, and waits for
-        /// them.
+        /// Adds to `found` the floating-point flags of `report` that the call raises, and waits
+        /// until these flags are known.
         $(#[$doc])*
         pub fn report_fp_flags(
             mut self,
@@ -103,8 +103,8 @@ impl Borrowed<'_> {
         self.fp_flags.as_mut().map_or(std::ptr::null_mut(), |fp_flags| &mut fp_flags.0)
     }
 
-    /// Completes a call, also one that failed: waits for work that still uses borrowed memory, and
-    /// returns the arrays that were allocated for `outputs`.
+    /// Completes a call, even if the call failed. Waits for work that still uses borrowed memory,
+    /// and returns the arrays that were allocated for `outputs`.
     pub(crate) fn finish(
         &self,
         done: Result<()>,
@@ -114,8 +114,8 @@ impl Borrowed<'_> {
         let made = frame.allocated(outputs);
         let waited = match self.stream {
             Some(stream) if frame.borrows() || self.fp_flags.is_some() => stream.synchronize(),
-            // Calls on host memory are complete. On a device, flags are set when its work is
-            // complete.
+            // A call on host memory is complete here. A call on device memory sets the flags when
+            // the work of the device is complete.
             None if self.fp_flags.is_some() => frame.wait_for_devices(),
             _ => Ok(()),
         };
@@ -123,7 +123,8 @@ impl Borrowed<'_> {
     }
 }
 
-/// The C function that runs a call, and the request with which the call is resolved and explained.
+/// The C function that runs a call, and a function that makes the request for resolving or
+/// explaining the call.
 pub(crate) struct Entries<A> {
     pub(crate) call: unsafe fn(sys::guf_ufunc, *mut A, *mut sys::guf_error) -> sys::guf_status,
     pub(crate) request: fn(*const A) -> sys::guf_request,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! NumPy's universal functions on every device, through libgufunc.
 //!
-//! A [`Ufunc`] is found by its name, or provided by a [`Module`] that gufcc compiled. It is called
-//! on slices, without copies, or on an [`Array`], which may be in the memory of a GPU. Dtypes,
-//! broadcasting, casting and errors are NumPy's.
+//! A [`Ufunc`] is found by its name, or provided by a [`Module`] that gufcc compiled. Ufuncs are
+//! called on slices, without copies, or on an [`Array`], which may be in the memory of a GPU.
+//! Dtypes, broadcasting, casting and errors are NumPy's.
 //!
 //! ```
 //! use gufunc::{ufunc, Array};
@@ -23,10 +23,10 @@
 //!   NumPy's text, and the operand or axis at fault. The crate does not panic, and a panic in a
 //!   closure of the program becomes an error of the call.
 //! * **Memory**: slices are borrowed for one call only. An [`Array`] is a reference-counted handle:
-//!   clones and views share its memory, which is freed with the last of them.
+//!   clones and views share its memory, which is freed when the last of these handles is dropped.
 //! * **Threads**: every type of this crate that holds a handle is `Send` and `Sync`.
-//! * **Devices**: [`Context::device`] finds one by name. A call runs on the device of its arrays,
-//!   on its stream's device, or on the device set with [`Call::device`].
+//! * **Devices**: [`Context::device`] finds a device by name. A call runs on the device of its
+//!   stream, of its arrays, or of [`Call::device`].
 //!
 //! Features: `load` opens the library at run time. `ndarray`, `ndarray_0_16`, `half` and
 //! `num-complex` add the types of those crates as operands and elements.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The arguments of a loop of the program.
+//! The arguments of a host loop, which is a loop that the program provides.
 
 use crate::{DType, Element, Error, Result, Status};
 use std::marker::PhantomData;
 
-/// Sizes of a call's core dimensions, in order of first use in the signature; -1 if no input
-/// determines the size.
+/// Sizes of a call's core dimensions, in order of first use in the signature. A size is -1 if no
+/// input determines it.
 pub struct CoreSizes<'a>(pub(crate) &'a mut [i64]);
 
 impl std::ops::Deref for CoreSizes<'_> {
@@ -20,7 +20,8 @@ impl CoreSizes<'_> {
     /// Sets the size of a dimension that no input determines.
     ///
     /// # Errors
-    /// [`Status::SHAPE`] if there is no such dimension, or its size is known and different.
+    /// [`Status::SHAPE`] if there is no such dimension, or if the dimension already has another
+    /// size.
     pub fn set(&mut self, dimension: usize, size: i64) -> Result<()> {
         match self.0.get_mut(dimension) {
             Some(place) if *place == -1 || *place == size => {
@@ -62,11 +63,12 @@ impl<'a> LoopArgs<'a> {
         self.types
     }
 
-    /// Returns operand `operand` of item `item`: one element, or an array of its core dimensions.
+    /// Returns operand `operand` of item `item`, which is one element or, for an operand with core
+    /// dimensions, an array of elements.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] if it has another dtype, [`Status::INDEX`] if there is no such operand or
-    /// item.
+    /// [`Status::DTYPE`] if the operand has another dtype than `T`, [`Status::INDEX`] if there is
+    /// no such operand or item.
     pub fn operand<T: Element>(&self, operand: usize, item: usize) -> Result<Items<'_, T>> {
         if operand >= self.types.len() || item >= self.items() {
             let message = format!("no operand {operand} of item {item}");
@@ -104,7 +106,7 @@ impl<'a> LoopArgs<'a> {
     /// Sets an element of an operand without core dimensions.
     ///
     /// # Safety
-    /// As `read`.
+    /// As for [`LoopArgs::read`].
     #[inline]
     pub(crate) unsafe fn write<T: Element>(&self, operand: usize, item: usize, value: T) {
         let step = self.steps[operand] as isize * item as isize;

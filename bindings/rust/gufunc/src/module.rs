@@ -10,8 +10,8 @@ use std::ffi::c_char;
 use std::path::Path;
 
 counted! {
-    /// A loaded module, made by [`load_module`](crate::load_module). Its ufuncs, loops and plans
-    /// also keep the module loaded, and its ufuncs can be found as long as it is loaded.
+    /// A loaded module, made by [`load_module`](crate::load_module). The module's ufuncs, loops and
+    /// plans also keep the module loaded. The ufuncs can be found as long as the module is loaded.
     Module, guf_module, guf_module_retain, guf_module_release
 }
 
@@ -88,7 +88,7 @@ impl Module {
         (0..self.info()?.nkernels).map(name_at).collect()
     }
 
-    /// Finds a raw kernel by its short name. Loads no code.
+    /// Finds a raw kernel by its short name, without loading code on a device.
     ///
     /// # Errors
     /// [`Status::NOT_FOUND`](crate::Status::NOT_FOUND).

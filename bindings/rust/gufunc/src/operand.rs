@@ -32,7 +32,7 @@ pub fn view_mut<'a, T: Element>(elements: &'a mut [T], shape: &[i64]) -> Result<
     Ok(Output(tensor.into()))
 }
 
-/// Makes an operand that is read and written in place from a slice, for signatures with `inout`
+/// Makes an operand from a slice that the call reads and writes in place, for ufuncs with `inout`
 /// roles.
 ///
 /// # Errors
@@ -96,7 +96,7 @@ impl<'a> Output<'a> {
         Ok(Output(self.0.with_dtype(dtype)?))
     }
 
-    /// Marks the elements of borrowed memory as having the other byte order.
+    /// Marks the elements of borrowed memory as having another byte order than the machine.
     ///
     /// # Errors
     /// As [`Operand::swapped`].
@@ -108,22 +108,22 @@ impl<'a> Output<'a> {
 impl<'a> Operand<'a> {
     pub(crate) const NONE: Operand<'static> = Operand(Kind::None);
 
-    /// Makes an operand from a slice without its lifetime; the caller must ensure that the slice
-    /// lives long enough.
+    /// Makes an operand from a slice. The slice's lifetime is not part of the operand's type, so
+    /// the caller must ensure that the slice lives long enough.
     #[inline(always)]
     pub(crate) fn of_slice<T: Element>(elements: &[T], flags: u32) -> Self {
         let (address, length) = (elements.as_ptr() as u64, elements.len() as i64);
         Operand(Kind::Slice { address, dtype: T::dtype(), flags, length })
     }
 
-    /// Makes a weak integer beyond `i64` from its magnitude (saturated at `u64::MAX`), its sign,
-    /// and whether it is beyond `u64`.
+    /// Makes a weak integer that does not fit into `i64`. `magnitude` is its absolute value,
+    /// saturated at `u64::MAX`. `beyond` is whether the absolute value does not fit into `u64`.
     pub fn weak_huge(magnitude: u64, negative: bool, beyond: bool) -> Self {
         let value = [magnitude, u64::from(negative) + 2 * u64::from(beyond)];
         Operand(Kind::Value { kind: sys::GUF_OPERAND_WEAK_INT_HUGE, dtype: 0, value })
     }
 
-    /// Makes a scalar of a dtype from the bytes of the element, at most 16.
+    /// Makes a scalar of a dtype from the bytes of the element, of which there may be at most 16.
     ///
     /// # Errors
     /// [`Status::DTYPE`] if the dtype has another item size.
@@ -143,8 +143,8 @@ impl<'a> Operand<'a> {
     /// a datetime type.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] if the sizes differ, or if one dtype is `bool` or structured and the other
-    /// is not the same, because not all bits may be valid values; [`Status::ARG`] for arrays and
+    /// [`Status::DTYPE`] if the sizes differ, or if the dtypes differ and one of them is `bool` or
+    /// structured, because not all bits may be valid values; [`Status::ARG`] for arrays and
     /// scalars.
     ///
     /// ```
@@ -168,7 +168,7 @@ impl<'a> Operand<'a> {
         Ok(self)
     }
 
-    /// Marks the elements of borrowed memory as having the other byte order.
+    /// Marks the elements of borrowed memory as having another byte order than the machine.
     ///
     /// # Errors
     /// [`Status::ARG`] for arrays and scalars.
@@ -201,7 +201,7 @@ impl<'a> Operand<'a> {
         matches!(self.0, Kind::None)
     }
 
-    /// Returns the array without taking a reference.
+    /// Returns the operand's array, if it is one, without taking a reference.
     pub(crate) fn as_array(&self) -> Option<std::mem::ManuallyDrop<DynArray>> {
         match self.0 {
             Kind::Array(raw, _) => {
@@ -254,8 +254,8 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Writes the fields that C reads for this kind of operand, and a tensor into `buffer`. Writing
-    /// all fields would be slower.
+    /// Writes to `place` the fields that C reads for this kind of operand, because writing all
+    /// fields would be slower. Writes the operand's tensor, if it has one, to `buffer`.
     #[inline(always)]
     pub(crate) fn write(
         &self,
@@ -310,10 +310,10 @@ fn slice_to_c(address: u64, dtype: DType, flags: u32, length: &i64) -> sys::guf_
     }
 }
 
-/// Makes an operand of one element of exactly its type, which broadcasts with the others.
+/// Makes a scalar operand with exactly the dtype of `T`. It broadcasts with the other operands.
 pub fn scalar<T: Element>(value: T) -> Operand<'static> {
     let bytes = crate::element::bytes_of(std::slice::from_ref(&value));
-    // For a larger struct the library reports that it cannot be a scalar.
+    // If the element has more than 16 bytes, the library rejects the operand, which has no dtype.
     Operand::scalar_of(T::dtype(), bytes).unwrap_or(Operand(Kind::Value {
         kind: sys::GUF_OPERAND_SCALAR,
         dtype: 0,
@@ -321,7 +321,7 @@ pub fn scalar<T: Element>(value: T) -> Operand<'static> {
     }))
 }
 
-/// Makes a number that adopts the dtype of the other operands, like numbers of Python: `weak(2)`,
+/// Makes a number that adopts the dtype of the other operands, like a number of Python: `weak(2)`,
 /// `weak(0.5)`, `weak([re, im])`.
 pub fn weak(value: impl Weak) -> Operand<'static> {
     let (kind, value) = value.parts();

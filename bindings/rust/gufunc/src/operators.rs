@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operators between arrays. They return a `Result`, because shapes and dtypes may be incompatible.
+//! Operators between arrays. The operators return a `Result`, because shapes and dtypes may be
+//! incompatible.
 
 use crate::{scalar, ufunc, Array, DynArray, Element, Operand, Result, Ufunc};
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Neg, Not, Rem, Shl, Shr, Sub};
@@ -16,7 +17,8 @@ fn apply(found: &OnceLock<Ufunc>, name: &str, operands: &[Operand<'_>]) -> Resul
     known.with().call_lists(operands)
 }
 
-/// Implements operators with a number to the left of an array of the same type.
+/// Implements operators whose left operand is a number and whose right operand is an array of the
+/// number's type.
 macro_rules! numbers {
     ($trait:ident $method:ident $name:literal, $made:ty, $typed:ident; $($number:ty)*) => {$(
         impl $trait<&Array<$number>> for $number {
@@ -68,7 +70,7 @@ macro_rules! binary {
     };
     (other $trait:ident $method:ident $name:literal) => {
         impl<T: Element> $trait<&Array<T>> for &Array<T> {
-            /// Not `T`, because the quotient of integers is a float.
+            /// Not an `Array<T>`, because the quotient of integers is a float.
             type Output = Result<DynArray>;
 
             fn $method(self, other: &Array<T>) -> Result<DynArray> {

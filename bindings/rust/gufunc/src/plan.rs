@@ -11,7 +11,7 @@ use crate::{
 use gufunc_sys as sys;
 
 counted! {
-    /// The counted handle of a plan.
+    /// The reference-counted handle of a plan.
     Handle, guf_plan, guf_plan_retain, guf_plan_release
 }
 
@@ -27,7 +27,7 @@ struct Layout {
 
 // SAFETY: the fields are numbers and a handle that any thread may use.
 unsafe impl Send for Layout {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Layout {}
 
 /// What the plan requires of an operand of a launch.
@@ -50,8 +50,8 @@ enum Held {
 ///
 /// Scalars are part of a plan: a launch with another value is refused. For a value that varies, use
 /// an array or slice of one element. A plan for a GPU that uses host memory (mapped, managed) keeps
-/// these arrays and must be launched on them, because it cannot check whether the GPU can read
-/// other host memory. [`Plan::launch_at`] leaves this to the caller.
+/// the arrays in host memory and must be launched on them, because it cannot check whether the GPU
+/// can read other host memory. [`Plan::launch_at`] leaves this check to the caller.
 ///
 /// ```
 /// use gufunc::{ufunc, Array};
@@ -112,11 +112,13 @@ fn contiguous(shape: &[i64], itemsize: usize) -> Vec<i64> {
 }
 
 impl Call<'_> {
-    /// Prepares the call for operands with the layout of these, to be launched many times.
+    /// Prepares the call, so that it can be launched many times on operands with the same layouts
+    /// as `inputs` and `outputs`.
     ///
     /// # Errors
-    /// The errors of the call that occur before it runs; [`Status::ARG`] for an output to allocate,
-    /// [`Status::UNSUPPORTED`] for reported flags and for host memory that the device cannot read.
+    /// The errors of the call that occur before the work starts; [`Status::ARG`] for an output to
+    /// allocate, [`Status::UNSUPPORTED`] for reported flags and for host memory that the device
+    /// cannot read.
     pub fn plan<'i>(&mut self, inputs: impl Inputs<'i>, outputs: impl Outputs<'i>) -> Result<Plan> {
         let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
         let (inputs, outputs) = (inputs.as_ref(), outputs.as_ref());
@@ -222,7 +224,7 @@ impl Plan {
         let at = workspace.as_ref().map_or(0, |(_, at)| *at);
         // SAFETY: the memory is borrowed or held until the wait below, and its layout was checked.
         let launched = unsafe { self.launch_at(None, &addresses, at) };
-        // Also wait after a failure, for work that was queued before it.
+        // Waits even if the launch failed, because work may have been queued before the failure.
         let waited = self.device.map_or(Ok(true), |device| device.synchronize(None));
         launched.and(waited).map(|_| ())
     }
@@ -258,7 +260,7 @@ impl Plan {
         }
     }
 
-    /// Whether the plan keeps this memory.
+    /// Whether the plan keeps an array with this layout at this address.
     fn reads(&self, layout: &Layout, address: u64) -> bool {
         self.operands.iter().any(|held| match held {
             Held::Read { layout: own, address: at, .. } => own == layout && *at == address,
@@ -281,9 +283,10 @@ impl Plan {
     /// address of a scalar is ignored. With a stream the launch is queued and may be captured.
     ///
     /// # Safety
-    /// At each address there is memory with the layout of the plan's operand. It is valid until the
-    /// work is complete, and nothing else uses it if it is written. `workspace` is the address of
-    /// memory of the size and alignment that [`Plan::workspace`] returns.
+    /// At each address there is memory with the layout of the plan's operand. The memory is valid
+    /// until the work is complete. While the work writes the memory of an operand, nothing else
+    /// uses this memory. `workspace` is the address of memory of the size and alignment that
+    /// [`Plan::workspace`] returns.
     ///
     /// # Errors
     /// As [`Plan::launch`].

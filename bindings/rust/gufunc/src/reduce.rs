@@ -42,7 +42,7 @@ pub struct Reduce<'a> {
 impl Ufunc {
     /// Prepares a reduction of the elements along axes, by default along axis 0. A reduction with a
     /// user-defined accumulator ([`Ufunc::set_reduction`]) may have several results; use
-    /// [`Reduce::call_all`] for it.
+    /// [`Reduce::call_all`] for such a reduction.
     pub fn reduce<'a>(&'a self, input: impl Into<Operand<'a>>) -> Reduce<'a> {
         Reduce {
             ufunc: self,
@@ -176,7 +176,7 @@ impl<'a> Reduce<'a> {
     /// Returns what the call would do, without running it.
     ///
     /// # Errors
-    /// The errors of [`Reduce::call`] that occur before it runs.
+    /// The errors of [`Reduce::call`] that occur before the work starts.
     pub fn resolve(&mut self) -> Result<Resolution> {
         let (ufunc, outputs) = (self.ufunc.as_raw(), self.allocate()?);
         // SAFETY: the operands are in the frame, which outlives the call.

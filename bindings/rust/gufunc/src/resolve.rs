@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Descriptions of what a call would do, without running it.
+//! Descriptions of what a call would do, without running the call.
 
 use crate::call::{CALL, OUTER};
 use crate::keywords::Entries;
@@ -26,7 +26,7 @@ impl Resolution {
         outputs: usize,
         resolve: impl FnOnce(*mut sys::guf_resolution, *mut sys::guf_error) -> sys::guf_status,
     ) -> Result<Self> {
-        // The structure has 16 KiB, too much for the stack.
+        // The structure has 16 KiB, which is too much for the stack.
         let mut out = Box::new(sys::guf_resolution::new());
         check(|error| resolve(&mut *out, error))?;
         let count = out.noperands as usize;
@@ -69,7 +69,7 @@ impl Call<'_> {
     /// Returns what the call would do, without running it. Pass `()` for outputs to allocate.
     ///
     /// # Errors
-    /// The errors of the call that occur before it runs.
+    /// The errors of the call that occur before the work starts.
     pub fn resolve<'i>(
         &mut self,
         inputs: impl Inputs<'i>,
@@ -82,7 +82,7 @@ impl Call<'_> {
     /// Returns what the call would do, as text: the loop, its kernel, casts, and the device.
     ///
     /// # Errors
-    /// The errors of the call that occur before it runs.
+    /// The errors of the call that occur before the work starts.
     pub fn explain<'i>(
         &mut self,
         inputs: impl Inputs<'i>,
@@ -95,7 +95,7 @@ impl Call<'_> {
     /// Returns what [`Call::outer`] would do, without running it.
     ///
     /// # Errors
-    /// The errors of [`Call::outer`] that occur before it runs.
+    /// The errors of [`Call::outer`] that occur before the work starts.
     pub fn resolve_outer<'i>(&mut self, inputs: impl Inputs<'i>) -> Result<Resolution> {
         self.resolution(inputs.into_inputs().as_ref(), &[], &OUTER)
     }
@@ -103,7 +103,7 @@ impl Call<'_> {
     /// Returns what [`Call::outer`] would do, as text.
     ///
     /// # Errors
-    /// The errors of [`Call::outer`] that occur before it runs.
+    /// The errors of [`Call::outer`] that occur before the work starts.
     pub fn explain_outer<'i>(&mut self, inputs: impl Inputs<'i>) -> Result<String> {
         self.explanation(inputs.into_inputs().as_ref(), &[], &OUTER)
     }

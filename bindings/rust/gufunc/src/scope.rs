@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Scopes: memory of the program that is borrowed for work on a stream instead of a single call.
+//! Scopes, which borrow memory of the program for the work of a stream instead of for a single
+//! call.
 
 use crate::element::bytes_of;
 use crate::{
@@ -8,10 +9,10 @@ use crate::{
 use std::cell::{OnceCell, RefCell};
 use std::marker::PhantomData;
 
-/// Queues copies from and to memory of the program; made by [`Stream::scope`].
+/// A scope in which copies from and to memory of the program are queued; made by [`Stream::scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     stream: &'scope Stream,
-    /// Destinations of queued copies, which are checked when the copies are complete.
+    /// Destinations of queued copies. Their elements are checked when the copies are complete.
     arriving: RefCell<Vec<Arriving>>,
     /// An event after the copies that were queued so far.
     mark: OnceCell<Event>,
@@ -25,7 +26,7 @@ struct Arriving {
     valid: fn(&[u8]) -> bool,
 }
 
-/// Ends the borrow at the end of a scope, also after a panic.
+/// Waits for the copies if the closure of a scope panics, so that the borrow of the memory can end.
 struct Loan<'a, 'scope, 'env>(&'a Scope<'scope, 'env>);
 
 impl Drop for Loan<'_, '_, '_> {
@@ -37,7 +38,7 @@ impl Drop for Loan<'_, '_, '_> {
 
 impl Stream {
     /// Runs `work`, which queues copies of slices through the scope, then waits for the stream. The
-    /// slices are borrowed until then. A failure of the queued work is reported by this function.
+    /// slices are borrowed until the wait ends. This function reports a failure of the queued work.
     ///
     /// ```
     /// # use gufunc::{device, ufunc, Stream};
@@ -82,7 +83,7 @@ impl Stream {
 }
 
 impl Arriving {
-    /// Whether the memory holds valid values. If not, it is zeroed.
+    /// Whether the memory contains valid values. If it does not, the memory is zeroed.
     fn arrived(&self) -> bool {
         // SAFETY: the memory is borrowed for the scope, whose work is complete.
         unsafe {
@@ -101,9 +102,9 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         self.stream
     }
 
-    /// Waits for the copies. If the stream is being captured by now, it cannot be waited for. The
-    /// work that was queued before the capture still runs, so the event after it is waited for
-    /// instead.
+    /// Waits for the copies. If the stream is being captured now, this function cannot wait for the
+    /// stream. The copies were queued before the capture and still run, so the function then waits
+    /// for the event after the copies.
     fn wait(&self) -> Result<()> {
         let waited = self.stream.synchronize();
         let captured = matches!(&waited, Err(error) if error.status() == Status::CAPTURE);
@@ -113,13 +114,13 @@ impl<'scope, 'env> Scope<'scope, 'env> {
         waited
     }
 
-    /// Whether all destinations hold valid values.
+    /// Whether all destinations contain valid values.
     fn arrived(&self) -> bool {
         self.arriving.take().iter().filter(|one| !one.arrived()).count() == 0
     }
 
-    /// Queues a copy and records the event after it. The query fails during a capture, so that
-    /// borrowed memory does not become part of a graph.
+    /// Queues a copy and records the event after the copy. During a capture the query of the stream
+    /// fails, which keeps borrowed memory out of graphs.
     fn queue<R>(&self, copy: impl FnOnce() -> Result<R>) -> Result<R> {
         self.stream.query()?;
         let mark = match self.mark.get() {
@@ -141,7 +142,7 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     ///
     /// # Errors
     /// [`Status::SHAPE`] if the slice has another number of elements; [`Status::CAPTURE`] while the
-    /// stream is being captured; as [`DynArray::to_device`].
+    /// stream is being captured; and the errors of [`DynArray::to_device`].
     pub fn to_device<T: Element>(
         &self,
         device: Device,

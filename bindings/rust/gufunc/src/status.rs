@@ -25,15 +25,15 @@ macro_rules! statuses {
 statuses! {
     /// Success.
     OK = GUF_OK;
-    /// Result of query: the work is still running.
+    /// Result of a query: the work is still running.
     NOT_READY = GUF_NOT_READY;
     /// Result of a wait: the time limit expired, and the work continues.
     TIMEOUT = GUF_TIMEOUT;
     /// An argument that the function does not accept.
     ARG = GUF_E_ARG;
-    /// A handle that was freed or is of another kind.
+    /// A handle whose object was freed, or a handle of another kind.
     HANDLE = GUF_E_HANDLE;
-    /// A structure has another size.
+    /// A structure has another size than the library expects.
     STRUCT = GUF_E_STRUCT;
     /// The caller's memory is too small.
     BUFFER_TOO_SMALL = GUF_E_BUFFER_TOO_SMALL;
@@ -41,7 +41,7 @@ statuses! {
     EXISTS = GUF_E_EXISTS;
     /// No such name, device index, module or kernel.
     NOT_FOUND = GUF_E_NOT_FOUND;
-    /// The addresses do not overlap as the plan's operands do.
+    /// The operands of a launch do not match the operands of the plan.
     PLAN_MISMATCH = GUF_E_PLAN_MISMATCH;
     /// Operands are on devices that the call cannot mix.
     DEVICE_MISMATCH = GUF_E_DEVICE_MISMATCH;
@@ -93,7 +93,7 @@ statuses! {
     DEVICE_MEMORY = GUF_E_DEVICE_MEMORY;
     /// A file cannot be opened or read.
     IO = GUF_E_IO;
-    /// A file is damaged or has another format than it claims.
+    /// A file is damaged, or does not have the format that its header claims.
     BAD_FILE = GUF_E_BAD_FILE;
     /// The backend rejected or failed a launch.
     LAUNCH = GUF_E_LAUNCH;
@@ -188,7 +188,7 @@ impl Clone for Details {
 }
 
 impl Error {
-    /// Makes an error of the program, which a host loop or a core_dims hook may return.
+    /// Makes an error that a host loop or a core_dims hook of the program may return.
     pub fn new(status: Status, message: impl Into<String>) -> Self {
         let message = message.into();
         Error(Box::new(Details { status, argument: None, axis: None, native_code: 0, message }))
@@ -206,7 +206,7 @@ impl Error {
         self
     }
 
-    /// Sets an error code of another system.
+    /// Sets the error code of the operating system or vendor.
     pub fn with_native_code(mut self, code: i32) -> Self {
         self.0.native_code = code;
         self
@@ -300,8 +300,8 @@ pub(crate) fn check(call: impl FnOnce(*mut sys::guf_error) -> sys::guf_status) -
 pub(crate) fn run(call: impl FnOnce(*mut sys::guf_error) -> sys::guf_status) -> Result<Status> {
     let mut record = MaybeUninit::<sys::guf_error>::uninit();
     let place = record.as_mut_ptr();
-    // Sets only the field that the library reads and the field that shows whether it wrote the
-    // record. Setting all fields would be slower.
+    // Sets only two fields, because setting all fields would be slower: the field that the library
+    // reads, and the field that shows whether the library wrote the record.
     // SAFETY: the fields belong to the record.
     unsafe {
         (*place).struct_size = size_of::<sys::guf_error>() as u32;
@@ -320,12 +320,12 @@ fn failed(status: i32, record: &mut MaybeUninit<sys::guf_error>) -> Result<Statu
     if !Status(status).is_error() {
         return Ok(Status(status));
     }
-    // SAFETY: `query` set this field before the call.
+    // SAFETY: `run` set this field before the call.
     if unsafe { (*record.as_ptr()).status } != status {
         return Err(Error::new(Status(status), Status(status).text()));
     }
-    // SAFETY: the library filled a record that has the returned status, its text up to the NUL.
-    // Zeros initialize the bytes after it.
+    // SAFETY: the record has the returned status, so the library filled it in, including the text
+    // up to the NUL. The code below sets the bytes after the text to zero.
     unsafe {
         let place = record.as_mut_ptr();
         let text = (&raw mut (*place).message).cast::<c_char>();

@@ -64,7 +64,7 @@ impl Stream {
     /// Returns the vendor's handle, which the stream continues to own.
     ///
     /// # Errors
-    /// [`Status::UNSUPPORTED`] if there is none (cpu).
+    /// [`Status::UNSUPPORTED`] if the backend has no such handle (cpu).
     pub fn native(&self) -> Result<u64> {
         let mut native = 0;
         let none = std::ptr::null_mut();
@@ -142,8 +142,8 @@ impl Stream {
         Ok(event)
     }
 
-    /// Starts to record work that is queued on the stream instead of running it, until
-    /// [`Stream::end_capture`].
+    /// Starts a capture: until [`Stream::end_capture`], work that is queued on the stream is
+    /// recorded instead of run.
     ///
     /// ```
     /// # use gufunc::{device, ufunc, weak, Array, Stream};
@@ -161,8 +161,9 @@ impl Stream {
     ///
     /// # Safety
     /// Until the capture has ended, only one thread at a time may use this stream, the streams that
-    /// join the capture by its events, these events until they are recorded again, and a graph that
-    /// [`Stream::end_capture_into`] replaces. The recorded work is stored without a lock.
+    /// join the capture through events of the capture, these events until they are recorded again,
+    /// and a graph that [`Stream::end_capture_into`] replaces. The reason is that the recorded work
+    /// is stored without a lock.
     ///
     /// # Errors
     /// [`Status::UNSUPPORTED`] on the cpu, [`Status::CAPTURE`] if the stream is already being
@@ -175,7 +176,8 @@ impl Stream {
     /// Ends a capture and returns the recorded work as a graph.
     ///
     /// # Errors
-    /// [`Status::CAPTURE`] if the stream is not being captured, or a branch does not rejoin it.
+    /// [`Status::CAPTURE`] if the stream is not being captured, or if a stream that joined the
+    /// capture has not rejoined this stream.
     pub fn end_capture(&self) -> Result<Graph> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: the pointer to the handle is valid for the call.
@@ -184,7 +186,8 @@ impl Stream {
         Ok(unsafe { Graph::from_raw(raw) })
     }
 
-    /// Ends a capture and replaces the work of `graph`. This is cheapest if only the arrays differ.
+    /// Ends a capture and replaces the work of `graph`. The replacement is cheapest if the work
+    /// differs only in its arrays.
     ///
     /// # Errors
     /// As [`Stream::end_capture`]; [`Status::DEVICE_MISMATCH`].
@@ -202,7 +205,7 @@ pub struct StreamGuard<'a> {
 }
 
 impl StreamGuard<'_> {
-    /// Waits now and reports a failure, which dropping the guard would ignore.
+    /// Waits for the stream and reports a failure, which dropping the guard would ignore.
     ///
     /// # Errors
     /// As [`Stream::synchronize`].
@@ -226,7 +229,7 @@ impl Drop for StreamGuard<'_> {
 }
 
 impl Event {
-    /// Creates an event of a device. The event is complete until it is recorded.
+    /// Creates an event of a device. An event that was never recorded counts as complete.
     ///
     /// # Errors
     /// [`Status::NO_MEMORY`], or an error of the driver.
@@ -237,7 +240,7 @@ impl Event {
         Ok(Event { raw })
     }
 
-    /// Records the event at the current end of `stream`. Recording it again moves it.
+    /// Records the event at the current end of `stream`. Recording the event again moves it.
     ///
     /// # Errors
     /// [`Status::DEVICE_MISMATCH`].
@@ -265,11 +268,11 @@ impl Event {
         Ok(run(|error| unsafe { sys::guf_event_wait(self.raw, limit, error) })? == Status::OK)
     }
 
-    /// Returns the milliseconds between two recorded events of one device, or `None` if one of them
-    /// is not complete.
+    /// Returns the milliseconds between two recorded events of one device, or `None` if one of the
+    /// events is not complete.
     ///
     /// # Errors
-    /// [`Status::UNSUPPORTED`] on the cpu, [`Status::ARG`] if one was never recorded.
+    /// [`Status::UNSUPPORTED`] on the cpu, [`Status::ARG`] if one of the events was never recorded.
     pub fn elapsed(from: &Event, to: &Event) -> Result<Option<f64>> {
         let mut time = 0.0;
         // SAFETY: the pointer to the number is valid for the call.

@@ -5,7 +5,7 @@ use crate::{DType, Device, Element, Error, Result, Status};
 use gufunc_sys as sys;
 use std::marker::PhantomData;
 
-/// Shape or strides: of a slice, borrowed, or owned.
+/// A shape or strides: no list, the single extent of a slice, a borrowed list, or an owned list.
 enum Extents<'a> {
     None,
     One(i64),
@@ -27,7 +27,7 @@ impl Extents<'_> {
 
 /// Memory of the program with a shape, which a call borrows without a copy.
 ///
-/// [`Tensor::from_raw`] makes one from an address. For slices, [`view`](crate::view) and
+/// [`Tensor::from_raw`] makes a tensor from an address. For slices, [`view`](crate::view) and
 /// [`view_mut`](crate::view_mut) need no `unsafe`.
 pub struct Tensor<'a> {
     pub(crate) address: u64,
@@ -48,8 +48,8 @@ impl<'a> Tensor<'a> {
     ///
     /// # Safety
     /// All elements are in memory that is readable, and writable if it is used as an output, until
-    /// the work that uses it is complete, also on a stream. No Rust reference refers to memory that
-    /// is written.
+    /// the work that uses the memory is complete, even if the work is on a stream. No Rust
+    /// reference refers to memory that the work writes.
     pub unsafe fn from_raw(
         address: *mut u8,
         dtype: DType,
@@ -113,13 +113,13 @@ impl<'a> Tensor<'a> {
         Ok(self)
     }
 
-    /// Marks the elements as having the other byte order.
+    /// Marks the elements as having another byte order than the machine.
     pub fn swapped(mut self) -> Self {
         self.flags |= sys::GUF_TENSOR_SWAPPED;
         self
     }
 
-    /// Marks the memory as read-only: it is refused as an output.
+    /// Marks the memory as read-only. Calls reject it as an output.
     pub fn read_only(mut self) -> Self {
         self.flags |= sys::GUF_TENSOR_READ_ONLY;
         self
@@ -139,7 +139,7 @@ impl<'a> Tensor<'a> {
         Ok(self)
     }
 
-    /// Sets the device of the memory. Host memory has none.
+    /// Sets the device of the memory. Host memory has no device.
     ///
     /// # Safety
     /// The memory belongs to the device.

@@ -52,8 +52,8 @@ impl<T: Element> Array<T> {
         DynArray::alloc_host(device, memory, T::dtype(), shape, order).map(Self::known)
     }
 
-    /// Allocates an array and sets every element to `value`. It is complete on return, so that any
-    /// stream may use it immediately.
+    /// Allocates an array and sets every element to `value`. The array is complete on return, so
+    /// any stream may use it immediately.
     ///
     /// # Errors
     /// As [`DynArray::alloc`].
@@ -79,7 +79,7 @@ impl<T: Element> Array<T> {
             let message = format!("{} elements do not have the shape {shape:?}", owner.1);
             return Err(Error::new(Status::SHAPE, message));
         }
-        // SAFETY: the array owns the memory from now on, and its release drops it.
+        // SAFETY: the array owns the memory from now on, and the release callback drops the vector.
         unsafe {
             let tensor = Tensor::from_raw(owner.0.cast(), T::dtype(), shape, None);
             DynArray::wrap(tensor, move || drop(owner)).map(Self::known)
@@ -102,7 +102,7 @@ impl<T: Element> Array<T> {
         }
     }
 
-    /// Returns all elements in C order. Waits for the device.
+    /// Returns all elements in C order. Waits for all pending work on the array.
     ///
     /// # Errors
     /// As [`DynArray::to_vec`].
@@ -110,7 +110,7 @@ impl<T: Element> Array<T> {
         self.array.to_vec()
     }
 
-    /// Converts to an array without a compile-time type.
+    /// Converts to an array whose element type is known only at run time.
     pub fn into_dyn(self) -> DynArray {
         self.array
     }

@@ -35,9 +35,10 @@ pub struct Ufunc {
 /// Description of a ufunc.
 #[derive(Clone, Debug)]
 pub struct UfuncInfo {
-    /// Name; a module's ufunc has the module's name and `:` in front.
+    /// Name, with the prefix `module:` for a ufunc of a module.
     pub name: String,
-    /// Signature; `""` for an elementwise ufunc, cut if longer than 1023 characters.
+    /// Signature; `""` for an elementwise ufunc. A signature of more than 1023 characters is
+    /// truncated.
     pub signature: String,
     /// Additional rules for the signature.
     pub rules: String,
@@ -71,7 +72,7 @@ pub struct UfuncInfo {
 /// A core dimension of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CoreDim {
-    /// `n?`: operands may lack it.
+    /// `n?`: operands may lack the dimension.
     pub optional: bool,
     /// `n|1`: an operand may have extent 1.
     pub broadcastable: bool,
@@ -123,11 +124,11 @@ impl FunctionFlags {
     pub const ASSOCIATIVE: Self = Self(sys::GUF_FUNCTION_ASSOCIATIVE);
     /// Compiled with contraction (fma); results may differ between backends.
     pub const FAST: Self = Self(sys::GUF_FUNCTION_FAST);
-    /// A tiny result is a rounded one.
+    /// A tiny result is a rounded result.
     pub const UNDERFLOWS: Self = Self(sys::GUF_FUNCTION_UNDERFLOWS);
     /// The last input is a divisor.
     pub const DIVIDES: Self = Self(sys::GUF_FUNCTION_DIVIDES);
-    /// A user-defined accumulator that also accepts no elements.
+    /// A user-defined accumulator that also accepts zero elements.
     pub const TAKES_NONE: Self = Self(sys::GUF_FUNCTION_TAKES_NONE);
 
     /// Whether all properties of `other` are set.
@@ -223,8 +224,8 @@ impl Ufunc {
         })
     }
 
-    /// Returns the dtypes of loop `index`, inputs first. Loops are numbered in the order in which
-    /// they are tried.
+    /// Returns the dtypes of loop `index`, inputs first. Loops are numbered in the order in which a
+    /// call tries them.
     ///
     /// # Errors
     /// [`Status::INDEX`].
@@ -238,7 +239,8 @@ impl Ufunc {
         Ok(types.into_iter().map(DType).collect())
     }
 
-    /// Adds a module's kernel as a loop: the loop of `function` with exactly these dtypes.
+    /// Adds a module's kernel as a loop of this ufunc: the loop of `function` with exactly these
+    /// dtypes.
     ///
     /// # Errors
     /// [`Status::NOT_FOUND`], [`Status::SIGNATURE`] if the signatures differ, [`Status::EXISTS`].
@@ -258,8 +260,8 @@ impl Ufunc {
     /// `finish` computes the results from an accumulator.
     ///
     /// # Errors
-    /// [`Status::SIGNATURE`] if their signatures do not match, [`Status::EXISTS`] if the ufunc is
-    /// already a reduction.
+    /// [`Status::SIGNATURE`] if the signatures of the ufuncs do not match, [`Status::EXISTS`] if
+    /// the ufunc is already a reduction.
     pub fn set_reduction(&self, merge: &Ufunc, finish: Option<&Ufunc>) -> Result<()> {
         let mut desc = sys::guf_reduction_desc::new();
         desc.merge = merge.as_raw();
@@ -268,7 +270,7 @@ impl Ufunc {
         check(|error| unsafe { sys::guf_ufunc_set_reduction(self.as_raw(), &desc, error) })
     }
 
-    /// Applies the ufunc and allocates its single output where the operands are.
+    /// Applies the ufunc and allocates its single output on the device of the operands.
     ///
     /// On the cpu the call is complete on return. On a GPU it is complete on return if an operand
     /// is in host memory; otherwise it is queued.

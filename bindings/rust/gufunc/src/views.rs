@@ -68,7 +68,8 @@ impl From<std::ops::RangeTo<i64>> for Slice {
     }
 }
 
-/// Returns the index after an inclusive bound. After -1, the last element, there is none.
+/// Returns the index after an inclusive bound. For -1, which is the last element, there is no such
+/// index.
 fn behind(last: i64) -> Option<i64> {
     match last {
         -1 => None,
@@ -113,7 +114,8 @@ impl DynArray {
     }
 
     /// Returns the elements with another shape, in `order` (C, F or Any). One extent may be -1. The
-    /// result is a view if the strides allow one, otherwise a view of a copy, as in NumPy.
+    /// result is a view of the array if the strides allow a view, otherwise a view of a copy, as in
+    /// NumPy.
     ///
     /// ```
     /// # use gufunc::{Array, Order};
@@ -151,7 +153,8 @@ impl DynArray {
         })
     }
 
-    // Returns `view` of this array or, if its strides allow no view, of a copy with layout `order`.
+    // Returns the result of `view` for this array or, if the array's strides allow no view, for a
+    // copy with layout `order`.
     fn viewed_or_copied(&self, order: Order, view: impl Fn(&Self) -> Result<Self>) -> Result<Self> {
         match view(self) {
             Err(error) if error.status() == Status::UNSUPPORTED => view(&self.copy(order, None)?),
@@ -159,10 +162,11 @@ impl DynArray {
         }
     }
 
-    /// Permutes axes: axis i of the result is axis `axes[i]` of the array. `None` reverses them.
+    /// Permutes axes: axis i of the result is axis `axes[i]` of the array. `None` reverses the
+    /// axes.
     ///
     /// # Errors
-    /// `VALUE` for another number of axes, `AXIS`.
+    /// `VALUE` for a wrong number of axes, `AXIS`.
     pub fn transpose(&self, axes: Option<&[i64]>) -> Result<Self> {
         let (naxes, axes) = (axes.map_or(0, count), pointer(axes));
         // SAFETY: the list is NULL or has the length that is passed.
@@ -183,10 +187,10 @@ impl DynArray {
         })
     }
 
-    /// Removes axes of extent 1: the given axes, or all of them for `None`.
+    /// Removes the given axes, which must have extent 1. `None` removes all axes of extent 1.
     ///
     /// # Errors
-    /// `AXIS`; `SHAPE` if a given axis is longer.
+    /// `AXIS`; `SHAPE` if a given axis has another extent than 1.
     pub fn squeeze(&self, axes: Option<&[i64]>) -> Result<Self> {
         let (naxes, axes) = (axes.map_or(0, count), pointer(axes));
         // SAFETY: the list is NULL or has the length that is passed.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Conversions between ndarray's arrays and operands, with any strides and without copies. ndarray
-//! 0.16 and 0.17 are different crates to Cargo. Each has a feature, and both features may be
-//! enabled.
+//! Conversions between ndarray's arrays and operands, with any strides and without copies. For
+//! Cargo, ndarray 0.16 and 0.17 are different crates. Each of them has a feature, and both features
+//! may be enabled.
 
 fn extents(shape: &[usize]) -> Box<[i64]> {
     shape.iter().map(|&n| n as i64).collect()
@@ -43,8 +43,8 @@ macro_rules! convert_arrays {
                 D: Dimension,
             {
                 fn from(array: &'a mut ArrayBase<S, D>) -> Self {
-                    // Must come first: if the array shares its memory, this copies it, which
-                    // changes the strides.
+                    // `as_mut_ptr` must come first: if the array shares its memory, `as_mut_ptr`
+                    // copies the array, which changes the strides.
                     let memory = array.as_mut_ptr();
                     let (shape, strides) = (extents(array.shape()), bytes::<T>(array.strides()));
                     Output(Tensor::of_parts(memory, shape, strides, 0).into())

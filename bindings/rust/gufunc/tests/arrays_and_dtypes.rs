@@ -22,7 +22,7 @@ fn views() -> Result<()> {
     assert_eq!(x.transpose(Some(&[0, 0])).unwrap_err().status(), Status::AXIS);
     assert_eq!(x.reshape(&[2, -1], Order::C)?.shape()?, [2, 6]);
     assert_eq!(x.ravel(Order::C)?.shape()?, [12]);
-    // The strides do not allow a view: the result is a copy, as in NumPy.
+    // The strides do not allow a view, so the result is a copy, as in NumPy.
     assert_eq!(x.transpose(None)?.ravel(Order::C)?.shape()?, [12]);
     assert_eq!(x.transpose(None)?.reshape(&[6, -1], Order::C)?.shape()?, [6, 2]);
     assert_eq!(x.transpose(None)?.reshape(&[5, -1], Order::C).unwrap_err().status(), Status::SHAPE);
@@ -155,7 +155,7 @@ fn elements() -> Result<()> {
     let less = gufunc::ufunc("less")?.call((&[1.0, 2.0], weak(2)))?;
     assert_eq!(less.to_vec::<bool>()?, [true, false]);
 
-    // Uninitialized memory may hold bytes that are not a valid bool. They must not become one.
+    // Uninitialized memory may contain bytes that are not valid bools. `to_vec` rejects such bytes.
     let odd = Array::from_vec(vec![7u8, 1], &[2])?;
     let address = odd.info()?.address as *mut u8;
     // SAFETY: `odd` keeps the array's memory alive.

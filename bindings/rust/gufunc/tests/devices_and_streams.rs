@@ -143,7 +143,8 @@ fn host_memory() -> Result<()> {
         assert_eq!(roots.to_vec::<f64>()?[..2], [3.0, 1.0]);
         let memory = locked.into_vec();
         assert_eq!((memory[0], memory.len()), (9.0, 1 << 16));
-        // The memory is no longer locked. It can be locked again, and the drop unlocks it.
+        // The memory is no longer locked, so it can be locked again. Dropping the result unlocks
+        // it.
         drop(device.register(memory)?);
         let none = device.register(Vec::<f64>::new()).map(drop).unwrap_err();
         assert_eq!(none.status(), Status::ARG);
@@ -249,7 +250,7 @@ fn modules() -> Result<()> {
     assert_eq!((info.name.as_str(), info.nfunctions, info.data_only), ("discriminant", 1, false));
     assert_eq!(module.functions()?, ["discriminant:discriminant"]);
     assert!(module.kernels()?.is_empty());
-    // SAFETY: as above.
+    // SAFETY: the module is built from the examples.
     let again = unsafe { load_module(&path)? };
     assert_eq!(again.as_raw(), module.as_raw());
     assert_eq!(module.kernel("none").unwrap_err().status(), Status::NOT_FOUND);
@@ -259,7 +260,7 @@ fn modules() -> Result<()> {
     own.add_module_loop(&module, "discriminant", &[gufunc::DType::F32; 4])?;
     let result = own.call((&[1f32], &[3f32], &[2f32]))?;
     assert_eq!(result.to_vec::<f32>()?, [1.0]);
-    // SAFETY: as above.
+    // SAFETY: the module is built from the examples.
     let data_only = unsafe { context.load_module_data(&path)? };
     assert!(data_only.info()?.data_only);
     Ok(())
@@ -292,7 +293,7 @@ fn raw_kernels() -> Result<()> {
     })?;
     let mut counts = [0u64; 2];
     let (shape, shared) = ([2], 8);
-    // SAFETY: as above; on the cpu the launch borrows slices.
+    // SAFETY: the kernel adds to the counts with atomics; on the cpu the launch borrows slices.
     unsafe {
         let counts = inout(&mut counts, &shape)?;
         histogram.launch((2, 1), (32, 1, 1), shared, (&values, counts), None)?;

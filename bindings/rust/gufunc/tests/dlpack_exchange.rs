@@ -21,7 +21,8 @@ struct Producer {
 }
 
 impl Producer {
-    /// Describes `array` as another library would, and returns the count of deletions.
+    /// Describes `array` as another library would. Also returns the producer's state and the
+    /// counter of deletions.
     fn describe(
         array: &Array<f64>,
     ) -> Result<(sys::guf_dlpack_tensor, *mut c_void, Arc<AtomicUsize>)> {
@@ -87,8 +88,8 @@ impl Producer {
     }
 }
 
-/// Returns the number of deletions. Waits for the first if another test's thread may be about to
-/// run it.
+/// Returns the number of deletions. If fewer deletions than expected have run, waits at most a few
+/// seconds, because the thread of another test may be about to run one.
 fn count(deleted: &AtomicUsize, expected: usize) -> usize {
     for _ in 0..5000 {
         gufunc::poll(0).unwrap();
@@ -137,7 +138,7 @@ fn who_does_not_take_a_tensor_deletes_it() -> Result<()> {
     drop(tensor);
     assert_eq!(count(&deleted, 1), 1);
 
-    // The pointer is passed on, with the right to delete the tensor.
+    // The test extracts the pointer, and with it the right to delete the tensor.
     let (tensor, deleted) = Producer::give(&x, 0)?;
     let pointer = tensor.into_unversioned().unwrap_err().into_versioned().unwrap();
     assert_eq!(count(&deleted, 0), 0);
@@ -272,12 +273,13 @@ fn streams_order_what_is_exchanged() -> Result<()> {
         for _ in 0..8 {
             add.with().stream(&stream).call_into((&x, weak(1)), &x)?;
         }
-        // Values that work without a stream produces are read in order with that work.
+        // Work without a stream reads the tensor after the work of the stream that produced the
+        // values.
         let (tensor, deleted) = Producer::give(&x, 0)?;
         let y = Array::<f64>::from_dlpack(tensor, &stream)?;
         let opposite = negative.call(&y)?;
         assert!(opposite.to_vec::<f64>()?.iter().all(|&value| value == -9.0));
-        // A consumer stream that waits for work without a stream.
+        // The consumer stream waits for the work without a stream.
         add.call_into((&y, weak(1)), &y)?;
         let tensor = y.to_dlpack(&stream)?;
         let read = negative.with().stream(&stream).call(&x)?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Closures as loops: dtypes, errors, panics, hooks, reductions, and when they are freed.
+//! Closures as loops: dtypes, errors, panics, hooks, reductions, and when the closures are freed.
 
 use gufunc::{
     Array, Context, DType, DynArray, Element, Error, Identity, Result, Role, Status, Stream, Tensor,
@@ -110,7 +110,7 @@ fn payloads_that_panic_in_their_turn() -> Result<()> {
     worse.add_loop(&[DType::F64, DType::F64], |_| std::panic::panic_any(Worse))?;
     let failed = worse.call(&[1.0]).unwrap_err();
     assert_eq!((failed.status(), failed.message()), (Status::LOOP, "a panic that has no text"));
-    // In a release callback, and when a closure is freed.
+    // A release callback and the drop of a closure panic with such a payload too.
     let (value, kept) = ([1.0f64], OnDrop);
     // SAFETY: `value` outlives the array.
     let wrapped = unsafe {

@@ -212,7 +212,7 @@ fn errors_say_what_is_wrong() -> Result<()> {
 
 #[test]
 fn borrowed_slices() -> Result<()> {
-    // An input that the function would write is rejected, because the slice is shared.
+    // A shared slice is rejected as an operand that the ufunc reads and writes.
     let context = Context::new()?;
     let double =
         context.create("double", 0, 0).signature("(n)").roles(&[gufunc::Role::Inout]).build()?;

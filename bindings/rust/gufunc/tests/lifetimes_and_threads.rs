@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! A million creations and drops, releases on any thread, and errors of eight threads at the same
-//! time.
+//! A million creations and drops of objects, releases on any thread, and errors on eight threads at
+//! the same time.
 
 mod shared;
 
@@ -119,7 +119,8 @@ fn eight_threads_have_their_own_errors() {
     assert_eq!(wrong, 0);
 }
 
-/// Makes 12 500 failing calls and returns the number of errors that belong to another call.
+/// Makes 12 500 failing calls and returns the number of errors that belong to the calls of another
+/// thread.
 fn wrong_errors(number: usize) -> usize {
     let (x, y) = (vec![0.0; 2 + number], vec![0.0; 100 + number]);
     let expected = format!("({},) ({},)", x.len(), y.len());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Memory that calls borrow is not accessed after they return, whatever a program does with its
-//! streams, on every device of `GUFUNC_TEST_DEVICES`.
+//! Memory that a call borrows is not accessed after the call returns, whatever the program does
+//! with its streams. The tests run on every device of `GUFUNC_TEST_DEVICES`.
 
 mod shared;
 
@@ -9,7 +9,7 @@ use gufunc::{
     Scope, Status, Stream,
 };
 
-/// Large enough that a device has not finished the work when the call that queues it returns.
+/// Large enough that a device has not finished the work when the call that queues the work returns.
 const SIZE: i64 = 1 << 20;
 
 #[test]
@@ -72,7 +72,7 @@ fn a_graph_has_no_slice() -> Result<()> {
         let x = Array::full(device, &[4096], 7.0)?;
         assert_eq!(captured_copy(&stream, &x, &mut host)?, Status::CAPTURE);
         assert!(host.iter().all(|&value| value == 0.5));
-        // Page-locked memory needs no staging, which a capture does not support.
+        // A capture does not support staging, which page-locked memory does not need.
         let mut locked = device.register(host)?;
         assert_eq!(captured_copy(&stream, &x, &mut locked)?, Status::CAPTURE);
         assert!(locked.iter().all(|&value| value == 0.5));
@@ -93,7 +93,8 @@ fn a_graph_has_no_slice() -> Result<()> {
     Ok(())
 }
 
-/// Runs scopes in which `work` leaves the stream captured. They must wait nonetheless.
+/// Runs scopes in which `work` leaves the stream captured. The scopes must wait for their copies
+/// nonetheless.
 fn scope_with_capture(
     device: Device,
     work: impl for<'s> FnOnce(&Scope<'s, '_>, &Stream) -> Result<()>,

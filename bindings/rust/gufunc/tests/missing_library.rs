@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Errors of a program that opens the library at run time when there is none. rust_test.py runs
+//! Errors of a program that opens the library at run time if no library is found. rust_test.py runs
 //! this test with `GUFUNC_LIBRARY` set to a file that does not exist.
 #![cfg(feature = "load")]
 
@@ -25,7 +25,7 @@ fn everything_says_so() {
     assert_eq!(gufunc::Array::from_vec(vec![1.0], &[1]).unwrap_err().status(), Status::IO);
     assert_eq!(gufunc::poll(0).unwrap_err().status(), Status::IO);
 
-    // No array takes the tensor, so it is deleted once.
+    // No array takes the tensor, so the `DlpackTensor` deletes it once.
     static DELETED: AtomicUsize = AtomicUsize::new(0);
     unsafe extern "C" fn delete(_tensor: *mut gufunc::sys::guf_dlpack) {
         DELETED.fetch_add(1, Ordering::SeqCst);

@@ -16,8 +16,8 @@ macro_rules! test_arrays {
                 let double =
                     |x: &mut ArcArray1<f64>| ufunc("add")?.call_into((&[1.0; 4], &[1.0; 4]), x);
                 let all: ArcArray1<f64> = Array1::zeros(4000).into_shared();
-                // When the array gets its own memory, it is packed, and the previous strides no
-                // longer hold.
+                // When the array gets its own memory, its elements become contiguous, and its
+                // strides change.
                 let mut thin = all.clone().slice_move(s![..;1000]);
                 double(&mut thin)?;
                 assert_eq!(thin, array![2.0, 2.0, 2.0, 2.0]);

@@ -49,10 +49,10 @@ impl Folders {
         Ok(Folders { modules, inputs, outputs, device })
     }
 
-    /// Loads a module. Its ufuncs can be found as long as it is kept.
+    /// Loads a module. Its ufuncs can be found until the module is dropped.
     #[must_use = "its ufuncs are found as long as it is kept"]
     pub fn load(&self, name: &str) -> gufunc::Result<gufunc::Module> {
-        // SAFETY: a module of the examples.
+        // SAFETY: the module is built from the examples.
         unsafe { gufunc::load_module(self.modules.join(format!("{name}.so"))) }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Chunked_stream runs a large call in chunks: divided by the library, then by the program with a
-// stream.
+// Chunked_stream runs a large call in chunks twice. First the library divides the call, then the
+// program divides it and queues the chunks on a stream.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 
 func byLibrary(s p.Setting, u *gufunc.Ufunc, in []*gufunc.Array[float64], size int) {
 	out := p.Must(gufunc.Alloc[float64](gufunc.Device{}, size))
-	report := make([]int64, 2) // number of completed outer items, number of calls
+	report := make([]int64, 2) // numbers of completed outer items and of calls of Progress
 	chunks := gufunc.ChunkOptions{ChunkBytes: 65536, Progress: func(done, items int) bool {
 		report[0], report[1] = int64(done), report[1]+1
 		return true
@@ -39,7 +39,8 @@ func byLibrary(s p.Setting, u *gufunc.Ufunc, in []*gufunc.Array[float64], size i
 	p.Write(s, "chunked_stream_progress", p.Must(gufunc.Of(report)))
 }
 
-// byHand queues all work: on the stream, chunks are copied in, computed and copied out.
+// byHand copies each chunk to the device, computes it and copies the result back. All of this work
+// is queued on one stream.
 func byHand(s p.Setting, u *gufunc.Ufunc, in []*gufunc.Array[float64], size int) {
 	stream := p.Must(s.Device.NewStream())
 	defer stream.Close()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Device_function computes x ** y / z of a column, a row and a number, then reduces the result.
+// Device_function computes x ** y / z, where x is a column, y is a row and z is a number, and then
+// reduces the result.
 package main
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Hermite calls a gufunc that reads what it writes: with a separate output, in place, and on a
-// stream.
+// Hermite calls a gufunc whose operand is both input and output. One call writes to a separate
+// output; the other calls compute in place on a stream.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 	inPlace(s, u, "hermite_long", long)
 }
 
-// inPlace computes on the device and copies the result back.
+// inPlace copies the rows to the device, computes in place there, and copies the result back.
 func inPlace[T gufunc.Element](s p.Setting, u *gufunc.Ufunc, name string, rows *gufunc.Array[T]) {
 	stream := p.Must(s.Device.NewStream())
 	defer stream.Close()

@@ -19,12 +19,13 @@ pub fn devices() -> Vec<Device> {
     listed.split(',').map(|spec| gufunc::device(spec).unwrap()).collect()
 }
 
-/// Returns these devices except the cpu.
+/// Returns the devices of `devices` except the cpu.
 pub fn gpus() -> Vec<Device> {
     devices().into_iter().filter(|device| device.info().unwrap().backend != "cpu").collect()
 }
 
-/// Returns a module of the examples, or `None` if `GUFUNC_TEST_MODULES` is not their folder.
+/// Returns the path of a module of the examples, or `None` if `GUFUNC_TEST_MODULES`, their folder,
+/// is not set.
 pub fn module(name: &str) -> Option<PathBuf> {
     let folder = PathBuf::from(std::env::var_os("GUFUNC_TEST_MODULES")?);
     Some(folder.join(format!("{name}.so")))

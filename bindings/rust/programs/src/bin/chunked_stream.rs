@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Runs a call in chunks: by the library's chunked call, and by the program with a stream.
+//! Runs a call in chunks twice: first the library divides the call, then the program divides it and
+//! uses a stream.
 
 use gufunc::{ufunc, Chunks, Stream};
 use gufunc_programs::run;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls a function that writes its rows: in place, into a reversed output, and along another axis.
+//! Calls a gufunc whose operand is both input and output: in place, with a reversed output, and
+//! along another axis.
 
 use gufunc::{inout, ufunc, view, Array, Slice};
 use gufunc_programs::run;
@@ -11,7 +12,8 @@ fn main() -> std::process::ExitCode {
         let mut rows = folders.read::<f32>("cumulative_power_rows")?;
         let mut columns = folders.read::<f64>("cumulative_power_columns")?;
 
-        // The output is a view with a negative stride. The call writes the array of the view.
+        // The output is a view with a negative stride, through which the call writes the elements
+        // of `reversed`.
         let reversed = Array::from_vec(vec![0f32; rows.data.len()], &rows.shape)?;
         let backwards = reversed.slice(&[Slice::ALL, Slice::ALL.step(-1)])?;
         cumulative_power

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Computes x ** y / z of a column, a row and a number, then reduces the result.
+//! Computes x ** y / z, where x is a column, y is a row and z is a number, and then reduces the
+//! result.
 
 use gufunc::{ufunc, view, weak};
 use gufunc_programs::run;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Computes Hermite functions by a recurrence over rows, on a stream of the device.
+//! Computes Hermite functions with a recurrence along each row, on a stream of the device.
 
 use gufunc::{scalar, ufunc, Array, Stream};
 use gufunc_programs::run;

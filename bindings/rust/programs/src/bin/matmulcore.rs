@@ -14,7 +14,8 @@ fn main() -> std::process::ExitCode {
         let c = matmulcore.with().device(folders.device).call((stack, right))?;
         folders.write_array::<f32>("matmulcore_c", &c)?;
 
-        // b is read as (5, 4) and a[0] as (4, 3). The result is written without swapped axes.
+        // The swapped axes make b a (5, 4) matrix and a[0] a (4, 3) matrix. The axes of the result
+        // are not swapped.
         let size = (a.shape[1] * a.shape[2]) as usize;
         let (rows, columns) = (b.shape[1], a.shape[1]);
         let mut turned = vec![0f32; (rows * columns) as usize];
