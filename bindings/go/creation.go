@@ -39,6 +39,9 @@ func (c *Context) Create(desc UfuncDesc) (*Ufunc, error) {
 	if err := whole(desc.Name, desc.Signature, desc.Rules, desc.Doc); err != nil {
 		return nil, err
 	}
+	if err := fits(ErrArg, "NIn or NOut", desc.NIn, desc.NOut); err != nil {
+		return nil, err
+	}
 	defer runtime.KeepAlive(c)
 	b := takeBlock()
 	defer b.back()

@@ -71,6 +71,9 @@ func (c *Context) handle() C.guf_context { return c.reference().value() }
 // on this thread. Poll returns the number of callbacks that ran. A program that continues to make
 // calls does not need Poll.
 func Poll(limit int) (ran int, err error) {
+	if err := fits(ErrArg, "limit", limit); err != nil {
+		return 0, err
+	}
 	var count C.uint32_t
 	err = cPoll(C.uint32_t(limit), &count)
 	return int(count), err

@@ -184,6 +184,12 @@ func TestNumbersAreNotCut(t *testing.T) {
 	_, err = add.CallChunked(context.Background(), &gufunc.CallOptions{Out: []gufunc.Operand{one}},
 		&gufunc.ChunkOptions{Depth: cut}, one, one)
 	refused(err, gufunc.ErrArg, "Depth")
+	_, err = gufunc.Poll(1 << 32)
+	refused(err, gufunc.ErrArg, "limit")
+	_, err = gufunc.Create(gufunc.UfuncDesc{Name: "go_cut", NIn: cut, NOut: 1})
+	refused(err, gufunc.ErrArg, "NIn or NOut")
+	_, err = gufunc.Create(gufunc.UfuncDesc{Name: "go_cut", NIn: 1, NOut: cut})
+	refused(err, gufunc.ErrArg, "NIn or NOut")
 	_, err = add.LoopTypes(1 << 32)
 	refused(err, gufunc.ErrIndex, "index")
 	_, err = gufunc.DateTime64.WithUnit(gufunc.Second, cut)

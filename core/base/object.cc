@@ -4,9 +4,9 @@
 // handle can always be read. A slot whose generations are exhausted is never used again.
 #include "core/base/object.h"
 
+#include <algorithm>
 #include <mutex>
 #include <new>
-#include <vector>
 
 #include "core/base/fork.h"
 
@@ -63,7 +63,31 @@ std::atomic<uint32_t> nslots{0};
 // Guards the growth of the table and the free list. Lookup, retain and release do not lock.
 struct Growth {
   ForkLock mutex;  // a child that is forked while the lock is held can still acquire its copy
-  std::vector<uint32_t> free;
+
+  bool pop(uint32_t *out_index) {
+    const uint32_t count = nfree.load(std::memory_order_relaxed);
+    if (count == 0) return false;
+    *out_index = free.load(std::memory_order_relaxed)[count - 1];
+    nfree.store(count - 1, std::memory_order_release);
+    return true;
+  }
+  void push(uint32_t index) {
+    const uint32_t count = nfree.load(std::memory_order_relaxed);
+    free.load(std::memory_order_relaxed)[count] = index;
+    nfree.store(count + 1, std::memory_order_release);
+  }
+  // Makes room for `capacity` free slots, so that push() never allocates. The old array stays valid
+  // until the new one is in place, because another thread may fork at any time.
+  void reserve(uint32_t capacity) {
+    auto *const larger = new uint32_t[capacity];
+    uint32_t *const old = free.load(std::memory_order_relaxed);
+    std::copy_n(old, nfree.load(std::memory_order_relaxed), larger);
+    free.store(larger, std::memory_order_release);
+    delete[] old;
+  }
+
+  std::atomic<uint32_t *> free{nullptr};  // indices of the free slots
+  std::atomic<uint32_t> nfree{0};
 };
 Growth &growth() {
   alignas(Growth) static char place[sizeof(Growth)];
@@ -103,14 +127,11 @@ uint32_t take_slot(Kind kind, Object *object) {
   Growth &table = growth();
   const std::lock_guard<ForkLock> lock(table.mutex);
   uint32_t index = 0;
-  if (!table.free.empty()) {
-    index = table.free.back();
-    table.free.pop_back();
-  } else {
+  if (!table.pop(&index)) {
     index = nslots.load(std::memory_order_relaxed);
     if (index >> kSlabBits >= kMaxSlabs) throw std::bad_alloc();
     if ((index & (kSlabSize - 1)) == 0) {
-      table.free.reserve(index + kSlabSize);  // so that give_back_slot never allocates
+      table.reserve(index + kSlabSize);
       slabs[index >> kSlabBits].store(new Slot[kSlabSize], std::memory_order_relaxed);
     }
     nslots.store(index + 1, std::memory_order_release);
@@ -129,7 +150,7 @@ void give_back_slot(uint32_t index) {
   if (used_up(stamp_of(slot->state.load(std::memory_order_relaxed)))) return;  // never used again
   Growth &table = growth();
   const std::lock_guard<ForkLock> lock(table.mutex);
-  table.free.push_back(index);
+  table.push(index);
 }
 
 }  // namespace

@@ -118,8 +118,9 @@ impl DynArray {
     ///
     /// # Errors
     /// [`Status::DTYPE`] if the array has another dtype than `T`, [`Status::SHAPE`] if the lengths
-    /// differ, [`Status::CAPTURE`] while the stream is being captured; or the failure of the
-    /// stream's work.
+    /// differ, [`Status::VALUE`] if the array contains invalid bools, [`Status::CAPTURE`] while the
+    /// stream is being captured; or the failure of the stream's work. If the copied bytes are not
+    /// valid bools, the destination is zeroed.
     pub fn copy_to_host<T: Element>(
         &self,
         destination: &mut [T],
@@ -136,8 +137,9 @@ impl DynArray {
             self.queue_copy_to_host(to, nbytes, order, stream)
         };
         let copied = copied.and_then(|()| stream.map_or(Ok(()), Stream::synchronize));
-        if copied.is_err() || !T::valid(bytes_of(destination)) {
-            scrub(destination);
+        if scrub(destination) {
+            copied?;
+            return Err(Error::new(Status::VALUE, "the array contains invalid bools"));
         }
         copied
     }
@@ -213,11 +215,13 @@ impl DynArray {
 }
 
 /// Zeroes the memory if it contains bytes that are not valid values of `T`, such as after a failed
-/// copy.
-fn scrub<T: Element>(memory: &mut [T]) {
+/// copy. Returns whether it did.
+fn scrub<T: Element>(memory: &mut [T]) -> bool {
     let bytes = memory.as_mut_ptr().cast::<u8>();
-    if !T::valid(bytes_of(memory)) {
+    let invalid = !T::valid(bytes_of(memory));
+    if invalid {
         // SAFETY: the memory has this size, and zero is a valid value of every element type.
         unsafe { std::ptr::write_bytes(bytes, 0, size_of_val(memory)) };
     }
+    invalid
 }

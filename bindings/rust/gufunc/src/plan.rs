@@ -86,20 +86,33 @@ impl Layout {
                 false => list(tensor.strides),
             };
             let swapped = tensor.flags & sys::GUF_TENSOR_SWAPPED != 0;
-            let (dtype, device) = (tensor.dtype, tensor.device);
-            return Ok(Some(Layout { dtype, swapped, shape, strides, device }));
+            return Layout::new(tensor.dtype, swapped, shape, strides, tensor.device).map(Some);
         }
         let Some(array) = operand.as_array() else { return Ok(None) };
         let info = array.raw_info()?;
         let ndim = info.ndim as usize;
-        let host = info.device.is_null() || Device::new(info.device).info()?.backend == "cpu";
-        Ok(Some(Layout {
-            dtype: info.dtype,
-            swapped: info.flags & sys::GUF_ARRAY_SWAPPED != 0,
-            shape: info.shape[..ndim].to_vec(),
-            strides: info.strides[..ndim].to_vec(),
-            device: if host { std::ptr::null_mut() } else { info.device },
-        }))
+        let (shape, strides) = (info.shape[..ndim].to_vec(), info.strides[..ndim].to_vec());
+        let swapped = info.flags & sys::GUF_ARRAY_SWAPPED != 0;
+        Layout::new(info.dtype, swapped, shape, strides, info.device).map(Some)
+    }
+
+    /// Returns a layout that is equal to every layout of the same elements: strides that have no
+    /// effect are 0, and the device of host memory is null.
+    fn new(
+        dtype: u32,
+        swapped: bool,
+        shape: Vec<i64>,
+        mut strides: Vec<i64>,
+        device: sys::guf_device,
+    ) -> Result<Layout> {
+        for (stride, extent) in strides.iter_mut().zip(&shape) {
+            if *extent <= 1 {
+                *stride = 0;
+            }
+        }
+        let host = device.is_null() || Device::new(device).info()?.backend == "cpu";
+        let device = if host { std::ptr::null_mut() } else { device };
+        Ok(Layout { dtype, swapped, shape, strides, device })
     }
 }
 

@@ -164,6 +164,9 @@ fn elements() -> Result<()> {
         DynArray::wrap(tensor, move || drop(odd))?
     };
     assert_eq!(odd.to_vec::<bool>().unwrap_err().status(), Status::VALUE);
+    let mut copy = [true; 2];
+    let copied = odd.copy_to_host(&mut copy, Order::C, None);
+    assert_eq!((copied.unwrap_err().status(), copy), (Status::VALUE, [false; 2]));
     Ok(())
 }
 

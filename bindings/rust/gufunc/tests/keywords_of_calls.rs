@@ -3,7 +3,7 @@
 
 use gufunc::{
     in_place, inout, scalar, ufunc, view, view_mut, weak, Array, Casting, Context, DType, FpFlags,
-    HostPolicy, Operand, Order, Output, Result, Status, Stream,
+    HostPolicy, Operand, Order, Output, Result, Status, Stream, Tensor,
 };
 
 #[test]
@@ -137,6 +137,22 @@ fn resolve_explain_and_plan() -> Result<()> {
     assert_eq!(out, [0.0, 4.25]);
     twice.launch((&y, weak(2.0)), &mut out)?;
     assert_eq!(out, [1.0, 0.5]);
+
+    // The stride of an axis of extent 1 has no effect. Memory of the device "cpu" is host memory.
+    let wide = Array::from_vec(vec![9.0f64, 16.0, 25.0, 36.0], &[2, 2])?;
+    let row = wide.slice(&[(0..1).into(), (0..1).into()])?;
+    let sqrt =
+        ufunc("sqrt")?.with().plan(view(&[4.0], &[1, 1])?, view_mut(&mut out[..1], &[1, 1])?)?;
+    sqrt.launch(&row, view_mut(&mut out[..1], &[1, 1])?)?;
+    assert_eq!(out[0], 3.0);
+    let one = [49.0];
+    // SAFETY: `one` is valid during the launch, and it is host memory.
+    let placed = unsafe {
+        let tensor = Tensor::from_raw(one.as_ptr().cast_mut().cast(), DType::F64, &[1, 1], None);
+        Operand::from(tensor.on(gufunc::device("cpu")?))
+    };
+    sqrt.launch(placed, view_mut(&mut out[..1], &[1, 1])?)?;
+    assert_eq!(out[0], 7.0);
     Ok(())
 }
 
