@@ -49,8 +49,9 @@ end
 """
     memory_info(device)
 
-Of arrays on a device, in bytes: `live_bytes`, `peak_bytes`, `cached_bytes`, `limit_bytes`,
-`free_bytes`, `total_bytes`; and `allocations`, `driver_allocations` so far. The cpu has none.
+Statistics of the memory of arrays on a device: the sizes `live_bytes`, `peak_bytes`,
+`cached_bytes`, `limit_bytes`, `free_bytes` and `total_bytes`, and the numbers of `allocations` and
+`driver_allocations` so far. There are no statistics for the cpu.
 """
 function memory_info(d)
     info = sized(guf_device_memory)

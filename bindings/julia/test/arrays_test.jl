@@ -38,7 +38,7 @@ for device in DEVICES
     @test status_of(() -> Array(x)) != 0
 end
 
-# Shared memory of Julia arrays: columns, strides, permutations, swapped bytes.
+# A wrapped Julia array shares its memory: columns, strides, permutations, swapped bytes.
 B = collect(reshape(1:12, 3, 4))
 w = Gufunc.wrap(B)
 w[2, 3] = 100
