@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Computes products of stacks of matrices. The files are row-major, so that the first two dimensions
-# of an array are (columns, rows). `axes` selects them in the order (rows, columns).
+# Computes products of stacks of matrices. The files are row-major, so the first two dimensions of
+# an array are (columns, rows). `axes` selects these dimensions in the order (rows, columns).
 include("program_arguments.jl")
 
 f = ufunc_of("matmulcore")

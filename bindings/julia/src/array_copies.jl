@@ -53,8 +53,8 @@ end
 # Whether one of the operands uses memory of Julia.
 plain(operands...) = any(x -> !(x isa GufArray), operands)
 
-# Calls `act` with `x` as an array of the library. A temporary array is freed at once, because its
-# finalizer may run late. Queued work keeps the array and the memory that it shares.
+# Calls `act` with `x` as an array of the library. A temporary array is freed immediately, because
+# its finalizer may run late. Queued work keeps the array and the memory of `x` alive.
 function with_array(act, x)
     array = as_array(x)
     result = act(array)
@@ -133,7 +133,7 @@ function copy_to_host!(A::Array{T,N}, x::GufArray{T,N}; stream=UNNAMED) where {T
     return A
 end
 
-"Copies to a new Julia array; complete on return. Also `Array(x)` and `collect(x)`."
+"Copies `x` to a new Julia array, as `Array(x)` and `collect(x)` do. Complete on return."
 copy_to_host(x::GufArray{T,N}) where {T,N} = Array{T,N}(x)
 function Base.Array{T,N}(x::GufArray{S,N}) where {T,S,N}
     copied = copy_to_host!(Array{S,N}(undef, size(x)), x; stream=nothing)

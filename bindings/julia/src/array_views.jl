@@ -65,7 +65,7 @@ Base.reshape(x::GufArray, dims::Dims) = reshaped(x, dims, :F)
 Base.reshape(x::GufArray, dims::Tuple{Vararg{Union{Int,Colon}}}) =
     reshaped(x, map(d -> d isa Colon ? -1 : d, dims), :F)
 
-"Like `reshape`, with another `order` of the elements: `:C` row-major, `:A` the memory order."
+"Like `reshape`, with the elements in another `order`: `:C` is row-major, `:A` the memory order."
 function reshaped(x::GufArray, dims::Dims, order::Symbol)
     shape = Int64[reversed(dims)...]
     return made_view() do out
@@ -124,7 +124,7 @@ function broadcast_to(x::GufArray, dims::Dims)
     end
 end
 
-"Drops the dimensions `dims`, which must have extent 1; `squeeze` drops all of extent 1."
+"Drops the dimensions `dims`, which must have extent 1. `squeeze` drops all dimensions of extent 1."
 function Base.dropdims(x::GufArray; dims)
     axes = library_axes(dims, ndims(x))
     return made_view() do out

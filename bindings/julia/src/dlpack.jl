@@ -80,7 +80,7 @@ export_dlpack(array, stream, flags, out::Ref{Ptr{guf_dlpack}}) =
 export_dlpack(array, stream, flags, out::Ref{Ptr{guf_dlpack_unversioned}}) =
     @check guf_array_to_dlpack_unversioned(array, stream, flags, out)
 
-"Calls the deleter of a tensor that was not consumed. Call it at most once."
+"Calls the deleter of a tensor that no library consumed, which is allowed at most once."
 function delete_dlpack(managed::DLPackPointer)
     managed == C_NULL && return nothing
     deleter = unsafe_load(managed).deleter

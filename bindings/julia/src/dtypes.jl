@@ -56,7 +56,7 @@ function element_type(code::UInt32)
     end
 end
 
-"Name of a dtype or element type, as NumPy has it: `\"float32\"`."
+"NumPy's name of a dtype or element type, such as `\"float32\"`."
 function dtype_name(kind)
     name = LibGufunc.guf_dtype_name(dtype(kind))
     name == C_NULL && throw(GufuncError(GUF_E_DTYPE, "$kind is not a dtype"))
@@ -123,7 +123,7 @@ function time_type(kind::Type, unit::Symbol, multiple::Integer=1)
     return element_type(out[])
 end
 
-"The unit and multiple of a datetime type: `(:s, 25)`."
+"The unit and multiple of a datetime type, such as `(:s, 25)`."
 function time_unit(kind)
     unit, multiple = Ref(Int32(0)), Ref(UInt32(0))
     @check guf_dtype_get_unit(dtype(kind), unit, multiple)

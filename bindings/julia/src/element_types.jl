@@ -4,7 +4,7 @@
 
 export BFloat16
 
-"The upper half of a Float32: `bfloat16`. Converts to and from Float32, rounding to nearest even."
+"`bfloat16`, the upper half of a Float32. Conversions from Float32 round to nearest even."
 primitive type BFloat16 <: AbstractFloat 16 end
 
 Base.Float32(x::BFloat16) = reinterpret(Float32, UInt32(reinterpret(UInt16, x)) << 16)

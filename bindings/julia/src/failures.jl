@@ -27,7 +27,7 @@ end
 GufuncError(status::Integer, message::AbstractString, argument::Integer=-1) =
     GufuncError(status, message, argument, -1, 0, nothing)
 
-"Name of a status: `\"GUF_E_SHAPE\"`."
+"The name of a status, such as `\"GUF_E_SHAPE\"`."
 status_name(status::Integer) = unsafe_string(LibGufunc.guf_status_name(Int32(status)))
 
 "A one-line description of a status."

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Graphs: work of a stream that is captured once and launched many times.
 
-"Captured work. `capture` creates it and `launch!` runs it."
+"Captured work. `capture` creates a graph, and `launch!` runs it."
 mutable struct Graph
     handle::guf_graph
     stream::Stream

@@ -55,7 +55,7 @@ end
 core_dims_callback() = @cfunction(core_dims_entry, Int32,
                                   (Int32, Ptr{Int64}, Ptr{Cvoid}, Ptr{guf_error}))
 
-"The core dimensions of one operand of one item. Valid during the call of the loop only."
+"The core dimensions of one operand of one item. Valid only while the loop is called."
 struct CoreView{T,N} <: AbstractArray{T,N}
     address::Ptr{T}
     size::NTuple{N,Int}

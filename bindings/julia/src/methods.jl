@@ -3,7 +3,7 @@
 # combine elements and the reproducibility of the results.
 
 struct NoValue end
-"With `init=novalue` a reduction starts without an initial value, not with the identity."
+"With `init=novalue`, a reduction starts without an initial value, instead of with the identity."
 const novalue = NoValue()
 
 """
@@ -52,7 +52,7 @@ function folded(f::UFunc, @nospecialize(A), r::Request)
     return length(found) == 1 ? found[1] : Tuple(found)
 end
 
-"`reduce(f, A; …)` into `out`, an array or a tuple with one array per result."
+"Writes `reduce(f, A; …)` into `out`, an array or a tuple with one array per result."
 function reduce!(f::UFunc, @nospecialize(out), @nospecialize(A); keywords...)
     r = into(out, request(OF_REDUCE, pairs_of(keywords)))
     r.dims === nothing && (r.dims = folded_for(outputs_of(out)[1], operand(A)))
@@ -144,7 +144,7 @@ All partial results of a reduction along a dimension. `accumulate!(f, out, A; �
 Base.accumulate(f::UFunc, @nospecialize(A); keywords...) =
     along(LibGufunc.guf_accumulate, f, A, Any[], request(OF_ALONG, pairs_of(keywords)))
 
-"`accumulate(f, A; …)` into `out`."
+"Writes `accumulate(f, A; …)` into `out`."
 Base.accumulate!(f::UFunc, @nospecialize(out), @nospecialize(A); keywords...) =
     along(LibGufunc.guf_accumulate, f, A, Any[], into(out, request(OF_ALONG, pairs_of(keywords))))
 
@@ -159,7 +159,7 @@ reduceat(f::UFunc, @nospecialize(A), @nospecialize(indices); keywords...) =
     along(LibGufunc.guf_reduceat, f, A, Any[operand(from_zero(indices))],
           request(OF_ALONG, pairs_of(keywords)))
 
-"`reduceat(f, A, indices; …)` into `out`."
+"Writes `reduceat(f, A, indices; …)` into `out`."
 function reduceat!(f::UFunc, @nospecialize(out), @nospecialize(A), @nospecialize(indices);
                    keywords...)
     r = into(out, request(OF_ALONG, pairs_of(keywords)))

@@ -54,7 +54,7 @@ function with_outer_args(act, f, given, results, r)
     return result
 end
 
-"`outer(f, A, B; …)` into `out`."
+"Writes `outer(f, A, B; …)` into `out`."
 outer!(f::UFunc, @nospecialize(out), @nospecialize(operands...); keywords...) =
     outer_of(f, operands_of(operands), into(out, request(OF_OUTER, pairs_of(keywords))))
 

@@ -76,7 +76,7 @@ function adopt_stream(d::Device, native::Integer)
     return Stream(out[], d)
 end
 
-"The vendor's handle of a stream or of a device's default stream, as a borrowed number."
+"The vendor's handle of a stream or of a device's default stream, which the caller does not own."
 function native_handle(x::Union{Stream,Device})
     out = Ref(UInt64(0))
     stream, d = x isa Stream ? (stream_handle(x), C_NULL) : (C_NULL, x.handle)
@@ -102,7 +102,7 @@ function synchronize(s::Stream; timeout::Real=Inf)
     return done
 end
 
-"Whether all queued work is done. Does not report its failures."
+"Whether all queued work is done. Does not report failures of the work."
 Base.isready(s::Stream) = @check(guf_stream_query(stream_handle(s))) == GUF_OK
 
 # The number of active blocks with a current stream. If it is 0, as usual, current_stream needs no
@@ -168,13 +168,13 @@ mutable struct Event
     end
 end
 
-"Records the event at the present end of a stream. A second record replaces the first."
+"Records the event after the work already queued on a stream. It replaces an earlier record."
 function record(e::Event, s::Stream)
     @check guf_event_record(e.handle, stream_handle(s))
     return e
 end
 
-"Makes work that is queued on `s` later wait for `e`. Returns at once."
+"Makes work that is queued on `s` later wait for `e`. The call itself does not wait."
 function wait_event(s::Stream, e::Event)
     @check guf_stream_wait_event(stream_handle(s), e.handle)
     return s

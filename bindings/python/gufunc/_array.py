@@ -128,8 +128,9 @@ class Array(_gufunc.ArrayBase):
         return lowlevel.guf_array_astype(self, code, CASTINGS[casting], ORDERS[order], stream)
 
     def reshape(self, *shape, order="C"):
-        """The array with another shape: a view if the strides permit one, else a copy. One extent
-        may be -1. ShapeError if the numbers of elements differ. ArgumentError for order K."""
+        """The array with another shape: a view if the strides permit a view, otherwise a copy. One
+        extent may be -1. ShapeError if the numbers of elements differ. ArgumentError for order
+        K."""
         if order in ("K", "k"):
             raise make_refusal(f"order '{order.upper()}' is not permitted for reshaping")
         shape = _indexing.several(shape[0], "shape") if len(shape) == 1 else shape
@@ -137,8 +138,8 @@ class Array(_gufunc.ArrayBase):
                                                                       ORDERS[order]), order)
 
     def ravel(self, order="C"):
-        """The elements in one dimension, in `order`: a view if the strides permit one, else a copy.
-        Order K is the order in memory."""
+        """The elements in one dimension, in `order`: a view if the strides permit a view, otherwise
+        a copy. Order K is the order in memory."""
         if order in ("K", "k"):
             return self._slowest_first().ravel()
         return self._seen_as(lambda array: lowlevel.guf_array_ravel(array, ORDERS[order]), order)
@@ -170,7 +171,7 @@ class Array(_gufunc.ArrayBase):
     def to_device(self, device, *, out=None, stream=None):
         """A copy on `device`, in a new array or in `out`, which has the same shape and dtype.
         Without a stream, a copy from or to host memory is complete on return. With a stream the
-        copy is queued, and both arrays are kept alive until it is done."""
+        copy is queued, and both arrays are kept alive until the copy is complete."""
         return lowlevel.guf_array_to_device(self, as_device(device), stream, out)
 
     def numpy(self):

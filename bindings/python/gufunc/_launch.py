@@ -100,7 +100,8 @@ class Launch:
                               tuple(arguments))
 
     def _place(self, arguments):
-        """The device of the stream or of the argument arrays, or else the configured device."""
+        """The device of the stream, or of the argument arrays if there is no stream, or else the
+        device that the launch configuration selects."""
         found = None if self.stream is None else self.stream.device
         for value in arguments:
             if found is None and isinstance(value, _array.Array) and not value.on_host:

@@ -270,9 +270,8 @@ class COperands {
   guf_operand &operator[](int32_t index) { return list_[index]; }
 
  private:
-  static constexpr int32_t kCapacity =
-      GUF_MAX_OPERANDS + 1;  // one more than the maximum, so that the
-                             // library refuses too many
+  // One more than the maximum, so that the library receives and rejects too many operands.
+  static constexpr int32_t kCapacity = GUF_MAX_OPERANDS + 1;
   int32_t count_ = 0;
   guf_operand list_[kCapacity];
 };

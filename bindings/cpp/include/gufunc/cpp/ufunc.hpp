@@ -33,8 +33,8 @@ class Plan : public Handle<guf_plan, guf_plan_retain, guf_plan_release> {
   // returns.
   Result<void> launch(std::initializer_list<const void *> operands, guf_stream stream = nullptr,
                       const void *workspace = nullptr) const {
-    constexpr int32_t kCapacity = GUF_MAX_OPERANDS + 2;  // one more than the maximum, so that the
-                                                         // library refuses too many
+    // One more than the maximum, so that the library receives and rejects too many addresses.
+    constexpr int32_t kCapacity = GUF_MAX_OPERANDS + 2;
     uint64_t addresses[kCapacity];
     int32_t count = 0;
     for (const void *operand : operands) {
