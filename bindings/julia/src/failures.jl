@@ -45,8 +45,8 @@ for constant in names(LibGufunc, all=true)
     startswith(string(constant), "GUF_") && @eval const $constant = LibGufunc.$constant
 end
 
-# No GC.@preserve block in these sources is left by `return`. The compiler would treat a preserved
-# object on the stack as dead before its last use.
+# These sources never leave a GC.@preserve block by `return`, because the compiler would then treat
+# a preserved object on the stack as dead before its last use.
 
 # Returns the exception of a callback. It is kept in the storage of the task until the call that ran
 # the callback fails, because both run in the same task.

@@ -63,7 +63,8 @@ kept_count(entry::Pending) = lock(() -> length(entry.kept), PENDING_LOCK)
 # The objects in `kept` from index `first` to the end.
 kept_from(entry::Pending, first) = lock(() -> entry.kept[min(first, end + 1):end], PENDING_LOCK)
 
-# Whether work is running for which the library does not know the memory that it uses.
+# Whether work is running that uses memory unknown to the library, because the program passed only
+# addresses.
 blind_work() = STREAMS[] != 0 && lock(() -> any(runs_blind, PENDING), PENDING_LOCK)
 runs_blind(entry::Pending) =
     entry.blind && LibGufunc.guf_stream_query(entry.stream, C_NULL) == GUF_NOT_READY

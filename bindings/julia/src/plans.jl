@@ -22,7 +22,7 @@ Base.:(==)(a::Layout, b::Layout) =
     all(name -> getfield(a, name) == getfield(b, name), fieldnames(Layout))
 
 # The device of an operand's memory, or the device that can use the memory in place. For plain host
-# memory it is the cpu.
+# memory, the result is the cpu.
 memory_of(x::GufArray) = plain_place(x.device.handle)
 memory_of(x::Tensor) = plain_place(x.device)
 plain_place(d::guf_device) = d == C_NULL ? device("cpu").handle : d

@@ -59,7 +59,8 @@ for d in DEVICES, of in (guf_dlpack, guf_dlpack_unversioned)
         @test settled(d) == 1
     end
 
-    # An exported array is imported again with its strides, and lives until it is deleted.
+    # An exported array is imported again with the same strides, and the memory lives until the
+    # tensor is deleted.
     part = view(memory, 1:2:3, :)
     p = to_dlpack(part; versioned=of === guf_dlpack, copied=true)
     @test p isa Ptr{of}
@@ -84,7 +85,7 @@ delete_dlpack(p)
 unsafe_free!(fixed)
 @test settled("cpu") == 1
 
-# A Julia array lives as long as its tensor.
+# A Julia array stays alive as long as the tensor that was exported from it.
 exported() = to_dlpack(Float32[1, 2, 3])
 poll()
 GC.gc()

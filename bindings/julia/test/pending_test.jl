@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Work that outlives the program's references to it, and results that are read before it is done.
+# Tests work that outlives the program's references to its stream and arrays, and results that are
+# read before the work is done.
 const WIDE = 2_000_000
 
 # Streams are dropped while their work runs. The work continues, and the memory that it uses stays

@@ -268,7 +268,8 @@ class Gpus:
 
 
 class CurrentContext:
-    """The context of the device that was current when it was created; `device` is that device."""
+    """A context of the device that was current when the context was created; `device` is that
+    device."""
 
     def __init__(self, module):
         self._vendor_module, self.device = module, module.get_current_device()

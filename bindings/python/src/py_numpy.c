@@ -221,7 +221,8 @@ static PyObject *array_as_numpy(PyObject *self, PyObject *array) {
   return gufpy_numpy_result((gufpy_array *)array, 0);
 }
 
-/* numpy_as_array(ndarray): an array over the memory of an ndarray, which it keeps alive. */
+/* numpy_as_array(ndarray): an array over the memory of an ndarray. The array keeps the ndarray
+ * alive. */
 static PyObject *numpy_as_array(PyObject *self, PyObject *object) {
   (void)self;
   guf_tensor tensor;

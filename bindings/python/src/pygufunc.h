@@ -186,9 +186,9 @@ PyObject *gufpy_result(const gufpy_frame *frame, guf_array handle);
 /** Whether the operands broadcast to at least GUFPY_LARGE_WORK elements and the interpreter is not
  * being finalized. */
 int gufpy_is_long(const gufpy_frame *frame);
-/** Whether the call releases the GIL. A call that keeps it runs on this thread only (threads = 1),
- * because loops given by address may acquire the GIL on any thread. `all` means that the loop may
- * combine all pairs of elements instead of broadcasting the operands. */
+/** Whether the call releases the GIL. A call that keeps the GIL runs only on this thread (threads =
+ * 1), because loops that were added by address may acquire the GIL on any thread. `all` means that
+ * the loop may combine all pairs of elements instead of broadcasting the operands. */
 static inline int gufpy_is_large(const gufpy_frame *frame, int all) {
   if (frame->pairs < GUFPY_LARGE_WORK && !frame->elsewhere && !frame->queued) return 0;
   return all || frame->elsewhere || frame->queued ? !gufpy_is_ending() : gufpy_is_long(frame);
