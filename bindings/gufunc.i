@@ -37,8 +37,8 @@
 %feature("abi:counted", "1") guf_plan;
 %feature("abi:counted", "1") guf_kernel;
 
-/* abi:blocking  functions that may wait for a device, a file or another thread: those whose comment
- * has no [no-block]. Bindings let the other threads of the language run during the call.
+/* abi:blocking  functions that may wait for a device, a file or another thread. Their comments lack
+ * the mark [no-block]. Bindings let the other threads of the language run during the call.
  * GUF_BLOCKING_LONG  functions that do not wait but may run for a long time, because they launch a
  * graph or run callbacks of the program. */
 #ifdef SWIGPYTHON
@@ -109,8 +109,8 @@ GUF_BLOCKING(guf_kernel_launch)
 %feature("abi:text", "name,capacity") guf_module_function_at;
 %feature("abi:text", "name,capacity") guf_module_kernel_at;
 
-/* abi:array  pointer[count]: parameters that are arrays with a count. A function writes those whose
- * name begins with out_ and reads the others. The count is a number or a parameter. */
+/* abi:array  pointer[count]: parameters that are arrays with a count. A function writes the arrays
+ * whose names begin with out_ and reads the other arrays. The count is a number or a parameter. */
 %feature("abi:array", "tensors[ntensors]") guf_apply;
 %feature("abi:array", "shape[ndim] strides[ndim]") guf_array_alloc;
 %feature("abi:array", "shape[ndim] strides[ndim]") guf_array_alloc_host;

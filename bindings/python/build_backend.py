@@ -8,7 +8,8 @@ The build tree is build/pip, with the cpu backend only. Settings for ``--config-
 ``cmake.define.GUFUNC_BUILD_BACKENDS="cpu;cuda"``  a variable of CMake
 ``cmake.args="-G Ninja"``                          other arguments of CMake
 
-The environment variable CMAKE_ARGS may contain arguments of CMake, too. Settings come after it."""
+The environment variable CMAKE_ARGS may also contain arguments of CMake. The settings are appended
+to these arguments."""
 
 import os
 import pathlib
@@ -24,7 +25,7 @@ import make_wheel
 ROOT = make_wheel.ROOT
 TARGETS = ("product", "gufunc_python_package")
 # Build only the contents of a wheel. If GPU backends are requested, the wheel contains machine code
-# for all supported GPUs; the preset has a few.
+# for all supported GPUs; the preset alone would select only a few.
 DEFAULTS = ("-DGUFUNC_BUILD_BACKENDS=cpu", "-DGUFUNC_CUDA_TARGETS=all", "-DGUFUNC_ROC_TARGETS=all",
             "-DGUFUNC_BUILD_PYTHON=ON", "-DGUFUNC_BUILD_TESTS=OFF", "-DGUFUNC_BUILD_BENCH=OFF",
             "-DGUFUNC_BUILD_EXAMPLES=OFF", "-DGUFUNC_BUILD_TOOLS=OFF")
@@ -49,7 +50,7 @@ def cmake_arguments(settings, environment):
 
 
 def cached(build, name):
-    """A variable of a configured build tree, or None."""
+    """The value of a CMake variable of a configured build tree, or None."""
     cache = build / "CMakeCache.txt"
     found = re.search(rf"^{name}:\w+=(.*)$", cache.read_text() if cache.exists() else "", re.M)
     return found and found[1]
@@ -79,7 +80,7 @@ class Progress:
             self.terminal.write(f"\r\033[Kgufunc: {text} ({seconds:.0f} s)\n")
 
     def run(self, command):
-        """Runs a command, passes its output on, and reports its steps."""
+        """Runs a command, forwards its output, and reports the steps that the output mentions."""
         with subprocess.Popen(list(map(str, command)), cwd=ROOT, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, errors="replace") as process:
             for line in process.stdout:
@@ -93,8 +94,8 @@ class Progress:
 
 
 def configure(cmake, build, arguments, progress):
-    """Configures a new tree with the preset "release" for this Python, with only the contents of a
-    wheel. An existing tree is configured again only if there are arguments."""
+    """Configures a new tree for this Python with the preset "release", so that only the contents of
+    a wheel are built. An existing tree is configured again only if there are arguments."""
     if cached(build, "CMAKE_PROJECT_VERSION") is None:
         command = [cmake, "--preset", "release", "-B", build,
                    f"-DPython_EXECUTABLE={sys.executable}", *DEFAULTS, *arguments]
@@ -107,7 +108,8 @@ def configure(cmake, build, arguments, progress):
 
 
 def check_python(build):
-    """Checks that the tree is for this Python. An existing tree may be for another Python."""
+    """Checks that the tree was configured for this Python. An existing tree may be for another
+    Python."""
     python = cached(build, "_Python_EXECUTABLE") or cached(build, "Python_EXECUTABLE")
     if python is None:
         raise RuntimeError("the Python binding was left out of the build: swig or the headers of "

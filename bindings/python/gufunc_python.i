@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The input of `swig -python` in addition to gufunc.i. Handles become objects that release
- * themselves, an error status becomes an exception, and output parameters become results. Functions
- * with operands or callbacks are written by hand in src/. */
+ * themselves, an error status becomes an exception, and output parameters become results. src/
+ * implements the functions with operands or callbacks. */
 %module(package="gufunc", threads="1") lowlevel
-%nothread; /* except for the functions that gufunc.i marks as blocking */
+%nothread; /* gufunc.i selects the exceptions, which are the blocking functions */
 
 %{
 #include "pygufunc.h"
@@ -29,8 +29,8 @@ static PyObject *gufpy_append(PyObject *result, PyObject *value) {
   return both;
 }
 
-/* Convert numbers and strings for the C interface. Error messages use the parameter names of the
- * headers. */
+/* The functions below convert numbers and strings for the C interface. Error messages use the
+ * parameter names of the headers. */
 static int gufpy_number(PyObject *object, const char *what, int64_t least, uint64_t most,
                         uint64_t *out) {
   PyObject *number = PyNumber_Index(object);
@@ -72,7 +72,8 @@ static int gufpy_text(PyObject *object, const char *what, const char **out) {
   if (gufpy_add_to(m) != 0) return NULL;
 %}
 
-/* Statuses. The result of a query or a wait (1..99) is returned; an error is raised. */
+/* Statuses. A status of a query or a wait (1..99) is returned, and an error is raised as an
+ * exception. */
 %typemap(in, numinputs=0) guf_error *error "$1 = gufpy_error();"
 %typemap(out) guf_status {
   if ($1 >= 100) {
@@ -84,8 +85,8 @@ static int gufpy_text(PyObject *object, const char *what, const char **out) {
 
 %typemap(out) guf_status state "$result = PyLong_FromLong($1);"
 
-/* Functions that allocate. If memory runs out, they are called once more after a garbage
- * collection, because reference cycles may hold arrays. */
+/* Functions that allocate. If memory runs out, the wrapper collects garbage, because reference
+ * cycles may keep arrays alive, and calls the function once more. */
 %define GUFPY_ALLOCATES(FUNCTION)
 %exception FUNCTION {
   $action
@@ -142,7 +143,8 @@ GUFPY_HANDLE(guf_plan, GUFPY_PLAN, out_plan)
 GUFPY_HANDLE(guf_kernel, GUFPY_KERNEL, out_kernel)
 GUFPY_HANDLE(guf_graph, GUFPY_GRAPH, out_graph)
 
-/* An array or graph to write into, or None for a new one. The result is the given or new object. */
+/* An array or graph into which the function writes, or None for a new one. The result is the given
+ * object or the new one. */
 %define GUFPY_INOUT(TYPE, KIND, NAME)
 %typemap(in) TYPE *NAME (TYPE made = NULL, void *handle = NULL) {
   if (gufpy_get_handle($input, KIND, &handle) != 0) SWIG_fail;
@@ -197,7 +199,7 @@ GUFPY_NUMBER(double, out_milliseconds, PyFloat_FromDouble)
   $result = gufpy_append($result, PyUnicode_FromString($1));
 }
 
-/* Structures that a function writes. They become objects with the fields as attributes. */
+/* Structures that a function writes. They become objects whose attributes are the fields. */
 %define GUFPY_RECORD(TYPE, OUT)
 %typemap(in, numinputs=0) TYPE *OUT (TYPE made) {
   memset(&made, 0, sizeof made);
@@ -243,7 +245,7 @@ GUFPY_NUMBERS(int32_t, core_dims)
 GUFPY_NUMBERS(uint32_t, core_flags)
 GUFPY_NUMBERS(int64_t, core_sizes)
 
-/* Counted arrays: sequences or None. The count is a separate argument. */
+/* Arrays with a count, which are passed as sequences or None. The count is a separate argument. */
 %typemap(in) const int64_t * (int64_t numbers[GUF_MAX_NDIM] = {0}) {
   $1 = NULL;
   if ($input != Py_None) {
@@ -285,7 +287,7 @@ GUFPY_NUMBERS(int64_t, core_sizes)
   $result = gufpy_append($result, types);
 }
 
-/* Host memory that a function writes: a contiguous buffer. */
+/* Host memory that a function writes, which is passed as a contiguous buffer. */
 %typemap(in) (void *destination, uint64_t nbytes) (Py_buffer view, int held = 0) {
   if (PyObject_GetBuffer($input, &view, PyBUF_WRITABLE | PyBUF_ANY_CONTIGUOUS) != 0) SWIG_fail;
   held = 1;
@@ -326,7 +328,7 @@ GUFPY_NUMBERS(int64_t, core_sizes)
 %ignore guf_dlpack_tensor; %ignore guf_dlpack; %ignore guf_dlpack_unversioned;
 %ignore guf_array_from_dlpack; %ignore guf_array_to_dlpack;
 %ignore guf_array_from_dlpack_unversioned; %ignore guf_array_to_dlpack_unversioned;
-/* The objects retain and release their handles. */
+/* Programs do not need these functions, because the objects retain and release their handles. */
 %rename("$ignore", regexmatch$name="^guf_[a-z]+_(retain|release)$") "";
 
 %include "../gufunc.i"

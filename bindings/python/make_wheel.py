@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a wheel with the package, the library, its plugins, gufcc and the kernels' headers from a
-build tree. Run it with the Python for which the extension was built.
+"""Writes a wheel with the package, the library, its plugins, gufcc and the headers for kernels from
+a build tree. Run it with the Python for which the extension was built.
 
     make_wheel.py --build build/release --output wheels --version 0.1.0"""
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures how much longer a call of one element through gufunc.hpp takes than the same call in C:
-// call_cost [MOST_NS]. Both calls alternate in one process, and the minimum of each counts. The
-// exit status is 1 if the difference exceeds MOST_NS.
+// Measures how much longer a call of one element through gufunc.hpp takes than the same call in C.
+// The two calls alternate in one process, and the difference of their minimum times is printed. The
+// exit status is 1 if the difference exceeds MOST_NS. Usage: call_cost [MOST_NS].
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -24,7 +24,8 @@ void fail(guf_status status) {
   if (status != GUF_OK) std::abort();
 }
 
-// The call in C. It writes its operands and arguments each time, as a program does that calls once.
+// The call in C. It writes its operands and arguments each time, like a program that calls only
+// once.
 void call_in_c(guf_ufunc ufunc, guf_array a, guf_array b, guf_array out) {
   guf_operand inputs[2] = {}, output = {};
   inputs[0].kind = inputs[1].kind = output.kind = GUF_OPERAND_ARRAY;

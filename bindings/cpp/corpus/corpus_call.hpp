@@ -30,7 +30,8 @@ struct Buffer {
   uint64_t nbytes;
 };
 
-// An operand, with the buffer and layout of its elements. `buffer` is -1 outside all buffers.
+// An operand, with the layout of its elements and the index of the buffer that contains them. The
+// index is -1 if no buffer contains them.
 struct Placed {
   gufunc::Operand operand;
   int buffer = -1;
@@ -68,7 +69,8 @@ class Case {
 // Runs the call or method. Returns the outputs that the library allocated.
 std::vector<gufunc::Array> call(const Case &one, gufunc::Device device);
 
-// Returns which of the `count` elements, in C order, is wrong; "" if none is.
+// Compares `count` elements, in C order, with the expected ones. Returns a text that names the
+// first wrong element; "" if all are right.
 std::string elements(const Json &expected, const Blob &blob, gufunc::DType dtype, uint64_t count,
                      const unsigned char *found);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the corpus through gufunc.hpp: corpus_runner CORPUS_FOLDER DEVICE MODULE.so...
+// Runs the corpus through gufunc.hpp. Usage: corpus_runner CORPUS_FOLDER DEVICE MODULE.so...
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>

@@ -29,8 +29,8 @@ struct Real {
     const Bits a = bits(found), b = bits(expected);
     return a == b || (nan(a) && nan(b));
   }
-  // Position among the floats of the type in ascending order, so that a difference of ranks is a
-  // distance in ulp. The rank of 0 and -0 is 0.
+  // Returns the position of x among all floats of the format in ascending order. The difference of
+  // two ranks is the distance of the floats in ulp. The rank of 0 and -0 is 0.
   static int64_t rank(Bits x) {
     const auto size = static_cast<int64_t>(x & kMagnitude);
     return x == (x & kMagnitude) ? size : -size;

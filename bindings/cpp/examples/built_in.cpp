@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A function of the library on the program's own memory: broadcasting, a mask, a reduction.
+// Calls ufuncs of the library on the program's own memory, with broadcasting, a mask and a
+// reduction.
 #include <cstdio>
 #include <gufunc/gufunc.hpp>
 
@@ -14,7 +15,7 @@ int main() try {
   add({matrix, 100}, {matrix}, gufunc::CallKeywords().where(gufunc::Operand(flags, {3})));
   std::puts(gufunc::Array::wrap(matrix).str().c_str());
   std::puts(maximum.reduce(matrix, gufunc::ReduceKeywords().axis(1)).str().c_str());
-  add({row, column});  // (3,) and (2,) do not fit
+  add({row, column});  // (3,) and (2,) cannot be broadcast
 } catch (const gufunc::Error &error) {
   std::printf("%s: %s\n", error.name(), error.what());
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes arrays that are larger than device memory in chunks, with a stop and a resumption:
-// chunked [DEVICE].
+// Processes arrays in chunks, as needed for arrays larger than device memory. Stops halfway and
+// resumes. Usage: chunked [DEVICE].
 #include <cstdio>
 #include <gufunc/gufunc.hpp>
 

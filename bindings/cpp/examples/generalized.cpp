@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls a generalized ufunc on matrices, with core axes of choice: generalized MODULES_FOLDER.
+// Calls a generalized ufunc on matrices, also with other core axes. Usage: generalized
+// MODULES_FOLDER.
 #include <cstdio>
 #include <gufunc/gufunc.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls user-defined functions: from a module that gufcc compiled, and a C++ lambda as a loop:
-// own_functions MODULES_FOLDER.
+// Calls a function from a module that gufcc compiled, and a ufunc whose loop is a C++ lambda.
+// Usage: own_functions MODULES_FOLDER.
 #include <cmath>
 #include <cstdio>
 #include <gufunc/gufunc.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls on a stream with device arrays. Intermediate results stay on the device:
-// streams [DEVICE].
+// Calls on a stream with device arrays. Intermediate results stay on the device. Usage: streams
+// [DEVICE].
 #include <cstdio>
 #include <gufunc/gufunc.hpp>
 
@@ -18,7 +18,7 @@ int main(int argc, char **argv) try {
   sums.copy_to_host(result, stream);
   gufunc::Event done(device);
   done.record(stream);
-  done.wait();  // stream.synchronize() waits as well
+  done.wait();  // stream.synchronize() would wait as well
   for (const double value : result) std::printf("%g ", value);
   std::printf("\n");
   return 0;

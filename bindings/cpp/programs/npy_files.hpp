@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes the .npy files of the six programs: version 1.0, C order, little-endian.
+// Reads and writes the .npy files of the six programs. The files have version 1.0, C order and
+// little-endian elements.
 #ifndef GUFUNC_BINDINGS_CPP_NPY_FILES_HPP
 #define GUFUNC_BINDINGS_CPP_NPY_FILES_HPP
 
@@ -73,7 +74,7 @@ struct Folders {
                static_cast<std::streamsize>(values.size() * sizeof(T)));
     if (!file.flush()) throw std::runtime_error(outputs + "/" + name + ".npy cannot be written");
   }
-  // Saves an array of any device.
+  // Saves an array that is on any device.
   template <class T>
   void save(const char *name, const gufunc::Array &array) const {
     const auto typed = gufunc::TypedArray<T>::from(array);
@@ -84,7 +85,7 @@ struct Folders {
   gufunc::Device device;
 };
 
-// Runs a program. Prints the error and returns 1 if it throws.
+// Runs a program. If it throws, prints the error and returns 1.
 template <class Program>
 int run_program(int argc, char **argv, Program program) {
   try {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes arrays in chunks, by one call and by hand with a stream:
-// tests/bindings/programs/README.md.
+// Processes arrays in chunks, first with one chunked call, then with a loop of calls on a stream.
+// tests/bindings/programs/README.md describes the program.
 #include <algorithm>
 
 #include "npy_files.hpp"
 
 static void by_one_call(const Folders &here, const gufunc::Ufunc &discriminant, Npy<double> *in) {
   std::vector<double> x(in[0].values.size());
-  std::vector<int64_t> progress{0, 0};  // completed items, calls of `progress`
+  std::vector<int64_t> progress{0, 0};  // completed items, number of calls of the callback
   gufunc::ChunkOptions options;
   options.chunk_bytes = 65536;
   options.progress = [&](int64_t done, int64_t) {

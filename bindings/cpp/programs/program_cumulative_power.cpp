@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A generalized ufunc that writes its input: tests/bindings/programs/README.md.
+// Calls a generalized ufunc that writes its input. tests/bindings/programs/README.md describes the
+// program.
 #include "npy_files.hpp"
 
 int main(int argc, char **argv) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ufunc whose kernel calls another device function, and reductions of its result:
-// tests/bindings/programs/README.md.
+// Calls a ufunc whose kernel calls another device function, and reduces the result.
+// tests/bindings/programs/README.md describes the program.
 #include "npy_files.hpp"
 
 int main(int argc, char **argv) {

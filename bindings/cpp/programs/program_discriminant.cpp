@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ufunc on arrays, on an array and numbers, and with a mask:
-// tests/bindings/programs/README.md.
+// Calls a ufunc on arrays, on an array and numbers, and with a mask.
+// tests/bindings/programs/README.md describes the program.
 #include "npy_files.hpp"
 
 int main(int argc, char **argv) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the Hermite recurrence on device arrays on a stream: tests/bindings/programs/README.md.
+// Runs the Hermite recurrence on device arrays on a stream. tests/bindings/programs/README.md
+// describes the program.
 #include "npy_files.hpp"
 
 int main(int argc, char **argv) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Measures the cost of a call of the package over the C function, for one element. Both are measured
-# alternately in one run; the result is the minimum of many rounds. It fails if the cost is above
-# --bar NANOSECONDS, or if a call allocates.
+# Measures how much longer a call of the package takes than the C function, for one element. The two
+# calls are measured alternately in one run, and the minimum of many rounds is used. The program
+# fails if the difference exceeds --bar NANOSECONDS, or if a call allocates.
 using Gufunc
 using Gufunc.Standard: add, add!
 using Gufunc: guf_operand, guf_call_args, guf_tensor, guf_error

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A call in chunks with a mapped file as an operand. chunk_by_chunk.jl FOLDER_OF_MODULES [DEVICE]
+# Runs a call in chunks with a mapped file as an operand. Usage: chunk_by_chunk.jl FOLDER_OF_MODULES
+# [DEVICE]
 using Gufunc, Mmap
 using Gufunc.Standard: multiply
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A generalized ufunc (examples/kernels/matmulcore.guf.cpp). Core dimensions are the first
-# dimensions, and the dimensions of a stack follow. Nothing is copied.
+# Calls a generalized ufunc (examples/kernels/matmulcore.guf.cpp). Core dimensions are the first
+# dimensions of an array, and the dimensions of a stack follow. Nothing is copied. Usage:
 # core_dimensions.jl FOLDER_OF_MODULES
 using Gufunc
 

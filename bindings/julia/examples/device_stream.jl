@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Work on a stream with arrays in device memory. device_stream.jl FOLDER_OF_MODULES [DEVICE]
+# Queues work on a stream with arrays in device memory. Usage: device_stream.jl FOLDER_OF_MODULES
+# [DEVICE]
 using Gufunc
 using Gufunc.Standard: add
 
@@ -12,4 +13,4 @@ y = Stream(place) do s
 end                             # synchronized here
 println(Array(y))
 println(Array(reduce(add, y)))
-unsafe_free!(x)                 # now, without waiting for the garbage collector
+unsafe_free!(x)                 # frees x now; the garbage collector would free it later

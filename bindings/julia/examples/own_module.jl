@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A ufunc compiled by gufcc (examples/kernels/discriminant.guf.cpp), and a ufunc whose loop is a
-# Julia function. own_module.jl FOLDER_OF_MODULES
+# Calls a ufunc that gufcc compiled from examples/kernels/discriminant.guf.cpp, and a ufunc whose
+# loop is a Julia function. Usage: own_module.jl FOLDER_OF_MODULES
 using Gufunc
 
 m = load(joinpath(ARGS[1], "discriminant.so"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Ufuncs of the standard library on Julia arrays.
+# Calls ufuncs of the standard library on Julia arrays.
 using Gufunc
 using Gufunc.Standard: add, add!, maximum, sqrt
 

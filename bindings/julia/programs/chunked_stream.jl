@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Processes 100 000 elements in chunks: by one call of the library, and explicitly on a stream.
+# Processes 100 000 elements in chunks, first with one chunked call, then with a loop of calls on a
+# stream.
 include("program_arguments.jl")
 
 f = ufunc_of("discriminant")

@@ -4,7 +4,7 @@
 include("program_arguments.jl")
 using Gufunc.Standard: add, maximum
 
-# NumPy's shape (4, 1) is (1, 4) here: NumPy's rows are columns.
+# An array with NumPy's shape (4, 1) has the size (1, 4) in Julia, so NumPy's rows are columns.
 x, y = input("device_function_x"), input("device_function_y")
 power_over = load(joinpath(ARGS[1], "device_function.so")).power_over
 out = power_over(x, y, 7; device=PLACE)

@@ -4,8 +4,8 @@
 """
     copy(x::GufArray; order=:K, stream=current) -> GufArray
 
-A copy on the same device. `order` is the memory order of the copy: `:K` the order of `x`, `:F`
-column-major, `:C` row-major, `:A` either of the two.
+A copy on the same device. `order` is the memory order of the copy: `:K` for the order of `x`, `:F`
+for column-major, `:C` for row-major, `:A` for column-major or row-major.
 """
 function Base.copy(x::GufArray; order::Symbol=:K, stream=current_stream())
     count_growth(length(x) * sizeof(eltype(x)))
@@ -50,11 +50,11 @@ function assign!(destination, source; casting=:same_kind, stream=UNNAMED)
     return destination
 end
 
-# Whether an operand uses memory of Julia.
+# Whether one of the operands uses memory of Julia.
 plain(operands...) = any(x -> !(x isa GufArray), operands)
 
-# Calls `act` with `x` as an array of the library. A temporary array is freed at once, because its
-# finalizer may run late. Queued work keeps the array and the memory that it shares.
+# Calls `act` with `x` as an array of the library. A temporary array is freed immediately, because
+# its finalizer may run late. Queued work keeps the array and the memory of `x` alive.
 function with_array(act, x)
     array = as_array(x)
     result = act(array)
@@ -72,7 +72,8 @@ strided(x::AbstractArray) = Array(x)
     fill!(x::GufArray, value; stream=current)
 
 Sets every element to `value`. A number is converted to the element type by Julia's rules;
-`InexactError` if it does not fit. `Scalar(value)` is cast by NumPy's `unsafe` casting.
+throws `InexactError` if the number does not fit. `Scalar(value)` is cast by NumPy's `unsafe`
+casting.
 """
 function Base.fill!(x::GufArray, value; stream=current_stream())
     frame = Ref{NTuple{6,UInt64}}()
@@ -90,7 +91,7 @@ fitting(::Type{T}, value::Number) where {T<:Number} = Scalar(convert(T, value))
 """
     to_device(x, device; stream=current, out=nothing) -> GufArray
 
-Copies `x`, a `GufArray` or a Julia array, to a device, which may be `"cpu"`. Writes into `out` if
+Copies `x`, a `GufArray` or a Julia array, to a device, which may be `"cpu"`. Copies into `out` if
 it is given. Without a stream, a copy from or to host memory is complete on return.
 """
 function to_device(x, where_to; stream=UNNAMED, out=nothing)
@@ -117,8 +118,8 @@ GufArray{T}(A::AbstractArray; device="cpu") where {T} = to_device(convert(Array{
     copy_to_host!(A::Array, x; stream=current) -> A
 
 Copies elements into a Julia array of the same size and element type. The copy is complete on
-return, unless `stream=` names a stream. It is then complete when the stream is synchronized, and
-`A` is kept alive until then.
+return, unless `stream=` names a stream. With a stream, the copy is complete when the stream is
+synchronized, and `A` is kept alive until then.
 """
 function copy_to_host!(A::Array{T,N}, x::GufArray{T,N}; stream=UNNAMED) where {T,N}
     equal_sizes(A, x)
@@ -132,7 +133,7 @@ function copy_to_host!(A::Array{T,N}, x::GufArray{T,N}; stream=UNNAMED) where {T
     return A
 end
 
-"Copies to a new Julia array; complete on return. Also `Array(x)` and `collect(x)`."
+"Copies `x` to a new Julia array, as `Array(x)` and `collect(x)` do. Complete on return."
 copy_to_host(x::GufArray{T,N}) where {T,N} = Array{T,N}(x)
 function Base.Array{T,N}(x::GufArray{S,N}) where {T,S,N}
     copied = copy_to_host!(Array{S,N}(undef, size(x)), x; stream=nothing)
@@ -157,8 +158,8 @@ equal_sizes(A, x) = size(A) == size(x) ||
 """
     printed(x) -> String
 
-The elements in NumPy's format and in the library's order of dimensions, then the shape, dtype and
-device.
+A text with the elements in NumPy's format and in the library's order of dimensions, followed by the
+shape, dtype and device.
 """
 function printed(x::GufArray)
     settle_blind()

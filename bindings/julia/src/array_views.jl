@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Views: arrays that share memory and keep it alive. Dimensions are counted from 1, as in Julia.
 
-# The library's axis for dimension d of n. The result is out of range if d is.
+# The library's axis for dimension d of n dimensions. The axis is out of range if d is out of range.
 library_axis(d::Integer, n::Integer) = Int64(d >= 1 ? -widen(d) : n - widen(d))
 library_axis(d, n) = throw(GufuncError(GUF_E_ARG, "dimension: expected an integer, got $(repr(d))"))
 # A vector of axes. A single integer becomes a vector of one axis.
@@ -65,7 +65,7 @@ Base.reshape(x::GufArray, dims::Dims) = reshaped(x, dims, :F)
 Base.reshape(x::GufArray, dims::Tuple{Vararg{Union{Int,Colon}}}) =
     reshaped(x, map(d -> d isa Colon ? -1 : d, dims), :F)
 
-"Like `reshape`, with another `order` of the elements: `:C` row-major, `:A` the memory order."
+"Like `reshape`, with the elements in another `order`: `:C` is row-major, `:A` the memory order."
 function reshaped(x::GufArray, dims::Dims, order::Symbol)
     shape = Int64[reversed(dims)...]
     return made_view() do out
@@ -97,8 +97,8 @@ Base.permutedims(x::GufArray, order=ndims(x):-1:1) =
 Base.transpose(x::GufArray{T,2}) where {T} = permuted_view(x)
 Base.adjoint(x::GufArray{T,2}) where {T<:Real} = permuted_view(x)
 
-# Lazy transposes and adjoints of GufArrays, as Julia creates them. As operands they become views,
-# except that the adjoint of complex numbers is copied.
+# Lazy transposes and adjoints of GufArrays, as Julia creates them. As operands they are converted
+# to views, except that the adjoint of a complex array is copied.
 const TurnedGufArray = Union{Transpose{T,A} where {T,A<:GufArray},
                              Adjoint{T,A} where {T,A<:GufArray}}
 const LibraryArray = Union{GufArray,TurnedGufArray}
@@ -124,7 +124,7 @@ function broadcast_to(x::GufArray, dims::Dims)
     end
 end
 
-"Drops the dimensions `dims`, which must have extent 1; `squeeze` drops all of extent 1."
+"Drops the dimensions `dims`, which must have extent 1. `squeeze` drops all dimensions of extent 1."
 function Base.dropdims(x::GufArray; dims)
     axes = library_axes(dims, ndims(x))
     return made_view() do out
@@ -147,8 +147,8 @@ end
     sliding_window_view(x, windows; dims=1:length(windows)) -> GufArray
 
 A read-only view of all windows of these extents along `dims`. The dimensions of the windows are the
-first dimensions of the result, like core dimensions. Each of `dims` shrinks to `extent - window +
-1`. For one dimension, `windows` and `dims` may be integers.
+first dimensions of the result, like core dimensions. The extent of each dimension in `dims` becomes
+`extent - window + 1`. For one dimension, `windows` and `dims` may be integers.
 """
 function sliding_window_view(x::GufArray, windows; dims=1:length(windows))
     axes = reverse(library_axes(dims, ndims(x)))

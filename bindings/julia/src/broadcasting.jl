@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Dotted expressions: f.(A, B), A .+ B .* C, R .= f.(A, B). In an expression that contains a
 # GufArray or a ufunc, every function becomes a call of a ufunc, and the last call writes into R.
-# Julia evaluates a function without a corresponding ufunc if all its operands are Julia's.
+# Julia evaluates a function without a corresponding ufunc if all operands of the function are
+# Julia's.
 
 import Base.Broadcast: Broadcasted, BroadcastStyle, broadcasted, materialize!
 
@@ -15,11 +16,12 @@ broadcasted(f::UFunc, arguments...) = Broadcasted{GufStyle}(f, map(broadcastable
 broadcastable(x) = Base.Broadcast.broadcastable(x)
 broadcastable(x::Union{Scalar,Encoded,Tensor}) = x
 
-# The library checks the sizes: it knows the core dimensions, and its messages are NumPy's.
+# The library checks the sizes instead of Julia, because the library knows the core dimensions and
+# reports NumPy's messages.
 Base.Broadcast.instantiate(bc::Broadcasted{GufStyle}) = bc
 
-# The ufuncs that correspond to Julia functions. Base's function of the same name is the equivalent,
-# except for two reductions.
+# The ufuncs that correspond to Julia functions. A ufunc corresponds to Base's function of the same
+# name, except for two functions that are reductions in Base.
 const MEANINGS = IdDict{Any,UFunc}()
 for name in STANDARD_NAMES
     if Base.isexported(Base, name) && !(name in (:maximum, :minimum))
@@ -64,7 +66,7 @@ function applied_to(f, given)
     return h === nothing ? by_julia(f, given) : h(arguments...)
 end
 
-# Julia's own broadcasting, for operands whose elements Julia can read.
+# Julia's own broadcasting. Operands whose elements Julia cannot read are rejected.
 function by_julia(f, arguments)
     any(x -> x isa Union{LibraryArray,Tensor,Scalar,Encoded}, arguments) &&
         throw(GufuncError(GUF_E_NOT_FOUND, "no ufunc is registered for $f in a dotted expression " *
@@ -72,13 +74,13 @@ function by_julia(f, arguments)
     return Base.materialize(broadcasted(f, arguments...))
 end
 
-# Rewrites functions without a ufunc in terms of others: the literal power x^2, sums of more than
-# two operands, and others. Returns the function and its arguments.
+# Rewrites functions without a ufunc in terms of other functions, for example literal powers such as
+# x^2 and sums of more than two operands. Returns the new function and its arguments.
 simplified(f, arguments) = f, arguments
 simplified(::typeof(+), arguments::Tuple{Any}) = identity, arguments
 simplified(::typeof(\), arguments::Tuple{Any,Any}) = /, reverse(arguments)
 simplified(::typeof(Base.literal_pow), arguments) = simplified_power(arguments[2:end]...)
-# NumPy's reciprocal of an integer is an integer, Julia's inv is not.
+# NumPy's reciprocal of an integer is an integer, but Julia's inv of an integer is not.
 simplified(::typeof(inv), arguments) =
     eltype(arguments[1]) <: Integer ? (/, (1, arguments[1])) : (inv, arguments)
 simplified(::typeof(abs2), arguments) =
@@ -122,8 +124,8 @@ function assigned_all!(destination, bc)
     return destination
 end
 
-# Julia converts its numbers and arrays and throws if a value does not fit. Arrays of the library
-# are cast as in a call.
+# Numbers and arrays of Julia are converted by Julia, which throws if a value does not fit. Arrays
+# of the library are cast as in a call.
 assigned!(destination, x) = assign!(destination, x)
 assigned!(destination, x::Number) = fill!(destination, x)
 assigned!(destination::GufArray, x::Union{Scalar,Encoded,Time64}) = fill!(destination, x)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The options of a call in the library's form.
+# Converts the options of a call to the library's structures.
 
 struct Options
     flags::UInt32
@@ -29,7 +29,8 @@ const HOST_POLICIES = (default=GUF_HOST_DEFAULT, copy=GUF_HOST_COPY,
     Options(o.flags, o.casting, o.order, o.dtype, o.signature, axes, o.axis, o.sizes, o.names,
             o.device, o.host_policy, o.threads, o.fp_flags, o.fp_report, o.fp_fail)
 
-# The options of a call without keywords. Only the axes of core dimensions may be needed.
+# The options of a call without keywords. Only the axes of core dimensions may differ from the
+# defaults.
 @inline function plain_options(f::UFunc, inputs::Tuple)
     f.needs_axes && length(inputs) == f.nin || return NO_OPTIONS
     return with_axes(NO_OPTIONS, axes_of(f, map(rank, inputs)))
@@ -72,7 +73,8 @@ chosen_axis(inputs, d) = [library_axis(d, isempty(inputs) ? 0 : rank(inputs[1]))
 fp_flags_pointer(::Nothing) = Ptr{UInt32}(C_NULL)
 fp_flags_pointer(fp_flags::Ref{UInt32}) = Base.unsafe_convert(Ptr{UInt32}, fp_flags)
 
-# An empty list of axes is an error, and not no list.
+# NULL means that the caller passed no axes. An empty list of axes is an error, so its pointer is
+# not NULL.
 @inline entries_or_null(axes::CoreAxes) =
     axes === NO_CORE_AXES ? Ptr{guf_core_axes}(C_NULL) : pointer(axes.entries)
 @inline pointer_or_null(v::Vector{T}) where {T} = isempty(v) ? Ptr{T}(C_NULL) : pointer(v)

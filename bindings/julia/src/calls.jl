@@ -4,9 +4,9 @@
 """
     call!(f, out, inputs…; keywords…) -> out
 
-Applies a ufunc and writes into `out`, an array or a tuple with one array per output (`()` for a
-signature without outputs, which writes its inputs). It accepts the keywords of `UFunc`. A call
-without keywords does not allocate.
+Applies a ufunc and writes into `out`, an array or a tuple with one array per output. `out` is `()`
+for a signature without outputs, which writes its inputs. `call!` accepts the keywords of `UFunc`. A
+call without keywords does not allocate.
 """
 @inline function call!(f::UFunc, out, inputs::Vararg{Any,N}; keywords...) where {N}
     if isempty(keywords)
@@ -20,7 +20,8 @@ without keywords does not allocate.
     return out
 end
 
-# For an empty list the library would allocate the outputs and write them beyond the frame.
+# If the list of outputs were empty, the library would allocate the outputs and write their operands
+# beyond the frame.
 @inline check_outputs(f::UFunc, outputs) = isempty(outputs) && f.nout > 0 && fail_no_outputs(f)
 @noinline fail_no_outputs(f) =
     throw(GufuncError(GUF_E_ARG, "out: expected the $(f.nout) of $(f.name), got no outputs"))
@@ -84,7 +85,8 @@ end
 """
     f(inputs…; out=nothing, keywords…)
 
-Applies a ufunc. Returns `out`, or a new result, or a tuple of several new results.
+Applies a ufunc. Returns `out` if it is given. Otherwise returns the new result, or a tuple if there
+are several results.
 """
 (f::UFunc)(@nospecialize(inputs...); keywords...) =
     applied(f, operands_of(inputs), request(OF_CALLS, pairs_of(keywords)))
@@ -101,7 +103,7 @@ function applied(f::UFunc, inputs::Vector{Any}, r::Request)
     return length(results) == 1 && !(out isa Tuple) ? results[1] : Tuple(results)
 end
 
-# The result for operands that are all numbers is a number.
+# If all operands are numbers, the result is a number.
 numbered(x::Array{T,0}) where {T} = x[]
 numbered(x) = x
 
@@ -134,7 +136,7 @@ function allocate_by_library(f, inputs, outputs, mask, stream, o, arrays)
     end
 end
 
-# The array that the library stored in operand `index`, with its reference.
+# The array that the library stored in operand `index`. The caller takes ownership of its reference.
 function taken(slots, index)
     x = GufArray(guf_array(unsafe_load(slots, 6 * index + 3)))
     count_growth(length(x) * sizeof(eltype(x)))

@@ -20,18 +20,19 @@ end
                   progress=nothing, keywords…) -> out
 
 Applies a ufunc as `call!` does, in chunks along the last dimension that is longer than 1. Operands
-are in host memory, which includes mapped files (`Mmap.mmap`). Copies to the device, computation and
-copies to the host overlap.
+must be in host memory, which includes mapped files (`Mmap.mmap`). Copies to the device, computation
+and copies to the host overlap.
 
-- `chunk_bytes`: the size of the largest operand in a chunk; 0: 8 MiB, or less if the device has
-  less memory.
-- `depth`: the number of chunks in progress at once, 1 to 16; 0: 3.
-- `progress`: called as `progress(done, items)` on the calling thread after each chunk. `false`
-  stops the call with `GUF_E_CANCELLED`. So does an exception, which becomes the error's `cause`.
-- `done`: a `Ref{Int64}` for the number of items whose outputs are complete, also if the call fails.
-  It is the `first_item` with which the call can be resumed.
+- `chunk_bytes`: the size in bytes of the largest operand in a chunk; 0 means 8 MiB, or less if the
+  device has less memory.
+- `depth`: the number of chunks in progress at once, 1 to 16; 0 means 3.
+- `progress`: called as `progress(done, items)` on the calling thread after each chunk. If it
+  returns `false` or throws, the call stops with `GUF_E_CANCELLED`. An exception becomes the error's
+  `cause`.
+- `done`: a `Ref{Int64}` that receives the number of items whose outputs are complete, even if the
+  call fails. To resume the call, pass this number as `first_item`.
 
-The call is complete on return. It accepts the keywords of `UFunc`, except `stream`.
+The call is complete on return. The function accepts the keywords of `UFunc`, except `stream`.
 """
 function call_chunked!(f::UFunc, out, inputs...; chunk_bytes=0, depth=0, first_item=0,
                        done=nothing, progress=nothing, keywords...)

@@ -40,7 +40,7 @@ function register_host(A::Array, device)
     return nothing
 end
 
-"Ends the page-locking of `register_host`."
+"Ends the page-locking that `register_host` began."
 function unregister_host(A::Array, device)
     @check guf_host_unregister(device_handle(device), UInt64(pointer(A)))
     return nothing
@@ -49,8 +49,9 @@ end
 """
     memory_info(device)
 
-Of arrays on a device, in bytes: `live_bytes`, `peak_bytes`, `cached_bytes`, `limit_bytes`,
-`free_bytes`, `total_bytes`; and `allocations`, `driver_allocations` so far. The cpu has none.
+Statistics of the memory of arrays on a device: the sizes `live_bytes`, `peak_bytes`,
+`cached_bytes`, `limit_bytes`, `free_bytes` and `total_bytes`, and the numbers of `allocations` and
+`driver_allocations` so far. There are no statistics for the cpu.
 """
 function memory_info(d)
     info = sized(guf_device_memory)
@@ -66,7 +67,7 @@ function trim_memory(d, keep_bytes::Integer=0)
     return nothing
 end
 
-"Makes allocations beyond `limit_bytes` fail with `GUF_E_DEVICE_MEMORY`; `nothing`: no limit."
+"Allocations beyond `limit_bytes` fail with `GUF_E_DEVICE_MEMORY`. `nothing` removes the limit."
 function limit_memory(d, limit_bytes)
     @check guf_device_limit_memory(device_handle(d),
                                    limit_bytes === nothing ? typemax(UInt64) : UInt64(limit_bytes))

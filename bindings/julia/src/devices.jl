@@ -34,8 +34,8 @@ device_handle(x) =
 """
     adopt_device(spec, native) -> Device
 
-Opens a CUDA device over a context of the program (a `CUcontext`), before the device is opened
-otherwise. The program owns the context, which must outlive all use of the device.
+Opens a CUDA device over a context of the program (a `CUcontext`). The device must not be open yet.
+The program owns the context, which must outlive all use of the device.
 """
 function adopt_device(spec::AbstractString, native::Integer)
     out = Ref{guf_device}(C_NULL)
@@ -47,7 +47,7 @@ end
     device_info(d)
 
 `(spec, backend, name, target, index, units, host_memory, memory_bytes)` of a device. `target`
-selects the kernels; `host_memory` is whether the host can access the device's memory.
+selects the kernels, and `host_memory` states whether the host can access the device's memory.
 """
 function device_info(d::Device)
     info = sized(guf_device_info)
@@ -60,7 +60,7 @@ end
 
 Base.show(io::IO, d::Device) = print(io, "device(\"", device_info(d).spec, "\")")
 
-# Whether the host can access the memory of a device's arrays. Cached per device.
+# Caches for each device whether the host can access the memory of the device's arrays.
 const TOUCHABLE = Dict{guf_device,Bool}()
 const TOUCHABLE_LOCK = Threads.SpinLock()
 function touchable(d::guf_device)
@@ -75,8 +75,9 @@ end
 """
     backends(; probe=false)
 
-Describes every backend that was found. `probe` opens the backends and their drivers first, so that
-`state`, `ndevices` and `driver` are final. The `reason` describes why a backend cannot be used.
+Describes every backend that was found. If `probe` is true, first opens the backends and their
+drivers, so that `state`, `ndevices` and `driver` are final. `reason` states why a backend cannot be
+used.
 """
 function backends(; probe::Bool=false)
     count = Ref(UInt32(0))
@@ -106,7 +107,8 @@ function enable_peer(d::Device, peer::Device)
     return nothing
 end
 
-# A wait in slices of 1 ms. Between the slices, other tasks and the garbage collector can run.
+# Waits are divided into slices of 1 ms. Between the slices, other tasks and the garbage collector
+# can run.
 const SLICE = UInt64(1_000_000)
 
 function wait_in_slices(wait, timeout::Real)
@@ -122,8 +124,8 @@ end
 """
     synchronize(d::Device; timeout=Inf) -> Bool
 
-Waits for the work of `d` that was queued without a stream; returns `false` after `timeout` seconds.
-Throws the first failure of that work. Other tasks run meanwhile.
+Waits for the work of `d` that was queued without a stream. Returns `false` if work is still running
+after `timeout` seconds. Throws the first failure of that work. Other tasks run meanwhile.
 """
 synchronize(d::Device; timeout::Real=Inf) =
     wait_in_slices(left -> @check(guf_device_synchronize(d.handle, left)), timeout)

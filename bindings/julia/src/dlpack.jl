@@ -6,7 +6,8 @@ const DLPackPointer = Union{Ptr{guf_dlpack},Ptr{guf_dlpack_unversioned}}
 
 const DLPACK_STREAMS = (legacy=GUF_DLPACK_LEGACY_STREAM, per_thread=GUF_DLPACK_PER_THREAD_STREAM)
 
-# The stream argument and the flag for another library's stream, which may have no handle.
+# The stream argument and the flag for the stream with which an exchange synchronizes. The vendor's
+# default streams have a flag and no handle.
 partner(::Nothing) = (guf_stream(C_NULL), UInt32(0))
 partner(s::Stream) = (stream_handle(s), UInt32(0))
 partner(name::Symbol) = (guf_stream(C_NULL), UInt32(chosen(DLPACK_STREAMS, name, "a stream")))
@@ -17,17 +18,17 @@ partner(name::Symbol) = (guf_stream(C_NULL), UInt32(chosen(DLPACK_STREAMS, name,
 
 An array over a tensor of another library. `managed` points to a `DLManagedTensorVersioned`
 (`Ptr{Gufunc.guf_dlpack}`) or a `DLManagedTensor` (`Ptr{Gufunc.guf_dlpack_unversioned}`); for an
-untyped pointer `versioned` selects the type. The dimensions of the tensor are reversed, as
-everywhere in this package.
+untyped pointer, `versioned` selects the type of the tensor. The dimensions of the tensor are
+reversed, as everywhere in this package.
 
-The call consumes the tensor in every case, also if it throws. The deleter of the tensor runs once,
-when no array, view or queued work uses the memory. It runs on any thread that calls the library,
+The call takes ownership of the tensor, even if it throws. The deleter of the tensor runs once, when
+no array, view or queued work uses the memory. It runs on any thread that calls the library,
 possibly in a finalizer.
 
 `ready_on` is the stream whose work fills the memory: a `Stream`, or `:legacy` or `:per_thread` for
-the vendor's streams without a handle. Later work of the device without a stream is ordered after
-it; the call itself does not wait. `nothing` means that the values are complete. Host memory accepts
-no stream.
+the vendor's streams without a handle. Work that is queued later on the device without a stream runs
+after the work of `ready_on`. The call itself does not wait. `nothing` means that the values are
+complete. For host memory, `ready_on` must be `nothing`.
 """
 function from_dlpack(managed::DLPackPointer; ready_on=nothing)
     stream, flags = try
@@ -55,14 +56,14 @@ import_dlpack(managed::Ptr{guf_dlpack_unversioned}, stream, flags, out) =
 
 A tensor over the memory of `x`, a `GufArray` or a strided Julia array, for another library. The
 result is a `Ptr{Gufunc.guf_dlpack}`, which points to a `DLManagedTensorVersioned`, or with
-`versioned=false` a `Ptr{Gufunc.guf_dlpack_unversioned}`, which points to a `DLManagedTensor`. Its
-dimensions are the dimensions of `x`, reversed. The caller owns the tensor until another library
-consumes it or `delete_dlpack` is called. `x` is kept alive until then.
+`versioned=false` a `Ptr{Gufunc.guf_dlpack_unversioned}`, which points to a `DLManagedTensor`. The
+dimensions of the tensor are the dimensions of `x`, reversed. The caller owns the tensor until
+another library consumes it or `delete_dlpack` is called. `x` is kept alive until then.
 
-`consumer` is the stream that will read the memory, in the form of `ready_on` of `from_dlpack`. It
-waits for the work that was queued on the device without a stream. With `nothing`, no stream waits.
-`copied` informs the other library that the memory is a copy for its exclusive use. Errors:
-`GUF_E_DTYPE` for datetime types, structured dtypes and elements in non-native byte order;
+`consumer` is the stream that will read the memory, in the form of `ready_on` of `from_dlpack`. The
+consumer stream waits for the work that was queued on the device without a stream. With `nothing`,
+no stream waits. `copied` informs the other library that the memory is a copy for its exclusive use.
+Errors: `GUF_E_DTYPE` for datetime types, structured dtypes and elements in non-native byte order;
 `GUF_E_UNSUPPORTED` for strides that are not multiples of the element size; `GUF_E_READ_ONLY` for
 read-only arrays with `versioned=false`.
 """
@@ -79,7 +80,7 @@ export_dlpack(array, stream, flags, out::Ref{Ptr{guf_dlpack}}) =
 export_dlpack(array, stream, flags, out::Ref{Ptr{guf_dlpack_unversioned}}) =
     @check guf_array_to_dlpack_unversioned(array, stream, flags, out)
 
-"Calls the deleter of a tensor that was not consumed. Call it at most once."
+"Calls the deleter of a tensor that no library consumed, which is allowed at most once."
 function delete_dlpack(managed::DLPackPointer)
     managed == C_NULL && return nothing
     deleter = unsafe_load(managed).deleter

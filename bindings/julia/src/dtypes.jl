@@ -56,7 +56,7 @@ function element_type(code::UInt32)
     end
 end
 
-"Name of a dtype or element type, as NumPy has it: `\"float32\"`."
+"NumPy's name of a dtype or element type, such as `\"float32\"`."
 function dtype_name(kind)
     name = LibGufunc.guf_dtype_name(dtype(kind))
     name == C_NULL && throw(GufuncError(GUF_E_DTYPE, "$kind is not a dtype"))
@@ -111,8 +111,8 @@ end
 """
     time_type(kind, unit, multiple=1) -> DataType
 
-The type `Datetime64` or `Timedelta64` (`kind`) with a unit, which the library checks. It is
-`Datetime64{unit,multiple}` for a unit that is only known at run time.
+The type `Datetime64{unit,multiple}` or `Timedelta64{unit,multiple}`, as `kind` selects, for a unit
+that is known only at run time. The library checks the unit.
 """
 function time_type(kind::Type, unit::Symbol, multiple::Integer=1)
     out = Ref(UInt32(0))
@@ -123,7 +123,7 @@ function time_type(kind::Type, unit::Symbol, multiple::Integer=1)
     return element_type(out[])
 end
 
-"The unit and multiple of a datetime type: `(:s, 25)`."
+"The unit and multiple of a datetime type, such as `(:s, 25)`."
 function time_unit(kind)
     unit, multiple = Ref(Int32(0)), Ref(UInt32(0))
     @check guf_dtype_get_unit(dtype(kind), unit, multiple)
@@ -133,8 +133,8 @@ end
 """
     register_dtype(T; name=string(nameof(T))) -> UInt32
 
-Registers a struct of plain data as an element type. Arrays of it can be created, viewed, copied and
-passed to loops of exactly this type.
+Registers a struct of plain data as an element type. Arrays with this element type can be created,
+viewed, copied and passed to loops of exactly this type.
 """
 function register_dtype(T::DataType; name::AbstractString=string(nameof(T)))
     isbitstype(T) || throw(GufuncError(GUF_E_DTYPE, "$T is not a structure of plain data"))

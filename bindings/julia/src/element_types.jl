@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Element types that Julia lacks: bfloat16 and NumPy's datetime types. The dtypes of all types.
+# Element types that Julia lacks, which are bfloat16 and NumPy's datetime types, and the dtypes of
+# all element types.
 
 export BFloat16
 
-"The upper half of a Float32: `bfloat16`. Converts to and from Float32, rounding to nearest even."
+"`bfloat16`, the upper half of a Float32. Conversions from Float32 round to nearest even."
 primitive type BFloat16 <: AbstractFloat 16 end
 
 Base.Float32(x::BFloat16) = reinterpret(Float32, UInt32(reinterpret(UInt16, x)) << 16)
@@ -39,7 +40,7 @@ const UNITS = (:generic, :Y, :M, :W, :D, :h, :m, :s, :ms, :us, :ns, :ps, :fs, :a
     Datetime64{U,M}(value), Timedelta64{U,M}(value)
 
 NumPy's datetime types: `value` steps of `M` units `U` (one of `:generic :Y :M :W :D :h :m :s :ms
-:us :ns :ps :fs :as`). Dates count from 1970-01-01. The smallest Int64 is not-a-time.
+:us :ns :ps :fs :as`). Dates count from 1970-01-01. The smallest Int64 represents not-a-time (NaT).
 """
 struct Datetime64{U,M}
     value::Int64

@@ -27,7 +27,7 @@ end
 GufuncError(status::Integer, message::AbstractString, argument::Integer=-1) =
     GufuncError(status, message, argument, -1, 0, nothing)
 
-"Name of a status: `\"GUF_E_SHAPE\"`."
+"The name of a status, such as `\"GUF_E_SHAPE\"`."
 status_name(status::Integer) = unsafe_string(LibGufunc.guf_status_name(Int32(status)))
 
 "A one-line description of a status."
@@ -45,16 +45,16 @@ for constant in names(LibGufunc, all=true)
     startswith(string(constant), "GUF_") && @eval const $constant = LibGufunc.$constant
 end
 
-# No GC.@preserve block in these sources is left by `return`. The compiler would treat a preserved
-# object on the stack as dead before its last use.
+# These sources never leave a GC.@preserve block by `return`, because the compiler would then treat
+# a preserved object on the stack as dead before its last use.
 
-# The exception of a callback, kept until the call that ran the callback fails. Both are in the same
-# task.
+# Returns the exception of a callback. It is kept in the storage of the task until the call that ran
+# the callback fails, because both run in the same task.
 caught() = pop!(task_local_storage(), :gufunc_caught, nothing)
 catch_for_caller(exception) = task_local_storage(:gufunc_caught, exception)
 
 # Reports the exception of a Julia callback to the library: writes the message into the error record
-# and returns the status. It must not throw, because C frames are on the stack.
+# and returns the status. This function must not throw, because C frames are on the stack.
 function report(record::Ptr{guf_error}, exception, status)
     catch_for_caller(exception)
     own = exception isa GufuncError
@@ -76,7 +76,8 @@ shown(exception) =
 function write_message(record, message)
     at = Ptr{UInt8}(record + fieldoffset(guf_error, MESSAGE_FIELD))
     capacity = sizeof(guf_error) - Int(fieldoffset(guf_error, MESSAGE_FIELD))
-    # Only whole characters, and never an empty text: for that the library writes its own message.
+    # The message has only whole characters and is never empty, because the library would replace an
+    # empty message by its own.
     text = isempty(message) ? "an exception without a text" : message
     length = min(ncodeunits(text), thisind(text, min(capacity, ncodeunits(text) + 1)) - 1)
     for i in 1:length
@@ -87,7 +88,8 @@ end
 const MESSAGE_FIELD = findfirst(isequal(:message), fieldnames(guf_error))
 
 # Throws the exception for an error record. `place` describes the array to which the record's axis
-# belongs: its number of dimensions, the structure of arguments, or nothing.
+# belongs. It is the array's number of dimensions, a pointer to the argument structure of the call,
+# or nothing.
 @noinline function fail(status::Int32, record::Ptr{guf_error}, @nospecialize(place=nothing))
     kept = unsafe_load(record)
     letters = UInt8[letter % UInt8 for letter in kept.message]
@@ -101,14 +103,15 @@ const MESSAGE_FIELD = findfirst(isequal(:message), fieldnames(guf_error))
     throw(GufuncError(status, message, kept.argument, axis, kept.native_code, cause))
 end
 
-# The inverse of library_axis.
+# The dimension for an axis of the library, as the inverse of library_axis.
 dimension_of(axis, n) = axis < 0 ? -axis : n - axis
 
 const OUT_OF_BOUNDS = r"axis (-?\d+) is out of bounds for array of dimension (\d+)"
 dimension_in(found) = dimension_of(parse(BigInt, found.captures[1]), parse(Int, found.captures[2]))
 
-# Replaces the axis in a message about an axis that is out of bounds or repeated by the caller's
-# dimension. `dimension` is the record's `axis` as the caller counts it, or -1.
+# Translates a message about an axis that is out of bounds or repeated: replaces the axis by the
+# dimension as the caller counts it. `dimension` is the record's `axis` as the caller counts it, or
+# -1.
 function in_dimensions(message, axis, dimension)
     found = match(OUT_OF_BOUNDS, message)
     if found === nothing
@@ -125,7 +128,8 @@ function in_dimensions(message, axis, dimension)
 end
 
 # The axis of a failure as the caller counts it, or -1. An axis that is out of bounds is read from
-# the message, because the record lacks it if it is too large or an entry of axes=.
+# the message, because the record does not contain it if the axis is too large or is an entry of
+# axes=.
 function dimension_at_fault(kept::guf_error, message, @nospecialize(place))
     found = kept.status == GUF_E_AXIS ? match(OUT_OF_BOUNDS, message) : nothing
     if found !== nothing
@@ -183,8 +187,8 @@ end
 
 Calls a function of the C interface with an error record on the stack as its last argument. Returns
 the status if it is below 100, and throws `GufuncError` for errors. Objects whose handles are
-arguments (`x.handle`, `stream_handle(s)`) are preserved during the call, which may run Julia
-functions and thus the garbage collector. `place` has the same meaning as in `fail`.
+arguments (`x.handle`, `stream_handle(s)`) are preserved during the call, because the call may run
+Julia functions and therefore the garbage collector. `place` has the same meaning as in `fail`.
 """
 macro check(call, place=nothing)
     return checked_call(call, false, place)
@@ -230,14 +234,16 @@ variable(e::Expr) = e.head === :. ? variable(e.args[1]) : owners_in(e)
 
 ran_out(status) = status == GUF_E_NO_MEMORY || status == GUF_E_DEVICE_MEMORY
 
-# Frees unused objects: the collection runs the finalizers, and the poll lets the library free them.
+# Frees unused objects. The collection runs their finalizers, and the poll lets the library free the
+# objects.
 @noinline function collect_all()
     GC.gc(true)
     LibGufunc.guf_poll(UInt32(0), C_NULL, C_NULL)
     return nothing
 end
 
-# Like `@check`, for a function that is a value and whose first argument is the handle of `owner`.
+# Like `@check`, for a function that is passed as a value and whose first argument is the handle of
+# `owner`.
 function checked(of, owner, arguments...)
     record = Ref{guf_error}()
     GC.@preserve record owner begin

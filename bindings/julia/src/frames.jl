@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Frames: the operand structures of one call, on the stack. A frame is an array of guf_operand,
-# followed by the structures to which they point. It is written as 64-bit words; the assertions
-# check the offsets.
+# followed by the guf_tensor structures, shapes and strides to which the operands point. It is
+# written as 64-bit words, and the assertions check the offsets.
 
 @assert sizeof(guf_operand) == 48 && sizeof(guf_tensor) == 48
 @assert fieldoffset(guf_operand, 5) == 16 && fieldoffset(guf_operand, 6) == 24

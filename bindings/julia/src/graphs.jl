@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Graphs: work of a stream that is captured once and launched many times.
 
-"Captured work. `capture` creates it and `launch!` runs it."
+"Captured work. `capture` creates a graph, and `launch!` runs it."
 mutable struct Graph
     handle::guf_graph
     stream::Stream
-    kept::Vector{Any} # the Julia objects that its work uses
+    kept::Vector{Any} # the Julia objects that the graph's work uses
 end
 
 """
@@ -14,9 +14,9 @@ end
 
 Records the work that `f()` queues on `s` instead of running it. `s` is the current stream during
 `f()`. The work may be calls and copies that do not allocate, launches of plans, and events. Calls
-with Julia arrays need `stream=s`: without it a call waits for the stream, which is not possible
-during a capture. The second form replaces the work of a graph. The cpu has no graphs
-(`GUF_E_UNSUPPORTED`).
+with Julia arrays need `stream=s`. Without it, such a call waits for the stream, which is not
+possible during a capture. The second form replaces the work of a graph. The cpu does not support
+graphs (`GUF_E_UNSUPPORTED`).
 """
 function capture(f::Function, s::Stream)
     graph = Graph(C_NULL, s, Any[])

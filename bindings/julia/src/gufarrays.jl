@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-# Arrays of the library. The library has their dimensions in reverse order: Julia's dimension d is
-# the axis -d. Julia aligns dimensions from the first, the library from the last.
+# Arrays of the library. For the library, their dimensions are in reverse order: Julia's dimension d
+# is the library's axis -d. Julia aligns dimensions from the first, and the library from the last.
 
 """
     GufArray{T,N}
 
 An array of the library: a reference-counted view of host or device memory. A finalizer or
-`unsafe_free!` releases it. Its memory is column-major, unless it is a view with other strides.
+`unsafe_free!` releases the array. The memory is column-major, unless the array is a view with other
+strides.
 
     GufArray{T}(undef, dims...; device="cpu")    allocates
     GufArray(A; device="cpu")                    copies
     wrap(A)                                      shares the memory of a Julia array
 
-`Array(x)` copies to the host. Single elements can be indexed in host memory only, ranges also in
-device memory.
+`Array(x)` copies to the host. Single elements can be indexed only in host memory, and ranges also
+in device memory.
 """
 mutable struct GufArray{T,N} <: AbstractArray{T,N}
     handle::guf_array
@@ -24,8 +25,8 @@ mutable struct GufArray{T,N} <: AbstractArray{T,N}
     device::Device
 end
 
-# Takes ownership of the caller's reference, also if it throws. It throws if the dtype is a
-# structured dtype that has no Julia type, because another language registered it.
+# Takes ownership of the caller's reference, even if the function throws. It throws if the dtype is
+# a structured dtype without a Julia type, which another language registered.
 function GufArray(handle::guf_array)
     try
         return adopt_array(handle)
@@ -48,7 +49,8 @@ function adopt_array(handle::guf_array)
     end
 end
 
-# The first fields of guf_array_info. Reading only these avoids a copy of the long arrays.
+# The first fields of guf_array_info. Reading only these fields avoids a copy of the long arrays
+# after them.
 struct InfoHead
     struct_size::UInt32
     dtype::UInt32
@@ -70,8 +72,8 @@ function adopt(::Type{T}, ::Val{N}, handle, found, shape, strides) where {T,N}
     return finalizer(unsafe_free!, made)
 end
 
-# The garbage collector does not know the library's memory. It is started explicitly when that
-# memory has grown by GROWTH_LIMIT bytes, or when an allocation fails.
+# The garbage collector does not know the size of the library's memory. A collection is therefore
+# started explicitly when that memory has grown by GROWTH_LIMIT bytes, or when an allocation fails.
 const GROWTH_LIMIT = Ref(Int(min(Sys.total_memory() ÷ 8, 2^30)))
 const GROWTH = Threads.Atomic{Int}(0)
 
@@ -83,7 +85,7 @@ function count_growth(bytes::Integer)
     return nothing
 end
 
-# Runs `allocate`. If there is not enough memory, collects garbage and runs it once more.
+# Runs `allocate`. If there is not enough memory, collects garbage and runs `allocate` once more.
 function with_collection(allocate::Function)
     try
         return allocate()
@@ -122,7 +124,7 @@ GufArray{T}(::UndefInitializer, dims::Integer...; device="cpu") where {T} =
 GufArray{T,N}(::UndefInitializer, dims::Dims{N}; device="cpu") where {T,N} =
     alloc(T, dims; device=device)
 
-# A deep copy is a copy on the same device, which does not depend on the original.
+# A deep copy is on the same device and does not share memory with the original.
 Base.deepcopy_internal(x::GufArray, known::IdDict) = get!(() -> copy(x), known, x)::typeof(x)
 
 Base.size(x::GufArray) = x.size
@@ -150,8 +152,8 @@ swapped(x::GufArray) = x.flags & GUF_ARRAY_SWAPPED != 0
 """
     array_info(x)
 
-`(dtype, ndim, flags, address, size, nbytes, device, shape, strides)` in the library's terms:
-`shape` and `strides` (in bytes) are in reverse order compared with Julia.
+`(dtype, ndim, flags, address, size, nbytes, device, shape, strides)` as the library stores them:
+`shape` and `strides` (in bytes) are in the reverse of Julia's order.
 """
 function array_info(@nospecialize(x::GufArray))
     info = sized(guf_array_info)
@@ -165,9 +167,10 @@ end
 """
     synchronize(x::GufArray; timeout=Inf) -> Bool
 
-Waits for all work of the library that uses the memory of `x`, on streams and without one, so that
-the host may access it. Returns `false` after `timeout` seconds. Failures of the work are not
-reported here but by `synchronize` of the stream or device. Other tasks run meanwhile.
+Waits for all work of the library that uses the memory of `x`, on streams and without a stream.
+Afterwards the host may access the memory. Returns `false` if work is still running after `timeout`
+seconds. Failures of the work are reported by `synchronize` of the stream or device, and not by this
+function. Other tasks run meanwhile.
 """
 synchronize(x::GufArray; timeout::Real=Inf) =
     wait_in_slices(timeout) do left

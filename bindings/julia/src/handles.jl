@@ -4,8 +4,8 @@
 """
     unsafe_free!(x)
 
-Releases an array, stream, event or other object of the library now, without waiting for the garbage
-collector. The object cannot be used afterwards. Queued work that uses it continues.
+Releases an array, stream, event or other object of the library immediately, instead of when the
+garbage collector runs. The object cannot be used afterwards. Queued work that uses it continues.
 """
 function unsafe_free! end
 

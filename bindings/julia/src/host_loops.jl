@@ -6,14 +6,15 @@
            identity=:none, flags=0, core_dims=nothing, context=nothing) -> UFunc
 
 Creates a ufunc without loops and registers its name, so that `UFunc(name)` finds it. A `signature`
-(`"(m,n),(n)->(m)"`; `"(n)"` without outputs writes its input) determines `nin` and `nout`.
+such as `"(m,n),(n)->(m)"` determines `nin` and `nout`. A signature without outputs, such as
+`"(n)"`, writes its input.
 
 - `roles`: `:in`, `:out` or `:inout` for each operand. `rules`: `"n=value(1); p=m+1"`.
 - `identity`: the identity of reductions: `:none`, `:reorderable`, `:zero`, `:one`, `:minus_one`,
   `:minus_inf`.
-- `core_dims(sizes)`: a function that is called in every call. It receives a vector with the sizes
-  of the distinct core dimensions, in order of first use. It may replace sizes of -1, and it rejects
-  the call by throwing. It must not call the library.
+- `core_dims(sizes)`: a function that every call runs. It receives a vector with the sizes of the
+  distinct core dimensions, in order of first use. It may replace sizes of -1, and it rejects the
+  call by throwing. It must not call the library.
 """
 function create(name::AbstractString; nin::Integer=0, nout::Integer=0, signature=nothing,
                 roles=nothing, rules=nothing, doc=nothing, identity::Symbol=:none,
@@ -54,7 +55,7 @@ end
 core_dims_callback() = @cfunction(core_dims_entry, Int32,
                                   (Int32, Ptr{Int64}, Ptr{Cvoid}, Ptr{guf_error}))
 
-"The core dimensions of one operand of one item. Valid during the call of the loop only."
+"The core dimensions of one operand of one item. Valid only while the loop is called."
 struct CoreView{T,N} <: AbstractArray{T,N}
     address::Ptr{T}
     size::NTuple{N,Int}
@@ -73,16 +74,16 @@ Base.@propagate_inbounds function Base.setindex!(v::CoreView{T,N}, x, I::Vararg{
     return v
 end
 
-# A function as a loop. For an elementwise ufunc, I and O are tuple types of numbers, for a
-# generalized ufunc of CoreViews. `core` has the indices of each operand's core dimensions among the
-# sizes.
+# A function as a loop. I and O are tuple types: of numbers for an elementwise ufunc, and of
+# CoreViews for a generalized ufunc. For each operand, `core` contains the indices of the operand's
+# core dimensions in the list of core sizes.
 struct HostLoop{I,O,F}
     f::F
     core::Vector{Vector{Int}}
 end
 
 # The library calls loop_entry on the thread that made the call, because the loop is added without
-# GUF_LOOP_ANY_THREAD. Threads that Julia does not know must not run Julia code.
+# GUF_LOOP_ANY_THREAD. Threads that Julia did not create must not run Julia code.
 function loop_entry(args::Ptr{Ptr{UInt8}}, dims::Ptr{Int64}, steps::Ptr{Int64},
                     user::Ptr{Cvoid}, record::Ptr{guf_error})
     try
@@ -105,7 +106,8 @@ function core_view(::Type{CoreView{T,N}}, address, core, dims, strides) where {T
                          ntuple(d -> Int(unsafe_load(strides, d)), Val(N)))
 end
 
-# The addresses of each operand's core strides. They follow the strides of the loop dimension.
+# The addresses of each operand's core strides. In `steps`, the core strides follow the operands'
+# strides along the loop dimension.
 core_steps(l::HostLoop, steps) =
     [steps + 8 * (length(l.core) + sum(Int[length(c) for c in l.core[1:i-1]]))
      for i in eachindex(l.core)]
@@ -159,9 +161,10 @@ Adds a Julia function as the loop for these element types:
 
 For an elementwise ufunc, `g` is called with the elements of one item and returns the result or a
 tuple of results. For a generalized ufunc, `g` is called with one array per operand, inputs first,
-and writes the outputs. It runs on the calling thread, one item after the other. If it throws, the
+and writes the outputs. `g` runs on the calling thread, one item after the other. If `g` throws, the
 call fails with `GUF_E_LOOP`, or with the status of a `GufuncError`. The text of the exception
-becomes the error's message, and the exception its `cause`. Only the cpu runs the loop.
+becomes the error's message, and the exception becomes the error's `cause`. Only the cpu runs the
+loop.
 """
 function add_loop!(g, f::UFunc, types::Pair)
     found(f)
@@ -205,9 +208,9 @@ end
     add_loop!(f::UFunc, types, entry::Ptr; kind=:numpy, user=C_NULL, any_thread=false) -> f
 
 Adds a compiled function with NumPy's inner-loop signature, for example from C or Numba, by its
-address. With `kind=:status` it returns a status; with `kind=:error` it also has a parameter for an
-error record (`guf_loop_error`). With `any_thread` several threads may run it at once; do not set it
-for functions made by `@cfunction`.
+address. With `kind=:status`, the function returns a status. With `kind=:error`, it also has a
+parameter for an error record (`guf_loop_error`). With `any_thread`, several threads may run the
+function at once; do not set `any_thread` for functions made by `@cfunction`.
 """
 function add_loop!(f::UFunc, types::Tuple, entry::Ptr; kind::Symbol=:numpy, user=C_NULL,
                    any_thread::Bool=false)

@@ -9,12 +9,13 @@ A raw kernel of a module.
     launch!(k, arguments…; grid, block, shared=0, stream=current)
     k[grid, block](arguments…), k[grid, block, stream, shared](arguments…)
 
-launches it with `grid` blocks of `block` threads. Each is a number or a tuple of up to three
-numbers, x first. There is one argument per parameter: a number of exactly the parameter's type, a
-weak number that fits, or an array with exactly the element type. The indices `(i, j)` of a view
-count from 0 and correspond to `[i+1, j+1]` of the array. A pointer parameter accepts a column-major
-array. Nothing is copied. The kernel runs on the device of the stream, else on the device of its
-arrays, else on the cpu. A launch on the cpu without a stream is complete on return.
+Each of these forms launches the kernel with `grid` blocks of `block` threads. Each of `grid` and
+`block` is a number or a tuple of up to three numbers, x first. There is one argument per parameter:
+a number of exactly the parameter's type, a weak number that fits, or an array with exactly the
+element type. The indices `(i, j)` of a view count from 0 and correspond to `[i+1, j+1]` of the
+array. A pointer parameter accepts a column-major array. Nothing is copied. The kernel runs on the
+device of the stream. Without a stream, it runs on the device of its arrays, or on the cpu if it has
+no arrays. A launch on the cpu without a stream is complete on return.
 """
 mutable struct Kernel
     handle::guf_kernel

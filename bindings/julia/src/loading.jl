@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Loads libgufunc when the package is loaded, never when it is precompiled.
+# Loads libgufunc when the package is loaded, and not when the package is precompiled.
 
 import Libdl
 
@@ -21,7 +21,8 @@ version_string() = unsafe_string(LibGufunc.guf_version_string())
 "The path of the loaded library."
 library_path() = Libdl.dlpath(LibGufunc.library[])
 
-# Loads ENV["GUFUNC_LIBRARY"] if it is set, else the library that the loader finds by its soname.
+# Loads the library at ENV["GUFUNC_LIBRARY"] if it is set. Otherwise loads the library that the
+# dynamic loader finds by its soname.
 function open_library()
     given = get(ENV, "GUFUNC_LIBRARY", "")
     candidate = isempty(given) ? SONAME : given
@@ -87,8 +88,8 @@ end
 """
     read_log() -> Union{Nothing,Tuple{Symbol,String}}
 
-Removes the oldest message from the library's log and returns it as `(:error | :warning |
-:information, text)`, or `nothing` if the log is empty. The library itself prints nothing.
+Removes the oldest message from the library's log. Returns it as `(:error | :warning | :information,
+text)`, or `nothing` if the log is empty. The library itself prints nothing.
 """
 function read_log()
     letters = Vector{UInt8}(undef, 1024)
@@ -103,7 +104,7 @@ end
     shutdown(; timeout=Inf)
 
 Waits for all streams, stops the threads of the library and frees its caches. Returns `false` if
-work is still running after `timeout` seconds. It is not needed at exit.
+work is still running after `timeout` seconds. Programs need not call `shutdown` before they exit.
 """
 shutdown(; timeout::Real=Inf) = @check(guf_shutdown(nanoseconds(timeout))) == GUF_OK
 

@@ -3,7 +3,7 @@
 # combine elements and the reproducibility of the results.
 
 struct NoValue end
-"With `init=novalue` a reduction starts without an initial value, not with the identity."
+"With `init=novalue`, a reduction starts without an initial value, instead of with the identity."
 const novalue = NoValue()
 
 """
@@ -12,15 +12,17 @@ const novalue = NoValue()
 Reduces an array along `dims`: one dimension, several dimensions, `()` (none) or `:` (all). Reduced
 dimensions keep the extent 1, unless `keepdims=false`. The reduction over all dimensions returns a
 number for a Julia array, and a 0-dimensional array for a `GufArray`. `init` is the initial value of
-every result; with `novalue` the reduction starts without the identity. `where` is a mask that
-selects the elements. A reduction with a user-defined accumulator returns a tuple of its results.
-Further keywords: `dtype`, `order`, `device`, `stream`, `threads`, `fp_flags`, `fp_report`,
-`fp_fail`. `reduce!(f, out, A; …)` writes into `out`, which must have the size of the result.
-Without `dims` it reduces the dimensions that `out` lacks or has with extent 1, as `sum!` does.
+the reduction. With `init=novalue`, the reduction starts with the first element instead of the
+identity. `where` is a mask that selects the elements. A reduction with a user-defined accumulator
+returns a tuple of its results. Further keywords: `dtype`, `order`, `device`, `stream`, `threads`,
+`fp_flags`, `fp_report`, `fp_fail`. `reduce!(f, out, A; …)` writes into `out`, which must have the
+size of the result. Without `dims`, `reduce!` reduces the dimensions that `out` lacks and those that
+have extent 1 in `out`, as `sum!` does.
 """
 Base.reduce(f::UFunc, @nospecialize(A::AbstractArray); keywords...) =
     folded(f, A, request(OF_REDUCE, pairs_of(keywords)))
-# Base has a method for numbers. A single method for all these types would be ambiguous with it.
+# Base has a method for numbers. A single method for all types of operands would be ambiguous with
+# Base's method.
 for kind in (:Number, :(Union{Tensor,Scalar,Encoded,Time64}))
     @eval Base.reduce(f::UFunc, @nospecialize(A::$kind); keywords...) =
         folded(f, A, request(OF_REDUCE, pairs_of(keywords)))
@@ -35,7 +37,7 @@ function folded(f::UFunc, @nospecialize(A), r::Request)
     outputs = outputs_of(given, max(1, ufunc_info(f).nresults))
     found = given_outputs(outputs, given)
     # The closures below are compiled for the types of the variables that they capture. They capture
-    # these variables instead of A, so that they are not compiled again for every type of A.
+    # `input` and `on_host` instead of A, so that they are not compiled again for every type of A.
     input, on_host = Any[operand(A)], !(A isa LibraryArray)
     with_collection() do
         with_reduce_args(f, input[1], outputs, r) do args, slots
@@ -50,7 +52,7 @@ function folded(f::UFunc, @nospecialize(A), r::Request)
     return length(found) == 1 ? found[1] : Tuple(found)
 end
 
-"`reduce(f, A; …)` into `out`, an array or a tuple with one array per result."
+"Writes `reduce(f, A; …)` into `out`, an array or a tuple with one array per result."
 function reduce!(f::UFunc, @nospecialize(out), @nospecialize(A); keywords...)
     r = into(out, request(OF_REDUCE, pairs_of(keywords)))
     r.dims === nothing && (r.dims = folded_for(outputs_of(out)[1], operand(A)))
@@ -65,7 +67,7 @@ folded_for(@nospecialize(out), @nospecialize(A)) =
     rank(out) == 0 ? Colon() :
     Tuple(d for d in 1:rank(A) if d > rank(out) || size(out)[d] == 1 && size(A)[d] != 1)
 
-# A result that the library allocated; converted to a Julia array if the input is one.
+# Converts a result that the library allocated to a Julia array if the input is a Julia array.
 function brought(on_host::Bool, result::GufArray)
     on_host || return result
     made = Array(result)
@@ -86,7 +88,8 @@ function with_reduce_args(act, f, @nospecialize(input), outputs, r)
     found(f)
     naxis, axes = folded_axes(r.dims, rank(input))
     state, mask, fp_flags = length(outputs) > 1, mask_of(r), r.fp_flags
-    # A pointer that is not NULL distinguishes "no axes" from "the default".
+    # NULL means the default axis. For an empty list of axes, the pointer must therefore not be
+    # NULL.
     named = isempty(axes) ? [Int64(0)] : axes
     result = framed_groups(Any[input], outputs, initial_operand(r.init), mask) do slots, places
         args = Ref(guf_reduce_args(
@@ -102,7 +105,7 @@ function with_reduce_args(act, f, @nospecialize(input), outputs, r)
     return result
 end
 
-# accumulate and reduceat have the same structure of arguments.
+# Fills the argument structure of accumulate or reduceat, which is the same type for both.
 function with_accumulate_args(act, f, @nospecialize(input), indices::Vector{Any},
                               @nospecialize(output), r)
     found(f)
@@ -141,7 +144,7 @@ All partial results of a reduction along a dimension. `accumulate!(f, out, A; �
 Base.accumulate(f::UFunc, @nospecialize(A); keywords...) =
     along(LibGufunc.guf_accumulate, f, A, Any[], request(OF_ALONG, pairs_of(keywords)))
 
-"`accumulate(f, A; …)` into `out`."
+"Writes `accumulate(f, A; …)` into `out`."
 Base.accumulate!(f::UFunc, @nospecialize(out), @nospecialize(A); keywords...) =
     along(LibGufunc.guf_accumulate, f, A, Any[], into(out, request(OF_ALONG, pairs_of(keywords))))
 
@@ -156,15 +159,15 @@ reduceat(f::UFunc, @nospecialize(A), @nospecialize(indices); keywords...) =
     along(LibGufunc.guf_reduceat, f, A, Any[operand(from_zero(indices))],
           request(OF_ALONG, pairs_of(keywords)))
 
-"`reduceat(f, A, indices; …)` into `out`."
+"Writes `reduceat(f, A, indices; …)` into `out`."
 function reduceat!(f::UFunc, @nospecialize(out), @nospecialize(A), @nospecialize(indices);
                    keywords...)
     r = into(out, request(OF_ALONG, pairs_of(keywords)))
     return along(LibGufunc.guf_reduceat, f, A, Any[operand(from_zero(indices))], r)
 end
 
-# Converts indices that count from 1 to the library's indices, which count from 0, in a copy. Other
-# objects are returned unchanged.
+# Copies indices that count from 1 and converts them to the library's indices, which count from 0.
+# Other objects are returned unchanged.
 from_zero(i::Integer) = from_zero(fill(i))
 function from_zero(indices::AbstractArray{<:Integer})
     all(i -> 1 <= i <= typemax(Int64), indices) ||

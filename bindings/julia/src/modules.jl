@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Modules: files of compiled ufuncs and kernels, written by gufcc.
 
-"A loaded module, see `load`. Its ufuncs can be found while it or one of its ufuncs is alive."
+"A loaded module. Its ufuncs can be found while the module or one of its ufuncs is alive."
 mutable struct GufModule
     handle::guf_module
     context::Union{Nothing,Context}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The internal forms of an operand: a GufArray, a Tensor, an encoded number, or nothing (an output
-# to allocate).
+# The internal forms of an operand: a GufArray, a Tensor, an encoded number, or nothing, which means
+# an output that the call allocates.
 
 struct Encoded
     kind::Int32
@@ -21,8 +21,9 @@ end
 """
     weak(x)
 
-A weak scalar, which adopts the type of the other operands, as numbers in Python: `weak(0.5f0)`. `x`
-is any integer, real or complex number. `Int`, `Float64` and `ComplexF64` are weak without `weak`.
+A weak scalar, which adopts the type of the other operands, like numbers in Python: `weak(0.5f0)`.
+`x` is any integer, real or complex number. Numbers of type `Int`, `Float64` and `ComplexF64` are
+weak scalars without `weak`.
 """
 weak(x::Integer) = Encoded(GUF_OPERAND_WEAK_INT, 0, (x % Int64 % UInt64, UInt64(0)))
 weak(x::AbstractFloat) =

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The methods outer and at. Both align dimensions from the first. The library therefore receives
-# their operands with dimension 1 as its axis 0.
+# The methods outer and at, which align dimensions from the first. The library therefore receives
+# their operands in Julia's order: dimension 1 is axis 0.
 
 natural(x::GufArray{T,N}) where {T,N} = N < 2 ? x : permuted_view(x)
 natural(x::Tensor) = Natural(x)
@@ -10,7 +10,7 @@ natural(x) = x
     outer(f, A, B; out=nothing, keywords…)
 
 Applies a binary ufunc to all pairs of elements. The result has the size `(size(A)...,
-size(B)...)`. It accepts the keywords of a call, except `axes`, `dims`, `keepdims` and `sizes`.
+size(B)...)`. `outer` accepts the keywords of a call, except `axes`, `dims`, `keepdims` and `sizes`.
 `outer!(f, out, A, B; …)` writes into `out`.
 """
 outer(f::UFunc, @nospecialize(operands...); keywords...) =
@@ -42,7 +42,7 @@ end
 const TURNED_ORDERS = Dict(:F => :C, :C => :F)
 
 function with_outer_args(act, f, given, results, r)
-    # Dimension 1 is the library's first axis here, so that C and F order are exchanged.
+    # Dimension 1 is the library's first axis here, so C and F order are exchanged.
     r.order = get(TURNED_ORDERS, r.order, r.order)
     outputs, fp_flags = Any[natural(x) for x in results], r.fp_flags
     inputs, mask = Any[natural(x) for x in given], Any[natural(x) for x in mask_of(r)]
@@ -54,19 +54,19 @@ function with_outer_args(act, f, given, results, r)
     return result
 end
 
-"`outer(f, A, B; …)` into `out`."
+"Writes `outer(f, A, B; …)` into `out`."
 outer!(f::UFunc, @nospecialize(out), @nospecialize(operands...); keywords...) =
     outer_of(f, operands_of(operands), into(out, request(OF_OUTER, pairs_of(keywords))))
 
 """
     at!(f, A, indices[, B]; keywords…) -> A
 
-`A[indices] = f(A[indices], B)`, applied once per occurrence of an index: NumPy's `ufunc.at`.
-`indices` is an integer, an array of integers, or a tuple with one of these per leading dimension of
-`A`. The indices count from 1, are in host memory, and are broadcast to one size. `B` is broadcast
-to the indexed elements, whose size is the size of the indices followed by the other dimensions of
-`A`. Keywords: `device`, `stream`, `threads`, `fp_flags`, `fp_report`, `fp_fail`. Indices in a
-`Tensor` count from 0 and are used without a copy.
+Computes `A[indices] = f(A[indices], B)` once per occurrence of an index, as NumPy's `ufunc.at`.
+`indices` is an integer, an array of integers, or a tuple with an integer or array for each leading
+dimension of `A`. The indices count from 1, are in host memory, and are broadcast to one size. `B`
+is broadcast to the indexed elements, whose size is the size of the indices followed by the other
+dimensions of `A`. Keywords: `device`, `stream`, `threads`, `fp_flags`, `fp_report`, `fp_fail`.
+Indices in a `Tensor` count from 0 and are used without a copy.
 """
 at!(f::UFunc, @nospecialize(A), @nospecialize(indices), @nospecialize(B...); keywords...) =
     at_of(f, A, from_zero_all(indices), Any[B...], request(OF_ALL, pairs_of(keywords)))
@@ -97,8 +97,8 @@ function with_at_args(act, f, @nospecialize(A), indices::Vector{Any}, others::Ve
     return result
 end
 
-# Appends dimensions of extent 1 until there are n. Alignment from the last dimension is then
-# Julia's alignment from the first.
+# Appends dimensions of extent 1 until there are n dimensions. The library's alignment from the last
+# dimension is then equal to Julia's alignment from the first.
 function padded(x::Tensor{T,N,O}, n) where {T,N,O}
     0 < N < n || return x
     more = n - N

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-# The objects that queued work uses. A program may drop a stream while its work runs. The objects
-# that the work reads and writes are therefore kept alive here and not by the Stream.
+# The objects that queued work uses. A program may drop a stream while the stream's work runs. The
+# objects that the work reads and writes are therefore kept alive by the entries of PENDING and not
+# by the Stream.
 
-# A stream that may have work, with its own reference, and the Julia objects that the work uses.
-# Objects are added to `kept` after a call, so that all of them belong to work that is queued.
+# A stream that may have work, with a separate reference to it, and the Julia objects that the work
+# uses. Objects are added to `kept` after a call, so all objects in `kept` belong to work that is
+# queued.
 mutable struct Pending
     stream::guf_stream
     kept::Vector{Any}
     dropped::Bool
-    blind::Bool # launches passed addresses only: the library does not know the arrays behind them
+    blind::Bool # a launch passed only addresses, whose arrays the library does not know
 end
 
-# One entry for every stream, until the stream is known to be dropped and idle. Finalizers do not
-# acquire the lock; they only mark an entry.
+# PENDING has an entry for every stream. The entry is removed when the stream is known to be dropped
+# and idle. Finalizers do not acquire the lock; they only mark an entry.
 const PENDING = Pending[]
 const PENDING_LOCK = Threads.SpinLock()
 const STREAMS = Threads.Atomic{Int}(0) # length(PENDING)
@@ -40,7 +42,7 @@ function sweep()
     return nothing
 end
 
-# Called when an object is released.
+# Marks the entry of a released stream as dropped. For other objects it does nothing.
 dropped!(x) = nothing
 
 is_over(entry::Pending) = entry.dropped &&
@@ -58,22 +60,23 @@ end
 
 kept_count(entry::Pending) = lock(() -> length(entry.kept), PENDING_LOCK)
 
-# The kept objects from index `first` on.
+# The objects in `kept` from index `first` to the end.
 kept_from(entry::Pending, first) = lock(() -> entry.kept[min(first, end + 1):end], PENDING_LOCK)
 
-# Whether work is running for which the library does not know the memory that it uses.
+# Whether work is running that uses memory unknown to the library, because the program passed only
+# addresses.
 blind_work() = STREAMS[] != 0 && lock(() -> any(runs_blind, PENDING), PENDING_LOCK)
 runs_blind(entry::Pending) =
     entry.blind && LibGufunc.guf_stream_query(entry.stream, C_NULL) == GUF_NOT_READY
 
-# Waits for that work. Its failures are reported by `synchronize`.
+# Waits for such work. The failures of the work are reported by `synchronize`.
 function settle_blind()
     while blind_work()
         yield()
     end
 end
 
-# Releases the first `count` objects, whose work is done.
+# Releases the first `count` objects in `kept`, because the work that uses them is done.
 function let_go!(entry::Pending, count)
     lock(PENDING_LOCK) do
         deleteat!(entry.kept, 1:min(count, length(entry.kept)))
@@ -82,9 +85,9 @@ function let_go!(entry::Pending, count)
 end
 
 # Makes resize!, push! and similar functions throw for the vectors among `x`, because they would
-# move memory that queued work uses. A vector that shares its memory with a reshaped array cannot be
-# resized. Julia 1.11 permits the resize, but the reshaped array keeps the memory. fix_size! returns
-# the reshaped arrays.
+# move memory that queued work uses. fix_size! makes and returns arrays that are reshaped from the
+# vectors, because a vector that shares its memory with a reshaped array cannot be resized. Julia
+# 1.11 permits the resize, but the reshaped array keeps the memory alive.
 fix_size!(x) = nothing
 fix_size!(x::Vector) = reshape(x, length(x), 1)
 fix_size!(x::Union{Tuple,Vector{Any}}) = Any[fix_size!(part) for part in x]

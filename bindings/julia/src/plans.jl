@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Plans: calls that are prepared once and launched many times.
 
-# The properties of an operand for which a plan was made: of an array the type, size, strides in
-# bytes, byte order and device; of a number its bits.
+# The properties that the operands of a launch must share with the operands for which the plan was
+# made. The properties of an array are its type, size, strides in bytes, byte order and device. The
+# properties of a number are its type and bits.
 struct Layout
     type::Any
     size::Any
@@ -21,7 +22,7 @@ Base.:(==)(a::Layout, b::Layout) =
     all(name -> getfield(a, name) == getfield(b, name), fieldnames(Layout))
 
 # The device of an operand's memory, or the device that can use the memory in place. For plain host
-# memory it is the cpu.
+# memory, the result is the cpu.
 memory_of(x::GufArray) = plain_place(x.device.handle)
 memory_of(x::Tensor) = plain_place(x.device)
 plain_place(d::guf_device) = d == C_NULL ? device("cpu").handle : d
@@ -29,12 +30,12 @@ plain_place(d::guf_device) = d == C_NULL ? device("cpu").handle : d
 """
     Plan(f, out, inputs…; keywords…)
 
-A call that is prepared for operands of these types, sizes and strides. `launch!(plan)` launches it
-on the same operands. `launch!(plan, out, inputs…)` launches it on other operands with the same
-layout and overlap and with the same numbers; otherwise it throws `GUF_E_PLAN_MISMATCH`. The
-operands of device work must be on the device. The plan keeps its operands alive. Vectors among them
-cannot be resized any more. After `unsafe_free!` of an operand, `launch!(plan)` throws
-`GUF_E_HANDLE`.
+A call that is prepared for operands of these types, sizes and strides. `launch!(plan)` launches the
+plan on the same operands. `launch!(plan, out, inputs…)` launches the plan on other operands with
+the same layout and overlap and with the same numbers, and throws `GUF_E_PLAN_MISMATCH` for
+different ones. The operands of device work must be on the device. The plan keeps its operands
+alive. Vectors among the operands cannot be resized any more. After `unsafe_free!` of an operand,
+`launch!(plan)` throws `GUF_E_HANDLE`.
 """
 mutable struct Plan
     handle::guf_plan
@@ -84,8 +85,8 @@ end
     launch!(plan; stream=current)
     launch!(plan, out, inputs…; where=nothing, stream=current) -> out
 
-Launches a plan. Without a stream, a launch on the cpu or on host memory is complete on return;
-other launches are queued. With a stream the rules of `Stream` apply. Only one launch may run at a
+Launches a plan. Without a stream, a launch on the cpu or on host memory is complete on return, and
+other launches are queued. With a stream, the rules of `Stream` apply. Only one launch may run at a
 time, because all launches of a plan share its workspace.
 """
 function launch!(plan::Plan; stream=UNNAMED)
@@ -93,7 +94,8 @@ function launch!(plan::Plan; stream=UNNAMED)
     return launch_at(plan, plan.addresses, plan.operands, stream)
 end
 
-# Rejects a freed array. The plan still has its address, which may belong to other memory by now.
+# Rejects a freed array. The plan still has the array's address, which may belong to other memory by
+# now.
 refuse_freed(x, argument) = x isa GufArray && x.handle == C_NULL &&
     throw(GufuncError(GUF_E_HANDLE, "the array was freed", argument))
 
@@ -105,7 +107,7 @@ function launch!(plan::Plan, out, inputs...; where=nothing, stream=UNNAMED)
     return out
 end
 
-# The library receives addresses only, so that the layouts are compared here.
+# The library receives only addresses, so the layouts are compared here.
 function compare_layouts(plan, operands)
     length(operands) == length(plan.layouts) || throw(GufuncError(GUF_E_PLAN_MISMATCH,
         "operands: expected $(length(plan.layouts)), got $(length(operands))"))
@@ -141,8 +143,8 @@ function launch_at(plan, addresses, operands, stream)
     return nothing
 end
 
-# Without a stream, the program cannot wait later for a device that uses host memory in place.
-# This function waits for the device.
+# Waits for the device of operands in host memory that a device uses in place. After a launch
+# without a stream, the program cannot wait for such a device later.
 function finish_host(operands)
     for x in operands
         x isa GufArray && x.device.handle != C_NULL && on_host(x) && synchronize(x.device)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Keywords. Calls with keywords and calls that allocate use functions that are compiled once for all
-# types of operands and keywords. Such a call costs about a microsecond and no compilation.
+# Requests, which contain the keywords of a call. Calls with keywords and calls that allocate use
+# functions that are compiled once for all types of operands and keywords. Such a call therefore
+# costs about a microsecond and needs no compilation for new types.
 
 mutable struct Request
     out::Any
@@ -21,7 +22,7 @@ mutable struct Request
     fp_report::Any
     fp_fail::Any
     init::Any
-    named::Bool # whether the caller passed the stream
+    named::Bool # whether the caller passed the keyword `stream`
     Request() = new(nothing, nothing, :default, :K, nothing, nothing, nothing, nothing, nothing,
                     nothing, nothing, current_stream(), :default, 0, nothing, 0, 0, nothing, false)
 end
@@ -60,11 +61,11 @@ function whole(::Type{T}, @nospecialize(x), name) where {T<:Integer}
     throw(GufuncError(GUF_E_ARG, "$name: expected $expected, got $(repr(x))"))
 end
 
-# Sets the output of a request from the positional argument before the inputs.
+# Sets the output of a request to `out`, which callers pass before the inputs.
 into(@nospecialize(out), r::Request) = (r.out = out; r)
 
-# The keyword arguments as a vector of pairs. The code is compiled once for all types of arguments;
-# a comprehension over a tuple would be compiled for each combination of types.
+# The keyword arguments as a vector of pairs. The loop is compiled once for all types of arguments,
+# but a comprehension over a tuple would be compiled for each combination of types.
 pairs_of(@nospecialize(keywords)) = named_pairs(values(keywords))
 function named_pairs(@nospecialize(given::NamedTuple))
     names = fieldnames(typeof(given))
@@ -79,19 +80,19 @@ function outputs_of(@nospecialize(out::Tuple))
     return Any[output(getfield(out, i)) for i in 1:nfields(out)]
 end
 
-# If no outputs are given, `count` missing outputs.
+# The outputs as a vector. If no outputs are given, it has `count` missing outputs.
 outputs_of(::Nothing, count) = Any[nothing for _ in 1:count]
 outputs_of(@nospecialize(out), count) = outputs_of(out)
 
-# The mask operand. If the mask must be copied, the copy is stored in the request, so that queued
-# work and the objects that are kept alive for it refer to the same copy.
+# The mask operand. If the mask must be copied, the copy is stored in the request. The object that
+# is kept alive for queued work is then the copy that the work uses.
 function mask_of(r::Request)
     r.where === nothing && return Any[]
     r.where = operand(r.where)
     return Any[r.where]
 end
 
-# Calls `act` with the address of a frame on the heap, for operands of any types.
+# Calls `act` with the address of a frame on the heap, which contains operands of any types.
 function framed(act, operands::Vector{Any})
     size = max(1, reduce(+, Int[words(typeof(x)) for x in operands]; init=0))
     frame = Vector{UInt64}(undef, size)
@@ -110,8 +111,8 @@ function fill_frame(slots, operands)
     end
 end
 
-# Like `framed`, for groups of operands. `act` also receives the address of each group, NULL for an
-# empty group.
+# Like `framed`, for groups of operands. `act` also receives the address of each group, which is
+# NULL for an empty group.
 function framed_groups(act, groups::Vector{Any}...)
     operands = reduce(vcat, groups; init=Any[])
     framed(operands) do slots
@@ -126,8 +127,9 @@ end
 
 const NULL_OPERAND = Ptr{guf_operand}(C_NULL)
 
-# Called after a call on a stream. Keeps the objects of the call alive until the stream is
-# synchronized, or waits for the stream, see settle!.
+# Called after a call on a stream. If the caller passed the stream, keeps the objects of the call
+# alive until the stream is synchronized. Otherwise waits for the stream if the call uses memory of
+# Julia.
 function queued!(r::Request, groups::Vector{Any}...)
     r.stream === nothing && return nothing
     r.named && return keep!(r.stream, groups, r.fp_flags)

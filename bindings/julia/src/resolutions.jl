@@ -5,7 +5,8 @@ const RESOLUTION = guf_resolution
 field_of(base, name::Symbol) =
     base + fieldoffset(RESOLUTION, findfirst(isequal(name), fieldnames(RESOLUTION)))
 
-# Calls `resolve` to fill a guf_resolution, which has 17 KiB, and returns `read` of it.
+# Calls `resolve` to fill a guf_resolution, and returns the result of `read` on the structure. The
+# structure has 17 KiB, so it is allocated by malloc.
 function resolved(read, resolve)
     base = Libc.malloc(sizeof(RESOLUTION))
     base == C_NULL && throw(OutOfMemoryError())
@@ -34,7 +35,7 @@ function summary_of(base, noutputs)
             sizes=Tuple(output_size(base, i) for i in 1:noutputs))
 end
 
-# A guf_request for one of the operations, with a pointer to its arguments.
+# A guf_request for an operation, with a pointer to the arguments of the operation.
 request_of(operation, args::Ptr{guf_call_args}) =
     guf_request(sizeof(guf_request), operation, args, C_NULL, C_NULL, C_NULL)
 request_of(operation, args::Ptr{guf_reduce_args}) =
@@ -68,7 +69,7 @@ end
 Resolves a call, or one of the methods `reduce`, `accumulate`, `reduceat`, `outer` and `at!`, with
 the given arguments. Returns `(loop, loop_types, types, sizes)`: the index and types of the loop,
 the types of the operands and the sizes of the results. Nothing is computed or allocated. For a
-method, the operands are the operands of the loop, including the result.
+method, the types are those of the loop's operands, which include the result.
 """
 resolve(f::UFunc, inputs...; keywords...) =
     query(args -> resolve_by(GUF_OPERATION_CALL, f, args, f.nout), f, operands_of(inputs),

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Serialization of objects of the library. It writes values or names and never handles, which are
-# valid in this process only.
+# Serialization of objects of the library. It writes values or names, and never handles, because
+# handles are valid only in this process.
 
 using Serialization: AbstractSerializer, Serialization
 
-# A deserialized array is in host memory, because the device may not exist where it is read.
+# A deserialized array is in host memory, because the device may not exist on the machine that reads
+# it.
 function Serialization.serialize(s::AbstractSerializer, x::GufArray)
     Serialization.serialize_type(s, typeof(x))
     Serialization.serialize(s, Array(x))
@@ -34,5 +35,5 @@ refuse_serial(x) = throw(GufuncError(GUF_E_UNSUPPORTED,
 const OfProcess = Union{Context,Event,Graph,GufModule,Kernel,Plan,Stream,Tensor}
 Serialization.serialize(::AbstractSerializer, x::OfProcess) = refuse_serial(x)
 
-# These objects are unique. A copy is the object itself.
+# Objects of these types are not copied, so deepcopy returns the object itself.
 Base.deepcopy_internal(x::Union{OfProcess,UFunc}, ::IdDict) = x

@@ -4,11 +4,11 @@
 # Passing the axes -1, -2, … for each operand selects the core dimensions without moving memory.
 
 struct CoreDimension
-    number::Int # of the distinct dimensions, in order of first use in the signature
+    number::Int # index among the distinct core dimensions, in order of first use in the signature
     optional::Bool
 end
 
-# The core dimensions of each operand. Empty for an elementwise ufunc.
+# The core dimensions of each operand. The result is empty for an elementwise ufunc.
 function core_dimensions(info::guf_ufunc_info)
     info.ncore == 0 && isempty(text(info.signature)) && return Vector{CoreDimension}[]
     counts = collect(info.core_ndim[1:info.nin+info.nout])
@@ -20,10 +20,10 @@ end
 core_dimension(info, number) =
     CoreDimension(number, info.core_flags[number+1] & GUF_CORE_DIM_OPTIONAL != 0)
 
-# The axes of the core dimensions of each operand, in the library's form.
+# The axes of the core dimensions of each operand, with the structures of the C interface.
 struct CoreAxes
     entries::Vector{guf_core_axes}
-    axes::Vector{Vector{Int64}} # the entries point to their elements
+    axes::Vector{Vector{Int64}} # the entries point to the elements of these vectors
 end
 
 CoreAxes(axes::Vector{Vector{Int64}}) =
@@ -31,8 +31,8 @@ CoreAxes(axes::Vector{Vector{Int64}}) =
 
 const NO_CORE_AXES = CoreAxes(Vector{Int64}[])
 
-# The default axes for the operands of a ufunc. They are precomputed for operands that have all core
-# dimensions.
+# The default axes for the operands of a ufunc. The axes for operands that have all core dimensions
+# are precomputed.
 @inline function axes_of(f, ranks::Dims)
     for i in eachindex(ranks)
         ranks[i] < length(f.core[i]) && return default_axes(f.core, ranks)
@@ -40,8 +40,8 @@ const NO_CORE_AXES = CoreAxes(Vector{Int64}[])
     return f.axes
 end
 
-# The default axes of all operands for inputs with these numbers of dimensions. Empty if an input
-# has too few dimensions; the library then reports the error.
+# The default axes of all operands for inputs whose numbers of dimensions are `ranks`. The result
+# has no axes if an input has too few dimensions. The library then reports the error.
 function default_axes(core::Vector{Vector{CoreDimension}}, ranks::Dims)
     counts = core_counts(core, ranks)
     all(counts[i] <= ranks[i] for i in eachindex(ranks)) || return NO_CORE_AXES

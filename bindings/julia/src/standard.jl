@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 The ufuncs of the standard library under NumPy's names. The variants with `!` write into an array:
-`using Gufunc.Standard: add, add!`. They are found at their first use, in the default context.
+`using Gufunc.Standard: add, add!`. Each ufunc is looked up in the default context at its first use.
 """
 baremodule Standard
 

@@ -5,17 +5,18 @@
     Stream(device="cpu")
     Stream(f, device="cpu")
 
-An in-order queue of a device's work. With a function (a `do` block), it is the current stream of
-the block. At the end of the block, also if the block throws, it is synchronized and freed:
+An in-order queue of a device's work. With a function (a `do` block), the new stream is the current
+stream of the block. At the end of the block, even if the block throws, the stream is synchronized
+and freed:
 
     Stream("cuda:0") do s
         C = add.(A, B)
     end
 
 On a current stream, a call with a Julia array among its operands waits for the stream; a call with
-`GufArray`s only is queued. With `stream=s` every call is queued. Julia arrays are then read and
-written until `synchronize(s)`. They are kept alive until then, also if the stream is dropped, and
-cannot be resized any more.
+`GufArray`s only is queued. With `stream=s`, every call is queued. Queued calls may read and write
+Julia arrays until `synchronize(s)`. The arrays are kept alive until then, even if the stream is
+dropped, and cannot be resized any more.
 """
 mutable struct Stream
     handle::guf_stream
@@ -75,7 +76,7 @@ function adopt_stream(d::Device, native::Integer)
     return Stream(out[], d)
 end
 
-"The vendor's handle of a stream or of a device's default stream, as a borrowed number."
+"The vendor's handle of a stream or of a device's default stream, which the caller does not own."
 function native_handle(x::Union{Stream,Device})
     out = Ref(UInt64(0))
     stream, d = x isa Stream ? (stream_handle(x), C_NULL) : (C_NULL, x.handle)
@@ -83,16 +84,16 @@ function native_handle(x::Union{Stream,Device})
     return out[]
 end
 
-# Keeps the objects alive that work queued just before uses, see Pending.
+# Keeps objects alive that the work queued last uses; see Pending.
 keep!(s::Stream, objects...) = keep!(s.pending, objects)
 keep!(::Nothing, objects...) = nothing
 
 """
     synchronize(s::Stream; timeout=Inf) -> Bool
 
-Waits until all work queued so far is done. Returns `false` after `timeout` seconds; the work
-continues. Throws the first failure of the stream's work since the last report. Other tasks run
-meanwhile.
+Waits until all work queued so far is done. Returns `false` if work is still running after `timeout`
+seconds; the work continues. Throws the first failure of the stream's work since the last report.
+Other tasks run meanwhile.
 """
 function synchronize(s::Stream; timeout::Real=Inf)
     before = kept_count(s.pending)
@@ -101,18 +102,18 @@ function synchronize(s::Stream; timeout::Real=Inf)
     return done
 end
 
-"Whether all queued work is done. Does not report its failures."
+"Whether all queued work is done. Does not report failures of the work."
 Base.isready(s::Stream) = @check(guf_stream_query(stream_handle(s))) == GUF_OK
 
-# The number of active blocks with a current stream. The usual value is 0, for which current_stream
-# needs no look-up.
+# The number of active blocks with a current stream. If it is 0, as usual, current_stream needs no
+# look-up.
 const SCOPED = Threads.Atomic{Int}(0)
 
 """
     current_stream()
 
-The stream of the innermost `Stream(…) do` or `with_stream` block of this task, or `nothing`: what
-calls take that name no stream.
+The stream of the innermost `Stream(…) do` or `with_stream` block of this task, or `nothing`. Calls
+without `stream=` use this stream.
 """
 @inline current_stream() = SCOPED[] == 0 ? nothing : scoped_stream()
 # The type assertion avoids dynamic dispatch in the functions that receive the stream.
@@ -139,8 +140,9 @@ const UNNAMED = Unnamed()
 named(stream) = stream
 named(::Unnamed) = current_stream()
 
-# Called after work that uses memory of Julia. If the caller did not pass the stream, it waits for
-# the stream, because programs do not expect later accesses to a Julia array.
+# Called after work that uses memory of Julia. If the caller passed the stream, keeps the objects
+# alive. Otherwise waits for the stream, because programs do not expect that a call accesses a Julia
+# array after its return.
 settle!(stream, ::Unnamed, objects...) = stream === nothing || synchronize(stream)
 settle!(stream, _, objects...) = keep!(stream, objects...)
 
@@ -166,13 +168,13 @@ mutable struct Event
     end
 end
 
-"Records the event at the present end of a stream. A second record replaces the first."
+"Records the event after the work already queued on a stream. It replaces an earlier record."
 function record(e::Event, s::Stream)
     @check guf_event_record(e.handle, stream_handle(s))
     return e
 end
 
-"Makes work that is queued on `s` later wait for `e`. Returns at once."
+"Makes work that is queued on `s` later wait for `e`. The call itself does not wait."
 function wait_event(s::Stream, e::Event)
     @check guf_stream_wait_event(stream_handle(s), e.handle)
     return s
@@ -184,7 +186,8 @@ Base.isready(e::Event) = @check(guf_event_query(e.handle)) == GUF_OK
 """
     wait(e::Event; timeout=Inf) -> Bool
 
-Waits for the event. Returns `false` after `timeout` seconds. Other tasks run meanwhile.
+Waits for the event. Returns `false` if the event is not reached after `timeout` seconds. Other
+tasks run meanwhile.
 """
 Base.wait(e::Event; timeout::Real=Inf) =
     wait_in_slices(left -> @check(guf_event_wait(e.handle, left)), timeout)
@@ -192,7 +195,7 @@ Base.wait(e::Event; timeout::Real=Inf) =
 """
     elapsed(from::Event, to::Event) -> Float64
 
-The milliseconds between two recorded events of one device; `NaN` if one of them is not reached yet.
+The milliseconds between two recorded events of one device; `NaN` if an event is not reached yet.
 """
 function elapsed(from::Event, to::Event)
     out = Ref(0.0)

@@ -8,9 +8,9 @@ using LinearAlgebra: Adjoint, Transpose
     Tensor{T}(owner, address, size, byte_strides; read_only=false, swapped=false, device=nothing)
 
 A borrowed description of memory that another object owns. `call!` converts Julia's strided arrays
-to it. The second form accepts any address and strides in bytes, one per dimension, and keeps
-`owner` alive. `swapped` means that the elements have non-native byte order. A vector whose memory
-it describes cannot be resized any more, as after `wrap`.
+to Tensors. The second form accepts any address and strides in bytes, one per dimension, and keeps
+`owner` alive. `swapped` means that the elements have non-native byte order. A vector whose memory a
+Tensor describes cannot be resized any more, as after `wrap`.
 """
 struct Tensor{T,N,O}
     owner::O
@@ -38,7 +38,7 @@ function Tensor(A::AbstractArray; read_only::Bool=false, swapped::Bool=false)
                              swapped=swapped)
 end
 
-# The owner, together with the reshaped arrays that prevent a resize of its memory, see fix_size!.
+# The owner, together with the reshaped arrays that prevent a resize of its memory; see fix_size!.
 function with_size_fixed(owner)
     fixed = fix_size!(owner)
     return fixed === nothing ? owner : (owner, fixed)
@@ -55,8 +55,8 @@ Base.eltype(::Type{<:Tensor{T}}) where {T} = T
 const Borrowable{T,N} =
     Union{StridedArray{T,N},PermutedDimsArray{T,N,P,Q,<:StridedArray} where {P,Q}}
 
-# A' and transpose(A) of these arrays, with reversed dimensions. The adjoint of complex numbers is
-# excluded, because its elements are not in memory.
+# A' and transpose(A) of strided vectors and matrices, which have reversed dimensions. The adjoint
+# of a complex array is excluded, because its elements are not in memory.
 const Turned = Union{Transpose{T,A} where {T<:Number,A<:StridedVecOrMat{T}},
                      Adjoint{T,A} where {T<:Real,A<:StridedVecOrMat{T}}}
 
@@ -76,7 +76,8 @@ end
     steps = ndims(parent(A)) == 1 ? (sizeof(T), below.byte_strides[1]) : reverse(below.byte_strides)
     return Tensor{T,2,typeof(A)}(A, below.address, size(A), steps, UInt32(0), C_NULL)
 end
-# A view of A' or transpose(A) by numbers and ranges. It has strides that Base does not compute.
+# A view of A' or transpose(A) by numbers and ranges. Such a view has strides, but Base does not
+# compute them.
 const RegularIndices = Tuple{Vararg{Union{Integer,AbstractRange}}}
 const TurnedView = SubArray{T,N,P,I} where {T,N,P<:Turned,I<:RegularIndices}
 
@@ -109,13 +110,14 @@ fix_size!(t::Tensor) = fix_size!(t.owner)
 @inline packed_from(step, ::Tuple{}) = ()
 @inline packed_from(step, size::Tuple) = (step, packed_from(step * size[1], Base.tail(size))...)
 
-# The same memory with dimension 1 as the library's axis 0, for functions that align dimensions from
+# Wraps an array whose dimension 1 is the library's axis 0, for functions that align dimensions from
 # the first axis.
 struct Natural{A}
     array::A
 end
 fix_size!(x::Natural) = fix_size!(x.array)
-# Marks the argument structure of a call with such operands. The pointer is passed unchanged.
+# A Natural around a pointer marks the argument structure of a call with such operands. The pointer
+# is passed to C unchanged.
 Base.unsafe_convert(::Type{Ptr{T}}, args::Natural{Ptr{T}}) where {T} = args.array
 
 """

@@ -4,17 +4,18 @@
 """
     UFunc(name; context=nothing)
 
-A ufunc or generalized ufunc. It is found by its name (`"add"`, `"module:name"`) at its first use.
+A ufunc or generalized ufunc. It is looked up by its name (`"add"`, `"module:name"`) at its first
+use.
 
     f(A, B)                          a new result
     f.(A, B), R .= f.(A, B)          broadcast, also as a part of a larger expression
     call!(f, R, A, B), f!(R, A, B)   into R, where f! = inplace(f)
 
 Operands are `GufArray`s, Julia arrays and numbers. Dimensions are aligned as in Julia: missing
-dimensions are added at the end. `Int`, `Float64` and `ComplexF64` numbers are weak, as numbers in
-Python: they adopt the type of the other operands. Other numbers, and numbers in `Scalar(x)`, keep
-their type. If an operand is a `GufArray`, the results are `GufArray`s. Otherwise they are Julia
-arrays, or numbers if all operands are numbers.
+dimensions are added at the end. Numbers of type `Int`, `Float64` and `ComplexF64` are weak, like
+numbers in Python: they adopt the type of the other operands. Numbers of other types, and numbers in
+`Scalar(x)`, keep their type. If an operand is a `GufArray`, the results are `GufArray`s. Otherwise
+they are Julia arrays, or numbers if all operands are numbers.
 
 Keywords of every call:
 
@@ -22,16 +23,17 @@ Keywords of every call:
 - `where`: a mask; outputs keep their values where it is false.
 - `dtype`, `signature`: the types that the loop must have; `casting`: `:no`, `:equiv`, `:safe`,
   `:same_kind` (default) or `:unsafe`; `order` of allocated `GufArray`s: `:K`, `:F`, `:C`, `:A`.
-- For generalized ufuncs: `dims` (the dimension of the one shared core dimension), `axes` (a tuple
-  of dimensions for each operand), `keepdims`, `sizes=(n=4,)` (the sizes of core dimensions that
-  only outputs have).
+- For generalized ufuncs: `dims` (the dimension that is the core dimension of all operands, if the
+  signature has only one), `axes` (a tuple of dimensions for each operand), `keepdims`,
+  `sizes=(n=4,)` (the sizes of core dimensions that only outputs have).
 - `device`, `stream`, `threads`, `host_policy` (`:default`, `:copy`, `:copy_and_warn`).
-- `fp_report`, `fp_fail`: floating-point flags to report or to fail on, `Gufunc.GUF_FP_…` combined
-  by `|`; `fp_flags`: a `Ref{UInt32}` for the flags of the call, written when the work is done.
+- `fp_report`, `fp_fail`: the floating-point flags that the call reports, and those that make it
+  fail, as `Gufunc.GUF_FP_…` combined by `|`; `fp_flags`: a `Ref{UInt32}` that receives the reported
+  flags when the work is done.
 
 A call without a stream that uses host memory or runs on the cpu is complete on return. Other calls
-are queued, and `synchronize` waits for them. Failures throw `GufuncError`. The outputs are then
-unchanged, except for failures of the loop itself.
+are queued, and `synchronize` waits for them. Failures throw `GufuncError`. After a failure, the
+outputs are unchanged, unless the loop itself failed.
 """
 mutable struct UFunc <: Function
     handle::guf_ufunc
@@ -56,7 +58,7 @@ end
     @check guf_ufunc_find(handle(f.context), f.name, out)
     return lock(FINDING) do
         f.handle == C_NULL && return adopt!(f, out[])
-        LibGufunc.guf_ufunc_release(out[], C_NULL) # another thread was faster
+        LibGufunc.guf_ufunc_release(out[], C_NULL) # another thread found it first
         return f
     end
 end
@@ -76,7 +78,7 @@ end
 
 Base.show(io::IO, f::UFunc) = print(io, "UFunc(\"", f.name, "\")")
 Base.show(io::IO, ::MIME"text/plain", f::UFunc) = show(io, f)
-Base.print(io::IO, f::UFunc) = show(io, f) # Base has another method for functions
+Base.print(io::IO, f::UFunc) = show(io, f) # overrides Base's method for functions
 
 const ROLES = (:in, :out, :inout)
 const IDENTITIES = (none=GUF_IDENTITY_NONE, reorderable=GUF_IDENTITY_REORDERABLE,
@@ -109,7 +111,7 @@ function loop_types(f::UFunc)
         return Tuple(loop_type.(types))
     end
 end
-# A datetime type without a unit in a loop accepts every unit.
+# In the types of a loop, a datetime type without a unit accepts every unit.
 loop_type(code) = code == GUF_DATETIME64 ? Datetime64 : code == GUF_TIMEDELTA64 ? Timedelta64 :
                   element_type(code)
 

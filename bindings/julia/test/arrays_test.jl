@@ -38,7 +38,7 @@ for device in DEVICES
     @test status_of(() -> Array(x)) != 0
 end
 
-# Shared memory of Julia arrays: columns, strides, permutations, swapped bytes.
+# A wrapped Julia array shares its memory: columns, strides, permutations, swapped bytes.
 B = collect(reshape(1:12, 3, 4))
 w = Gufunc.wrap(B)
 w[2, 3] = 100
@@ -94,7 +94,7 @@ g .= GufArray([300, 2]) # an array of the library is cast
 @test status_of(() -> Gufunc.wrap(1:3)) == Gufunc.GUF_E_ARG
 @test status_of(() -> reshape(Gufunc.permuted_view(w), 12)) == Gufunc.GUF_E_UNSUPPORTED
 
-# Wrapped memory lives as long as a view of it.
+# Wrapped memory stays alive as long as a view of the memory.
 function orphan()
     memory = fill(5.0, 1000)
     return view(Gufunc.wrap(memory), 1:2:999)

@@ -55,7 +55,7 @@ end
 @test status_of(() -> GufArray([1.0im 2])' .= 0) == Gufunc.GUF_E_READ_ONLY
 @test GufArray(B)' * GufArray(B) === 1400.0 # a number, as in Julia
 
-# Literal powers, inv, \\, types and tuples behave as in Julia.
+# Literal powers, inv, \\, conversions to types, and tuples behave as in Julia.
 for device in DEVICES
     x = GufArray([1, 2, 4]; device=device)
     @test Array(x .^ -1) == [1, 0.5, 0.25] && Array(inv.(x)) == [1, 0.5, 0.25]
@@ -75,10 +75,11 @@ end
 R .= third.(add.(A, B))
 @test R == third.(A .+ B)
 
-# Every ufunc with an equivalent in Base is mapped, and these have none.
+# Every ufunc with an equivalent in Base is mapped to it. The ufuncs in `without` have no
+# equivalent.
 without = ("logical_and", "logical_or", "logical_xor", "fmax", "fmin", "matmul", "vecdot")
 mapped = Set(g.name for (f, g) in Gufunc.MEANINGS)
-push!(mapped, "negative") # - of one operand
+push!(mapped, "negative") # the ufunc of - with one operand
 unmapped = [n for n in Gufunc.ufunc_names() if !(n in mapped) && !occursin(":", n) &&
             isdefined(Gufunc.Standard, Symbol(n))]
 @test issubset(without, unmapped) && !any(n -> Base.isexported(Base, Symbol(n)), unmapped)

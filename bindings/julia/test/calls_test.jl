@@ -33,13 +33,14 @@ masked = fill(7.0, 3)
 @test add(B, 1; out=masked, where=[true, false, true]) == [11, 7, 31]
 x = collect(1.0:7.0)
 add!(view(x, 2:7), view(x, 1:6), 0)
-@test x == [1, 1, 2, 3, 4, 5, 6] # as if the input had been copied first
+@test x == [1, 1, 2, 3, 4, 5, 6] # the result is as if the input had been copied first
 
 @test add([1, 2], 1; dtype=Float32) isa Vector{Float32}
 @test add([1, 2], 1; signature=(Float64, Float64, nothing)) isa Vector{Float64}
 @test status_of(() -> add([1], 2; nonsense=1)) == Gufunc.GUF_E_ARG
 
-# Core dimensions are first, loop dimensions last; nothing is copied.
+# The core dimensions are the first dimensions, and the loop dimensions are the last. Nothing is
+# copied.
 M, N = rand(2, 3, 4), rand(3, 5, 4)
 @test matmul(M, N) ≈ cat((M[:, :, k] * N[:, :, k] for k in 1:4)...; dims=3)
 @test matmul(M[:, :, 1], N) ≈ cat((M[:, :, 1] * N[:, :, k] for k in 1:4)...; dims=3)
@@ -94,7 +95,8 @@ catch e
 end
 @test thrown.cause == ErrorException("enough")
 
-# The number of axes is checked for each operand: another operand's list cannot compensate.
+# The number of axes is checked for each operand. Too many axes of one operand do not make up for
+# too few of another.
 let a = [1.0 2; 3 4], b = [5.0 6; 7 8]
     for (f, axes) in ((vecdot, ((), (), (1, 2))), (vecdot, ((), (1,), (1,))),
                       (matmul, ((1,), (2, 1, 2), (1, 2))), (matmul, ((1, 2), (1,), (2, 1, 2))))

@@ -23,7 +23,7 @@ for name in DEVICES
     @test synchronize(t) && isready(t) && synchronize(s; timeout=10)
     @test host == 2 .* (1 .+ (1:1000)) && isempty(t.pending.kept)
 
-    # The current stream of a block is used by calls without stream=.
+    # Calls without stream= use the current stream of the block.
     w = Stream(d) do inner
         @test Gufunc.current_stream() === inner
         x .+ y
@@ -64,7 +64,8 @@ end
 
 if length(DEVICES) > 1
     d = device(DEVICES[2])
-    # Host arrays are copied to the device and back, or rejected beside device arrays.
+    # Host arrays are copied to the device and back. In a call that also has device arrays, they are
+    # rejected.
     @test add([1.0, 2.0], 1; device=d) == [2.0, 3.0]
     x = GufArray([1.0, 2.0]; device=d)
     @test status_of(() -> add(x, [1.0, 2.0])) == Gufunc.GUF_E_DEVICE_MISMATCH
@@ -93,7 +94,7 @@ if length(DEVICES) > 1
     synchronize(s)
     @test Array(y) == [6, 7]
     @test status_of(() -> capture(() -> add(x, 1), s)) == Gufunc.GUF_E_CAPTURE
-    @test synchronize(s) # the capture has ended
+    @test synchronize(s) # the failed capture has ended
     from, to = Event(d), Event(d)
     Gufunc.record(from, s)
     Gufunc.record(to, s)

@@ -2,8 +2,8 @@
 using Gufunc: delete_dlpack, from_dlpack, guf_dlpack, guf_dlpack_tensor, guf_dlpack_unversioned,
               to_dlpack
 
-# Simulates another library: tensors with two rows of three over its memory. It counts the calls of
-# its deleter, which may run in a finalizer.
+# Simulates another library, which makes tensors of two rows with three elements over its memory.
+# DELETED counts the calls of the tensors' deleter, which may run in a finalizer.
 const DELETED = Threads.Atomic{Int}(0)
 deleted(::Ptr{Cvoid}) = (Threads.atomic_add!(DELETED, 1); nothing)
 const ALL_MADE = Any[]
@@ -30,7 +30,7 @@ for d in DEVICES, of in (guf_dlpack, guf_dlpack_unversioned)
     address, place = Gufunc.array_info(memory).address, place_of(memory)
     @test (place[1] == Gufunc.GUF_DLPACK_CPU) == (d == "cpu")
 
-    # Releasing the last view deletes the tensor, once.
+    # Releasing the last view deletes the tensor exactly once.
     x = from_dlpack(produced(address, place; of=of))
     @test x isa GufArray{Float64,2} && size(x) == (3, 2) && Array(x) == [1 4; 2 5; 3 6]
     @test Gufunc.on_host(x) == (d == "cpu") && Gufunc.where_of(x) == device(d)
@@ -42,7 +42,7 @@ for d in DEVICES, of in (guf_dlpack, guf_dlpack_unversioned)
     unsafe_free!(last_row)
     @test settled(d) == 1 && Array(memory)[3, :] == [13, 16]
 
-    # So does the garbage collector if the views are not released explicitly.
+    # If the views are not released explicitly, the garbage collector deletes the tensor.
     (() -> Array(from_dlpack(produced(address, place; of=of))))()
     GC.gc()
     @test settled(d) == 1
@@ -59,7 +59,8 @@ for d in DEVICES, of in (guf_dlpack, guf_dlpack_unversioned)
         @test settled(d) == 1
     end
 
-    # An exported array is imported again with its strides, and lives until it is deleted.
+    # An exported array is imported again with the same strides, and the memory lives until the
+    # tensor is deleted.
     part = view(memory, 1:2:3, :)
     p = to_dlpack(part; versioned=of === guf_dlpack, copied=true)
     @test p isa Ptr{of}
@@ -73,7 +74,8 @@ for d in DEVICES, of in (guf_dlpack, guf_dlpack_unversioned)
     unsafe_free!(back)
 end
 
-# Read-only memory stays read-only. It is not exported without a version, which lacks that flag.
+# Read-only memory stays read-only. It is not exported as an unversioned tensor, which has no flag
+# for it.
 fixed = from_dlpack(produced(pointer(zeros(6)); flags=Gufunc.GUF_DLPACK_READ_ONLY))
 @test Gufunc.read_only(fixed) && status_of(() -> add!(fixed, 1, 1)) == Gufunc.GUF_E_READ_ONLY
 p = to_dlpack(fixed)
@@ -83,7 +85,7 @@ delete_dlpack(p)
 unsafe_free!(fixed)
 @test settled("cpu") == 1
 
-# A Julia array lives as long as its tensor.
+# A Julia array stays alive as long as the tensor that was exported from it.
 exported() = to_dlpack(Float32[1, 2, 3])
 poll()
 GC.gc()
@@ -107,7 +109,7 @@ for d in filter(!isequal("cpu"), DEVICES)
     filler, reader = Stream(d), Stream(d)
     fill!(memory, 7; stream=filler)
     x = from_dlpack(produced(Gufunc.array_info(memory).address, place_of(memory)); ready_on=filler)
-    add!(sums, x, x) # without a stream: runs after the filler's work
+    add!(sums, x, x) # has no stream, so it runs after the filler's work
     @test all(Array(sums) .== 14)
     delete_dlpack(to_dlpack(sums; consumer=reader))
     for name in (:legacy, :per_thread)

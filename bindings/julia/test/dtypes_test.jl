@@ -16,7 +16,7 @@ end
 @test status_of(() -> Gufunc.dtype(String)) == Gufunc.GUF_E_DTYPE
 @test status_of(() -> Gufunc.can_cast(Int8, Int8; casting=:wild)) == Gufunc.GUF_E_ARG
 
-@test Float32(BFloat16(1.00390625f0)) == 1.0f0 # halfway, rounds to even
+@test Float32(BFloat16(1.00390625f0)) == 1.0f0 # halfway between two values: rounds to even
 @test Float32(BFloat16(3.0f38)) > 2.9f38 && isnan(BFloat16(NaN32))
 
 struct Particle

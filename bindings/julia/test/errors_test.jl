@@ -11,7 +11,7 @@ end
 @test Gufunc.status_name(777) == "GUF_E_UNKNOWN"
 @test Gufunc.version() >= v"0.1.0" && Gufunc.version_string() == string(Gufunc.version())
 
-# Messages count dimensions as the caller does.
+# Messages count dimensions from 1, as the caller does.
 for (dims, text) in (-1 => "dimension -1 is out of bounds for an array of 2 dimensions",
                      0 => "dimension 0 is", 3 => "dimension 3 is", (1, 4) => "dimension 4 is",
                      1.0 => "dimension: expected an integer, got 1.0", :x => "got :x")
@@ -30,14 +30,15 @@ for (call, text) in (
     @test occursin(text, text_of(call))
 end
 
-# So does `axis`, for the operand at fault, whose dimensions the library has in reverse order.
+# The error's `axis` also counts from 1. It is a dimension of the operand at fault, although the
+# library has the dimensions in reverse order.
 axis_of(f) = (e = thrown_by(f); (e.argument, e.axis))
 @test axis_of(() -> add(zeros(2, 3), zeros(4, 3))) == (1, 1)
 @test axis_of(() -> add(zeros(2, 3, 5), zeros(2, 4))) == (1, 2)
 @test axis_of(() -> add(GufArray(zeros(2, 3, 5)), GufArray(zeros(2, 3, 4)))) == (1, 3)
 @test axis_of(() -> add!(zeros(2, 7), zeros(2, 3), 1)) == (2, 2)
 @test axis_of(() -> add(zeros(2, 3), 1; where=trues(2, 4))) == (3, 2)
-@test axis_of(() -> add!(zeros(2), zeros(2, 3), 1)) == (2, -1)   # lacks a dimension
+@test axis_of(() -> add!(zeros(2), zeros(2, 3), 1)) == (2, -1)   # the output lacks a dimension
 for dims in (-2, 0, 3, (1, 7), typemax(Int))
     @test axis_of(() -> reduce(add, zeros(2, 3); dims=dims)) == (-1, last(dims))
 end
@@ -106,7 +107,7 @@ unsafe_free!(x)
 s, own = Stream(), Gufunc.Context()
 unsafe_free!(s)
 unsafe_free!(own)
-@test status_of(() -> add([1.0], 1; stream=s)) == Gufunc.GUF_E_HANDLE # must not run without one
+@test status_of(() -> add([1.0], 1; stream=s)) == Gufunc.GUF_E_HANDLE # no run without a stream
 @test status_of(() -> with_stream(() -> add!([1.0], [1.0], 1), s)) == Gufunc.GUF_E_HANDLE
 @test status_of(() -> synchronize(s)) == Gufunc.GUF_E_HANDLE
 @test status_of(() -> UFunc("add"; context=own)(1, 2)) == Gufunc.GUF_E_HANDLE
@@ -118,7 +119,7 @@ v = UFunc("add")
 results = fetch.([Threads.@spawn(v(i, 1)) for i in 1:100])
 @test results == 2:101
 
-# Finalizers may run in any order and on any thread. After a poll, their objects are freed.
+# Finalizers may run in any order and on any thread. After a poll, the finalized objects are freed.
 function made_and_dropped()
     for i in 1:200
         y = GufArray(rand(10))

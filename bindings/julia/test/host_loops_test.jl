@@ -33,8 +33,8 @@ thrown = thrown_by(() -> failing([1.0, 3.0]))
 @test failing([1.0]) == [1.0]
 @test occursin("too much", thrown_by(() -> reduce(FAILING_SUM, [1.0, 2.0, 3.0])).message)
 
-# A GufuncError is passed on with all fields. Exceptions whose text cannot be shown, is empty or is
-# too long are reported, too.
+# A GufuncError of a loop is thrown with all its fields. Exceptions whose text cannot be shown, is
+# empty or is too long are reported, too.
 struct Unshowable <: Exception end
 Base.showerror(io::IO, ::Unshowable) = error("no text")
 struct Silent <: Exception end
@@ -50,7 +50,7 @@ e = report(GufuncError(Gufunc.GUF_E_VALUE, "wrong", 1, 2, 3, nothing))
 @test report(Unshowable()).message == "Unshowable, which cannot be shown"
 @test report(Silent()).message == "an exception without a text"
 @test report(ErrorException("")).cause == ErrorException("")
-@test report(ErrorException("ä" ^ 400)).message == "ä" ^ 243 # 487 bytes of 488, and a NUL
+@test report(ErrorException("ä" ^ 400)).message == "ä" ^ 243 # 486 of 488 bytes, and a NUL
 @test report(ErrorException("b" ^ 400)).message == "b" ^ 400
 
 # A loop must return as many results as there are outputs.
@@ -83,7 +83,8 @@ call!(scale, (), rows)
 @test rows == [2.0 20; 4 40]
 @test status_of(() -> Gufunc.add_loop!(+, scale, (Int, Int) => (Int,))) == Gufunc.GUF_E_ARG
 
-# A reduction with a Julia loop, and one with a user-defined accumulator: the maximum and its index.
+# A reduction with a Julia loop, and a reduction with a user-defined accumulator, which computes the
+# maximum and its index.
 gcd_of = Gufunc.create("julia_gcd"; nin=2, nout=1, identity=:zero,
                        flags=Gufunc.GUF_FUNCTION_ASSOCIATIVE)
 Gufunc.add_loop!(gcd, gcd_of, (Int64, Int64) => (Int64,))
@@ -100,7 +101,7 @@ Gufunc.set_reduction!(leaf; merge=merge_two)
 values = [sin(1.7i) for i in 1:1000]
 @test reduce(leaf, values) == (findmax(values)[1], findmax(values)[2] - 1)
 
-# On a stream, too, the loop runs on the calling thread.
+# The loop of a call on a stream also runs on the calling thread.
 thread = Threads.threadid()
 threads_seen = Set{Int}()
 noted = Gufunc.create("julia_noted"; nin=1, nout=1)
@@ -117,7 +118,7 @@ if length(DEVICES) > 1
     @test status_of(() -> noted(GufArray([1.0]; device=DEVICES[2]))) == Gufunc.GUF_E_NO_IMAGE
 end
 
-# A compiled loop given by its address, here the address of a @cfunction.
+# A compiled loop is added by its address, which is the address of a @cfunction here.
 function doubled(args::Ptr{Ptr{Float64}}, dims::Ptr{Int64}, steps::Ptr{Int64}, user::Ptr{Cvoid})
     for i in 0:unsafe_load(dims)-1
         from = unsafe_load(args, 1) + i * unsafe_load(steps, 1)

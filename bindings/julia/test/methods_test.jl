@@ -15,7 +15,8 @@ R = zeros(1, 3, 4)
 @test reduce!(add, R, A; dims=1) === R && R == sum(A; dims=1)
 flat = zeros(3, 4)
 @test reduce!(add, flat, A; dims=1) == dropdims(sum(A; dims=1); dims=1)
-# Without `dims`, as sum!: the dimensions that `out` lacks or has with extent 1 are reduced.
+# Without `dims`, reduce! reduces the dimensions that `out` lacks or has with extent 1, as sum!
+# does.
 @test reduce!(add, fill(NaN, 1, 3, 4), A) == sum(A; dims=1)
 @test reduce!(add, fill(NaN, 2, 1, 1), A) == sum(A; dims=(2, 3))
 @test reduce!(add, fill(NaN, 2, 3), A) == dropdims(sum(A; dims=3); dims=3)
@@ -41,7 +42,7 @@ y = zeros(3, 2)
 at!(add, y, ([1, 3, 1], [1, 2, 1]), [1.0, 2, 4])
 @test y == [5 0; 0 0; 0 2]
 z = zeros(3, 2)
-at!(add, z, [1, 1, 3], [1.0, 10, 100]) # whole rows; B is aligned with the indices
+at!(add, z, [1, 1, 3], [1.0, 10, 100]) # adds to whole rows; B is aligned with the indices
 @test z == [11 11; 0 0; 100 100]
 at!(negative, x, 1)
 @test x[1] == -12

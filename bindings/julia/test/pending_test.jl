@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Work that outlives the program's references to it, and results that are read before it is done.
+# Tests work that outlives the program's references to its stream and arrays, and results that are
+# read before the work is done.
 const WIDE = 2_000_000
 
-# Streams that are dropped while their work runs. The work continues, and its memory stays valid.
+# Streams are dropped while their work runs. The work continues, and the memory that it uses stays
+# valid.
 function thrown_out_of(device)
     Stream(device) do s
         R, A = zeros(WIDE), ones(WIDE)
@@ -25,7 +27,7 @@ for device in DEVICES
     streams = Gufunc.STREAMS[]
     result = forgotten(device)
     GC.gc()
-    # The result is still kept, or the work is done.
+    # The result is still kept alive, or the work is done.
     @test result.value !== nothing || Gufunc.STREAMS[] == streams
     for _ in 1:1000
         (GC.gc(false); poll(); Gufunc.STREAMS[] <= streams) && break
@@ -34,7 +36,7 @@ for device in DEVICES
     @test Gufunc.STREAMS[] <= streams
 end
 
-# Results of a stream that are read in its block.
+# Results of a stream are read in the block of the stream.
 for device in DEVICES
     x = GufArray(fill(1.0, WIDE); device=device)
     Stream(device) do s

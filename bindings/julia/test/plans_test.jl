@@ -16,13 +16,13 @@ for device in DEVICES
     @test occursin("add", Gufunc.explain(plan))
     @test Gufunc.workspace(plan)[1] >= 0
     @test status_of(() -> launch!(plan, other, other, x)) == Gufunc.GUF_E_PLAN_MISMATCH
-    # A plan that needs a workspace: the output overlaps the input in reverse order.
+    # This plan needs a workspace, because the output overlaps the input in reverse order.
     turned = Plan(add, x, view(x, 6:-1:1), 1)
     @test Gufunc.workspace(turned)[1] > 0
     launch!(turned)
     device == "cpu" || synchronize(Gufunc.device(device))
     @test Array(x) == 7:-1:2
-    # Every function that reads a result waits for its stream.
+    # Every function that reads a result waits for the stream that computes it.
     large, result = (GufArray(collect(1.0:1e6); device=device) for _ in 1:2)
     running = Plan(add, result, large, large)
     Stream(device) do s
@@ -55,7 +55,8 @@ end
 @test r == zeros(1000)
 @test launch!(made, GufArray(r), x, 1.0) == x .+ 1 && launch!(made, r, x, 1.0) === r && r == x .+ 1
 
-# A plan keeps its own operands: its vectors cannot be resized, and freed arrays are reported.
+# A plan keeps its operands alive. Vectors among them cannot be resized, and launching a plan with a
+# freed array throws.
 v, y, z = zeros(1000), GufArray(fill(4.0, 1000)), GufArray(zeros(1000))
 @test_throws ErrorException (p = Plan(negative, v, y); resize!(v, 10^6))
 p = Plan(negative, z, y)

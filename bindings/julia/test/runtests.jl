@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The package's tests. GUFUNC_TEST_MODULES is the folder of the example modules. With
-# GUFUNC_TEST_DEVICE=cuda:0 the tests with a device also run there.
+# GUFUNC_TEST_DEVICE=cuda:0, the tests that use a device also run on that device.
 using Test
 using LinearAlgebra: adjoint, transpose
 using Serialization

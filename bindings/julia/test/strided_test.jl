@@ -12,7 +12,7 @@ for turn in (transpose, adjoint)
     @test Array(Gufunc.wrap(turn(v))) == turn(v)
     wide = view(rand(4, 6), 1:2:3, 2:2:6)
     @test add(turn(wide), A) == turn(wide) .+ A
-    # Views of these, too.
+    # Views of adjoints and transposes also share the memory.
     whole = zeros(4, 6)
     for places in ((2:5, 1:4), (1:2:5, 4:-1:1), (3, :), (:, 2), (6, 4))
         part = view(turn(whole), places...)

@@ -4,10 +4,11 @@ same run.
 
 python_call_cost.py [--check] [REPEAT_CALL.so]
 
-All calls take turns in each round, and the minimum of each counts. The C call is measured only with
-the helper of bench/repeat_call.c. With --check the exit status is 1 if a bar is missed: a call on
-arrays of the package with out= may take 350 ns more than the C call (without the helper, 350 ns in
-total), and a call on ndarrays 3 times as long as NumPy's.
+In each round, all calls are measured one after the other, and the minimum time of each call is
+reported. The C call is measured only if the path of the helper, REPEAT_CALL.so, is given; its
+source is bench/repeat_call.c. With --check, the exit status is 1 if a call exceeds its limit: a
+call on arrays of the package with out= may take 350 ns more than the C call (without the helper,
+350 ns in total), and a call on ndarrays may take 3 times as long as NumPy's call.
 """
 
 import ctypes
@@ -22,7 +23,7 @@ BAR_OUT, BAR_NUMPY = 350, 3
 
 
 def c_call(path, ufunc, arrays):
-    """The time of the library alone, measured by a C loop with the same handles."""
+    """Measures the time of the library alone, by a loop in C over calls with the same handles."""
     repeat = ctypes.CDLL(path).repeat_binary
     repeat.restype = ctypes.c_double
     repeat.argtypes = [ctypes.c_void_p] * 4 + [ctypes.c_int64]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ufuncs of the standard library with NumPy's arrays, numbers, keywords and methods."""
+"""Calls ufuncs of the standard library with NumPy's arrays, numbers, keywords and methods."""
 
 import gufunc
 import numpy as np

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A call on arrays that are larger than a device's memory, with a progress function that stops it.
+"""Runs a chunked call, which supports arrays larger than a device's memory. A progress function
+stops the call, which is then resumed.
 
 python_chunked.py [DEVICE]
 """

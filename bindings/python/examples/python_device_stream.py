@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work queued on a stream of a device.
+"""Queues work on a stream of a device.
 
 python_device_stream.py [DEVICE]
 """
@@ -12,7 +12,7 @@ import numpy as np
 device = gufunc.Device(sys.argv[1] if len(sys.argv) > 1 else "cpu")
 stream = gufunc.Stream(device)
 x = gufunc.array(np.arange(5.0), device=device, stream=stream)
-y = gufunc.multiply(x, x, stream=stream)  # nothing is copied or waited for
+y = gufunc.multiply(x, x, stream=stream)  # does not copy or wait
 done = stream.record()
 total = gufunc.add.reduce(y, stream=stream)
 stream.synchronize()

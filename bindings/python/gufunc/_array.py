@@ -19,8 +19,8 @@ class Array(_gufunc.ArrayBase):
     Arrays are created by `array`, `empty`, `zeros`, `ones`, `full`, `arange` and `from_buffer`, and
     by calls on arrays. Views share memory and keep it alive; arrays free their memory themselves.
     Host arrays export their memory through the buffer protocol; `numpy()` returns an ndarray over
-    it. Operators and comparisons call the ufuncs of the same names. ``a[key]`` returns a view; the
-    key consists of integers, slices, Ellipsis and None.
+    the same memory. Operators and comparisons call the ufuncs of the same names. ``a[key]`` returns
+    a view; the key consists of integers, slices, Ellipsis and None.
     """
 
     __slots__ = ()
@@ -84,7 +84,7 @@ class Array(_gufunc.ArrayBase):
     def fill(self, value, *, stream=None):
         """Sets every element to a number, which is cast to the dtype, or to a structured scalar.
         Blocks for host memory. As in NumPy, a conversion from complex to real raises a TypeError
-        for a Python number, else it warns. ShapeError if the array is read-only."""
+        for a Python number and warns for other values. ShapeError if the array is read-only."""
         _conversion.check_number(value, self.dtype.kind)
         if self.dtype.kind == "V" and not isinstance(value, (int, float, complex)):
             return self.assign(value, casting="no", stream=stream)
@@ -104,9 +104,9 @@ class Array(_gufunc.ArrayBase):
         lowlevel.guf_array_assign(self, source, CASTINGS[casting], stream)
 
     def synchronize(self, timeout=None):
-        """Waits for all work of the library that uses the array's memory, on streams and without
-        one. Returns False if `timeout` seconds pass first. Operations that access elements on the
-        host call it themselves: `numpy`, the buffer protocol, `tolist`, `item`, print and
+        """Waits for all work of the library that uses the array's memory, on streams and without a
+        stream. Returns False if `timeout` seconds pass first. Operations that access elements on
+        the host wait in the same way: `numpy`, the buffer protocol, `tolist`, `item`, print and
         ``a[i] = x``. Reads through an existing ndarray do not wait."""
         return lowlevel.guf_array_synchronize(self, nanoseconds(timeout)) is None
 
@@ -128,8 +128,9 @@ class Array(_gufunc.ArrayBase):
         return lowlevel.guf_array_astype(self, code, CASTINGS[casting], ORDERS[order], stream)
 
     def reshape(self, *shape, order="C"):
-        """The array with another shape: a view if the strides permit one, else a copy. One extent
-        may be -1. ShapeError if the numbers of elements differ. ArgumentError for order K."""
+        """The array with another shape: a view if the strides permit a view, otherwise a copy. One
+        extent may be -1. ShapeError if the numbers of elements differ. ArgumentError for order
+        K."""
         if order in ("K", "k"):
             raise make_refusal(f"order '{order.upper()}' is not permitted for reshaping")
         shape = _indexing.several(shape[0], "shape") if len(shape) == 1 else shape
@@ -137,8 +138,8 @@ class Array(_gufunc.ArrayBase):
                                                                       ORDERS[order]), order)
 
     def ravel(self, order="C"):
-        """The elements in one dimension, in `order`: a view if the strides permit one, else a copy.
-        Order K is the order in memory."""
+        """The elements in one dimension, in `order`: a view if the strides permit a view, otherwise
+        a copy. Order K is the order in memory."""
         if order in ("K", "k"):
             return self._slowest_first().ravel()
         return self._seen_as(lambda array: lowlevel.guf_array_ravel(array, ORDERS[order]), order)
@@ -151,7 +152,7 @@ class Array(_gufunc.ArrayBase):
     def _seen_as(self, look, order):
         try:
             return look(self)
-        except UnsupportedError:  # no strides describe this view
+        except UnsupportedError:  # no strides describe the view
             return look(self.copy("F" if order in ("F", "f") else "C"))
 
     def transpose(self, *axes):
@@ -162,20 +163,20 @@ class Array(_gufunc.ArrayBase):
         return lowlevel.guf_array_transpose(self, len(axes), axes or None)
 
     def squeeze(self, axis=None):
-        """A view without axes of extent 1: without all of them, or without the axes in `axis`.
-        ShapeError if an axis in `axis` has another extent."""
+        """A view without the axes of extent 1 that `axis` selects, or without all of them if `axis`
+        is None. ShapeError if a selected axis has another extent."""
         axes = None if axis is None else _indexing.several(axis, "axis")
         return lowlevel.guf_array_squeeze(self, len(axes or ()), axes)
 
     def to_device(self, device, *, out=None, stream=None):
         """A copy on `device`, in a new array or in `out`, which has the same shape and dtype.
         Without a stream, a copy from or to host memory is complete on return. With a stream the
-        copy is queued, and both arrays are kept alive until it is done."""
+        copy is queued, and both arrays are kept alive until the copy is complete."""
         return lowlevel.guf_array_to_device(self, as_device(device), stream, out)
 
     def numpy(self):
-        """An ndarray over the memory of a host array, without a copy. A device array is copied.
-        Waits for work that uses the array. The ndarray keeps the memory alive."""
+        """An ndarray over the memory of a host array, without a copy. A device array is copied to
+        the host. Waits for work that uses the array. The ndarray keeps the memory alive."""
         host = self if self.on_host else self.to_device("cpu")
         return _gufunc.array_as_numpy(host)
 
@@ -256,9 +257,10 @@ def _host_bytes(array):
 
 
 def _nested(array, shape):
-    """The elements of a host array as nested lists, read through a memoryview, which has neither
-    float16 nor bfloat16: these are cast to float32. Structured elements that NumPy does not know
-    become bytes; datetime types become NumPy's objects, or without NumPy their number of units."""
+    """The elements of a host array as nested lists, read through a memoryview. A memoryview
+    supports neither float16 nor bfloat16, so elements of these types are cast to float32.
+    Structured elements that NumPy does not know become bytes. Datetime elements become NumPy's
+    objects, or their numbers of units if NumPy is not available."""
     kind = array.dtype.kind
     if kind == "V" and _dtypes.numpy_structured(array._dtype) is not None:
         return array.numpy().reshape(shape).tolist()
@@ -285,8 +287,9 @@ def _nested(array, shape):
 
 
 def view_as(array, dtype):
-    """A view of an array's memory with another dtype. If the element sizes differ, the last axis
-    changes; ValueError if its bytes do not fit, or if the array is not C-contiguous."""
+    """A view of an array's memory with another dtype. If the element sizes differ, the extent of
+    the last axis changes. ValueError if the bytes of that axis are not a multiple of the new
+    element size, or if the array is not C-contiguous."""
     code = _dtypes.parse(dtype)
     itemsize = _dtypes.of_code(code).itemsize
     if itemsize == array.itemsize:
@@ -301,9 +304,10 @@ def view_as(array, dtype):
 
 
 def from_buffer(source, dtype=None):
-    """An Array over the memory of an object with the buffer protocol. It keeps the object alive and
-    is read-only if the buffer is. With `dtype`, the bytes of a contiguous buffer are read as a 1-d
-    array of that dtype; ValueError if their number is not a multiple of the element size."""
+    """An Array over the memory of an object with the buffer protocol. The array keeps the object
+    alive and is read-only if the buffer is read-only. With `dtype`, the bytes of a contiguous
+    buffer are read as a 1-d array of that dtype; ValueError if their number is not a multiple of
+    the element size."""
     if dtype is None:
         return _gufunc.array_from_buffer(source)
     code = _dtypes.parse(dtype)
@@ -319,8 +323,8 @@ def array(value, dtype=None, *, copy=True, device=None, stream=None):
     """An Array from numbers, nested sequences, buffers, ndarrays, objects with ``__array__`` such
     as a pandas Series, or arrays of other libraries.
 
-    dtype   the dtype to cast to; the value's own dtype by default
-    copy    True: the array gets new memory. False: a view if `value` has memory to view.
+    dtype   the dtype to which the values are cast; by default the dtype of `value`
+    copy    True: the array has new memory. False: the array is a view if `value` has memory.
     device  the device whose memory holds the array
     stream  the stream on which copies to and on a device are queued
 
@@ -361,8 +365,8 @@ def as_array(value):
 
 def empty(shape, dtype="float64", *, device=None, order="C", strides=None):
     """An array of unspecified values on `device` or the host. `order` selects the layout, unless
-    `strides` gives it in bytes. ShapeError if an extent is negative or too large or if the strides
-    make elements overlap, NoMemoryError if there is not enough memory."""
+    `strides` specifies the strides in bytes. ShapeError if an extent is negative or too large or if
+    the strides make elements overlap, NoMemoryError if there is not enough memory."""
     shape = _indexing.several(shape, "shape")
     return lowlevel.guf_array_alloc(as_device(device), _dtypes.parse(dtype), len(shape), shape,
                                     strides, ORDERS[order])
@@ -379,21 +383,23 @@ def empty_host(shape, dtype="float64", *, device, memory="pinned", order="C", st
 
 
 def broadcast_to(array, shape):
-    """A read-only view broadcast to `shape`. ShapeError if the array does not broadcast to it."""
+    """A read-only view broadcast to `shape`. ShapeError if the array cannot be broadcast to
+    `shape`."""
     shape = _indexing.several(shape, "shape")
     return lowlevel.guf_array_broadcast_to(as_array(array), len(shape), shape)
 
 
 def expand_dims(array, axis):
-    """A view with new axes of extent 1. `axis` gives their positions in the result. AxisError if a
-    position is repeated or out of bounds."""
+    """A view with new axes of extent 1. `axis` contains the positions of the new axes in the
+    result. AxisError if a position is repeated or out of bounds."""
     axes = _indexing.several(axis, "axis")
     return lowlevel.guf_array_expand_dims(as_array(array), len(axes), axes)
 
 
 def sliding_window_view(array, window_shape, axis=None):
-    """NumPy's sliding_window_view: a read-only view with the axes of the windows last. `axis` gives
-    one axis per window; by default all axes. ShapeError if a window is larger than its axis."""
+    """NumPy's sliding_window_view: a read-only view with the axes of the windows last. `axis`
+    contains one axis per window; the default is all axes. ShapeError if a window is larger than its
+    axis."""
     array = as_array(array)
     windows = _indexing.several(window_shape, "window_shape")
     axes = range(array.ndim) if axis is None else _indexing.several(axis, "axis")

@@ -10,7 +10,7 @@ from ._objects import Device, Stream
 
 _Shape = SupportsIndex | Sequence[int]
 _Axes = SupportsIndex | Sequence[int] | None
-_Axis = SupportsIndex | tuple[SupportsIndex, ...] | None  # for reductions, which accept no lists
+_Axis = SupportsIndex | tuple[SupportsIndex, ...] | None  # for reductions, which reject lists
 _DType = Any
 _Operand = Any
 _Out = Any

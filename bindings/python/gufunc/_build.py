@@ -22,7 +22,8 @@ class BuildError(Error):
 
 
 def find_gufcc():
-    """The path of gufcc. Tries ``GUFUNC_GUFCC``, this package, the folder of the library, PATH."""
+    """The path of gufcc: ``GUFUNC_GUFCC``, or else the first gufcc in this package, in the folder
+    ``bin`` beside the folder of the library, or on PATH."""
     from ._library import library_path
 
     here = pathlib.Path(__file__).parent
@@ -44,12 +45,13 @@ def build(source, *, name=None, targets="host", include=(), define=(), options=(
     name     the name of the module: letters, digits and underscores; by default the source's name
     targets  the targets, as in ``gufcc --targets``: "host", "all", "sm_90,gfx942"
     include  one or several folders for #include
-    define   one or several macros: "NAME" or "NAME=VALUE"; they also apply to the kernels' headers
+    define   one or several macros: "NAME" or "NAME=VALUE"; also defined in the headers for kernels
     options  other options of gufcc
-    cache    the cache folder; by default ``GUFUNC_BUILD_CACHE``, else ~/.cache/gufunc/build
+    cache    the cache folder; by default ``GUFUNC_BUILD_CACHE``, else gufunc/build in
+             ``XDG_CACHE_HOME`` or ~/.cache
 
     A module is compiled again only if the content of the source or of an included file, the
-    options or the compiler change. Blocks while gufcc runs. Errors: BuildError.
+    options or the compiler change. Blocks while gufcc runs. BuildError if gufcc fails.
     """
     compiler = find_gufcc()
     folder = pathlib.Path(cache or os.environ.get("GUFUNC_BUILD_CACHE")
@@ -158,8 +160,8 @@ def _compile(compiler, settings, texts, paths, place, name):
 
 def _put(final, place):
     """Moves the folder `final` to `place` and returns its path. An existing folder at `place` has
-    the same content and may be in use by another process, so it stays. If files are missing from
-    it, the new folder gets another name."""
+    the same content and may be in use by another process, so it is kept. If the existing folder
+    lacks files, the new folder gets another name."""
     place.parent.mkdir(exist_ok=True)
     try:
         os.rename(final, place)

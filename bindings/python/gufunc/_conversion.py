@@ -71,7 +71,7 @@ _LETTERS = {"bool": "b", "int64": "q", "uint64": "Q", "float64": "d"}
 
 
 def _type_of(flat, rank):
-    """The dtype for Python's numbers. Integers beyond int64 are treated as in NumPy."""
+    """The dtype for Python's numbers. Integers that do not fit in int64 are treated as in NumPy."""
     code = ("bool", "int64", "float64", "complex128")[rank]
     if rank != 1 or -2**63 <= min(flat) <= max(flat) < 2**63:
         return code
@@ -98,7 +98,7 @@ def from_object(value, dtype=None):
     except ShapeError:
         if _is_of_numbers(value):
             raise
-        flat = [None]  # an array in a list: rejected below, so that NumPy converts the list
+        flat = [None]  # the list contains an array: rejected below, so that NumPy converts it
     kinds = {bool: 0, int: 1, float: 2, complex: 3}
     ranks = {kinds.get(type(item), -1) for item in flat}
     if -1 in ranks:
@@ -113,13 +113,14 @@ def from_object(value, dtype=None):
     made = _gufunc.array_wrap(memory.buffer_info()[0] if flat else 0, _dtypes.parse(code), shape,
                               None, 0, None, memory)
     requested = code if dtype is None else dtype
-    # `memory` is a resizable array.array. The result is a copy in memory of the library.
+    # `memory` is a resizable array.array, so the result is a copy in memory of the library.
     return lowlevel.guf_array_astype(made, _dtypes.parse(requested), _dtypes.CASTINGS["unsafe"],
                                      _dtypes.ORDERS["C"], None)
 
 
 def check_number(value, kind):
-    """Rejects numbers that cannot become an element of this kind, with NumPy's exceptions."""
+    """Rejects numbers that cannot become an element of a dtype of kind `kind`, with NumPy's
+    exceptions."""
     if kind not in "iufE":
         return
     if type(value) is complex:
@@ -130,7 +131,7 @@ def check_number(value, kind):
     if getattr(getattr(value, "dtype", None), "kind", "") == "c":
         check_parts("c", kind)
     if isinstance(value, float) and kind in "iu":
-        int(value)  # refuses NaN and infinity
+        int(value)  # raises for NaN and infinity
 
 
 def check_parts(source, target):

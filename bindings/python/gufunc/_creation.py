@@ -45,8 +45,8 @@ def ones(shape, dtype="float64", *, device=None, order="C"):
 
 
 def empty_like(prototype, dtype=None, order="K", *, device=None):
-    """An array of unspecified values with the shape, dtype and device of `prototype`. With order K
-    it also has the axis order of `prototype` in memory."""
+    """An array of unspecified values with the shape, dtype and device of `prototype`. With order K,
+    the array also has the axis order of `prototype` in memory."""
     prototype = as_array(prototype)
     dtype = prototype.dtype if dtype is None else dtype
     device = prototype._device if device is None else device
@@ -79,7 +79,8 @@ def full_like(prototype, value, dtype=None, order="K", *, device=None):
 
 def arange(*limits, dtype=None, device=None):
     """Evenly spaced numbers, as NumPy's arange: ``(stop)``, ``(start, stop)`` or
-    ``(start, stop, step)``. The default dtype is int64 for integers, else float64."""
+    ``(start, stop, step)``. The default dtype is int64 if all arguments are integers, and float64
+    otherwise."""
     if not 1 <= len(limits) <= 3:
         raise make_refusal(f"arange: expected 1 to 3 numbers, got {len(limits)}")
     numpy = sys.modules.get("numpy")
@@ -93,5 +94,5 @@ def arange(*limits, dtype=None, device=None):
         raise make_refusal("arange: cannot compute length" if math.isnan(length) else
                            "Maximum allowed size exceeded")
     count = max(0, -int(-length // 1))
-    step = (start + step) - start  # the rounding of NumPy's arange, bit for bit
+    step = (start + step) - start  # rounded as in NumPy's arange, so that the values are equal
     return array([start + i * step for i in range(count)], dtype or "float64", device=device)

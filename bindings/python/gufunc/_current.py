@@ -10,7 +10,7 @@ _local = threading.local()
 
 
 def list_devices(backend):
-    """All devices of a backend; empty if the backend cannot be used."""
+    """All devices of a backend; no devices if the backend cannot be used."""
     for index in range(lowlevel.guf_backend_count()):
         found = lowlevel.guf_backend_get_info(index, 1)
         if found.name == backend and found.state == lowlevel.GUF_OK:
@@ -46,5 +46,5 @@ def install(cls):
 
 
 def set_index(backend, index):
-    """Makes another device the current device of this thread."""
+    """Makes the device with this index the current device of this thread."""
     vars(_local)[backend] = index

@@ -36,7 +36,7 @@ def _numpy_has(dtype):
     if not _conversion.have_numpy():
         return False
     try:
-        dtype.dtype  # noqa: B018: NumPy's equivalent
+        dtype.dtype  # noqa: B018: the equivalent dtype of NumPy
     except TypeError:
         return False
     return True
@@ -68,7 +68,8 @@ def is_f_contiguous(self):
 
 
 def getitem(self, item, stream=None):
-    """``a[item]``: a single element as a number or a structured scalar, otherwise a view."""
+    """The result of ``a[item]``: a number or a structured scalar for a single element, a view
+    otherwise."""
     found = _indexing.view(self, item)
     if found.ndim == 0:
         stream = as_stream(stream, self._device)
@@ -92,14 +93,14 @@ def split(self, section, stream=None):
 
 
 def view(self, dtype):
-    """A view of the same memory with another dtype, as by `view_as`."""
+    """A view of the same memory with another dtype, as `view_as` returns."""
     return _array.view_as(self, dtype)
 
 
 @contextlib.contextmanager
 def auto_synchronize(self):
-    """Waits for the stream at the end of the ``with`` block, also if the block raises. A failure of
-    the queued work is raised unless the block itself raised."""
+    """Waits for the stream at the end of the ``with`` block, even if the block raises an exception.
+    A failure of the queued work is raised unless the block itself raised an exception."""
     try:
         yield self
     except BaseException:

@@ -8,7 +8,8 @@ _INFOS = ("guf_backend_info", "guf_device_info", "guf_device_memory", "guf_dtype
 
 
 class Documentation:
-    """A descriptor for __doc__: one text for the class, and a separate text for each instance."""
+    """A descriptor for __doc__, which has one text for the class and a separate text for each
+    instance."""
 
     def __init__(self, text, of_instance):
         self._text, self._of_instance = text, of_instance
@@ -18,8 +19,8 @@ class Documentation:
 
 
 class Signature:
-    """A descriptor for __signature__ of ufuncs, which `inspect.signature` reads. The class has no
-    signature."""
+    """A descriptor for __signature__ of ufuncs, which `inspect.signature` reads. The class itself
+    has no signature."""
 
     def __get__(self, instance, owner=None):
         if instance is None:

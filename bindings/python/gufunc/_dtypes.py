@@ -14,7 +14,8 @@ _numpy_dtypes = {}  # code -> NumPy's structured dtype
 
 
 class Words(dict):
-    """The values of the words that an argument may be. Other words raise an ArgumentError."""
+    """Maps the words that are allowed as an argument to their values. Other words raise an
+    ArgumentError."""
 
     def __init__(self, what, words):
         super().__init__(words)
@@ -97,7 +98,7 @@ class _Code(int):
 
 
 def parse(spelling):
-    """The code of the dtype that `spelling` names. The extension calls this function."""
+    """The code of the dtype that `spelling` names. The extension module calls this function."""
     if isinstance(spelling, dtype):
         return spelling.code
     if isinstance(spelling, str):

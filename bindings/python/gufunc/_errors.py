@@ -33,7 +33,7 @@ class Error(Exception):
         return self.message or super().__str__()
 
     def __reduce__(self):
-        if not self.message:  # raised by a program
+        if not self.message:  # raised by a program, not by the library
             return type(self), self.args
         return make_error, (self.status, self.message, self.argument, self.axis, self.native_code)
 
@@ -48,7 +48,7 @@ class CallError(ArgumentError, TypeError):
 
 class DTypeError(Error, TypeError):
     """2xx: an invalid dtype, no loop for these types, or a cast that the casting rule forbids. If
-    NumPy is loaded, the last two are also NumPy's UFuncTypeError."""
+    NumPy is loaded, the errors for loops and casts also derive from NumPy's UFuncTypeError."""
 
 
 class ShapeError(Error, ValueError):
@@ -64,7 +64,8 @@ class IndexOutOfRange(Error, IndexError):
 
 
 class AxisError(Error, ValueError, IndexError):
-    """5xx: an axis that is out of bounds or repeated. If NumPy is loaded, also NumPy's AxisError.
+    """5xx: an axis that is out of bounds or repeated. If NumPy is loaded, it also derives from
+    NumPy's AxisError.
 
     ndim  the number of axes of the array, or None
     """
@@ -103,7 +104,8 @@ class RunError(Error, RuntimeError):
 _BY_CLASS = {1: ArgumentError, 2: DTypeError, 3: ShapeError, 4: IndexOutOfRange, 5: AxisError,
              6: RangeError, 7: FloatingPointFlagError, 8: UnsupportedError, 9: UnavailableError,
              10: NoMemoryError, 11: FileError, 12: RunError, 13: RunError}
-# The start of a message that selects an exception class, because no status does.
+# Messages with this start are raised as ReductionError, because no status corresponds to that
+# class.
 _NO_REDUCTION = "Reduction not defined on ufunc with signature"
 _also_numpys = {}
 
@@ -127,7 +129,7 @@ def _numpys(kind, modules, name):
         made = kind if theirs is None else type(
             kind.__name__, (kind, theirs),
             {"__module__": "gufunc", "__doc__": kind.__doc__, "ufunc": None,
-             "__init__": Exception.__init__})  # NumPy's needs arguments that a status lacks
+             "__init__": Exception.__init__})  # NumPy's requires more arguments
         _also_numpys[kind] = made
     return made
 
@@ -147,7 +149,8 @@ def _kind_of(status, message):
 
 
 def make_refusal(message):
-    """The exception for an argument that the extension rejects. The extension calls this."""
+    """The exception for an argument that the extension rejects. The extension calls this
+    function."""
     error = _kind_of(lowlevel.GUF_E_ARG, message)(message)
     error.status, error.message = lowlevel.GUF_E_ARG, message
     return error

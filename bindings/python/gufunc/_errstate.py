@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Floating-point exception flags: NumPy's errstate for calls of this library. Off by default."""
+"""NumPy's errstate for the floating-point exception flags of this package's calls. By default,
+calls do not check the flags."""
 
 import warnings
 
@@ -28,12 +29,13 @@ def warn(fp_flags, ufunc):
 
 
 class errstate:
-    """``with gufunc.errstate(divide="warn", invalid="raise"):`` for calls of this thread.
+    """``with gufunc.errstate(divide="warn", invalid="raise"):`` checks floating-point flags of the
+    calls of this thread.
 
-    `divide`, `over`, `under` and `invalid`, or `all` for all four, are "ignore", "warn" or "raise".
-    If ``errstate.call`` is set to a function, the function is called with the flag bits
-    (guf_fp_flag) instead of a warning, in all threads.
-    The check for flags costs a pass over operands and results. Calls on a stream do not warn.
+    The values of `divide`, `over`, `under` and `invalid`, or of `all` for all four, are "ignore",
+    "warn" or "raise". If ``errstate.call`` is set to a function, all threads call the function with
+    the flag bits (guf_fp_flag) instead of warning. The check for flags costs a pass over operands
+    and results. Calls on a stream do not warn.
     """
 
     call = None

@@ -13,7 +13,7 @@ _NO_SYNC = -1
 
 
 def _place(array):
-    """The (device type, device id) of an array in DLPack's terms."""
+    """DLPack's (device type, device id) of an array."""
     info = array.device.info
     if info.backend in _TYPES:
         return _TYPES[info.backend], info.index
@@ -35,11 +35,11 @@ def _stream_flag(device, stream):
 
 
 def _let_wait(array, stream):
-    """The arguments (stream, flags) of the export, so that the consumer's stream waits for the
+    """The arguments (stream, flags) of an export that makes the consumer's stream wait for the
     array.
 
-    A stream of another library may be destroyed before the tensor. Its wait is therefore queued
-    here, and the export does not keep the stream.
+    A stream of another library may be destroyed before the tensor. For such a stream, this function
+    queues the wait, and the export does not keep the stream.
     """
     if array.on_host:
         if stream not in (None, _NO_SYNC):
@@ -63,9 +63,9 @@ def _let_wait(array, stream):
 def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     """A DLPack capsule of the array. ``from_dlpack`` of other libraries calls this method.
 
-    stream       the consumer's stream, which waits for work queued without a stream: the number of
+    stream       the consumer's stream, which waits for work queued without a stream: a number as in
                  the array API standard, a `gufunc.Stream`, or -1 for no wait
-    max_version  the newest supported protocol version; without it the capsule is unversioned
+    max_version  the newest protocol version of the consumer; without it the capsule is unversioned
     dl_device    (1, 0) for a copy on the host
     copy         True: export a copy; False: never copy
     """
@@ -100,10 +100,10 @@ def from_dlpack(value, /, *, device=None, copy=None, stream=None):
     """An Array over another library's array, without a copy.
 
     value   an object with ``__dlpack__``, or a capsule that has not been consumed yet
-    device  the device of the result; the array is copied if it is on another device
+    device  the device of the result; an array on another device is copied
     copy    True: copy to new memory; False: never copy
-    stream  the `Stream` on which the array is used first; it waits for the producer's work.
-            Without it, work without a stream waits for the producer's work
+    stream  the `Stream` on which the array is used first, which waits for the producer's work. By
+            default, work without a stream waits for the producer's work
     """
     if hasattr(value, "__dlpack__"):
         made = _take(value, stream)
@@ -151,7 +151,7 @@ def _type_string(dtype):
 def from_cuda_array_interface(value, *, device=None, sync=True):
     """An Array over the memory that an object describes by ``__cuda_array_interface__``. The array
     keeps the object alive. By default the driver determines the `device`. With `sync` False, the
-    object's stream is not waited for."""
+    array may be used before the work on the object's stream is complete."""
     facts = value if isinstance(value, dict) else value.__cuda_array_interface__
     if facts.get("mask") is not None:
         raise NotImplementedError("masked arrays are not supported")
@@ -185,7 +185,8 @@ class UnsupportedStrides(NotImplementedError):
 
 
 def _described(facts):
-    """(dtype, code): the code of a dtype that DLPack has, and the dtype to view it as, or None."""
+    """(dtype, code) for the memory that `facts` describes: a dtype that DLPack supports, and the
+    code of the dtype as which the array is viewed, or None."""
     text = facts["typestr"]
     if text[0] == ">":
         raise TypeError(f"elements in the other byte order: {text}")
@@ -199,7 +200,7 @@ def _described(facts):
 
 
 def _candidates(device):
-    """Indices of the CUDA devices to try. The current device is first."""
+    """Indices of the CUDA devices that may own the memory. The current device is first."""
     if device is not None:
         return [Device(device).info.index]
     first = _current.index_of("cuda")

@@ -3,7 +3,7 @@
 
 NumPy's ufuncs call the methods of these classes or return instances of them. The ufuncs of this
 package do neither. They reject the classes, so that units, masks, labels and lazy graphs are never
-dropped silently. Explicit conversions reject units and masks only.
+dropped silently. Explicit conversions reject only units and masks.
 """
 
 import sys
@@ -12,10 +12,10 @@ from ._errors import make_refusal
 
 # A class with one of these attributes influences what NumPy's ufuncs compute or return.
 _PROTOCOLS = ("__array_ufunc__", "__array_function__", "__array_wrap__")
-# (attribute of a class, expression that returns the plain elements). The first match counts.
+# (attribute of a class, expression that returns the plain elements). The first match is used.
 _REMEDIES = (("magnitude", "x.magnitude"), ("__dask_graph__", "x.compute()"),
              ("to_value", "x.to_value(unit)"), ("to_numpy", "x.to_numpy()"))
-_UNIT_ATTRIBUTES = ("magnitude", "to_value")  # of quantities, which have a unit
+_UNIT_ATTRIBUTES = ("magnitude", "to_value")  # attributes of quantities
 _BUILT_IN = frozenset((bool, int, float, complex, list, tuple, range, bytearray, memoryview))
 
 
@@ -54,7 +54,7 @@ def _loss(cls):
             return "the result would be a plain ndarray"
     names = _PROTOCOLS
     if numpy is not None and issubclass(cls, numpy.generic):
-        names = _PROTOCOLS[:1]  # all scalars of NumPy have the others
+        names = _PROTOCOLS[:1]  # all scalars of NumPy have the other protocols
     elif hasattr(cls, "__dlpack__") and not (numpy and issubclass(cls, numpy.ndarray)):
         return None  # arrays of PyTorch, CuPy or JAX have no extra data to lose
     found = next((name for name in names if hasattr(cls, name)), None)
@@ -62,7 +62,8 @@ def _loss(cls):
 
 
 def refuse(value):
-    """Rejects an operand whose class would be lost. The message names what to pass instead."""
+    """Rejects an operand of a class whose extra data or behaviour would be lost. The message
+    describes what to pass instead."""
     cls = type(value)
     loss = None if cls in _BUILT_IN else _loss(cls)
     if loss is None:
@@ -82,8 +83,8 @@ def _remedy(cls):
 
 
 def refuse_conversion(value):
-    """Rejects a value whose elements mean something else without the rest of the value: units and
-    masks. Labels may be dropped, because the caller requests the elements."""
+    """Rejects a value with a unit or a mask, because its elements have another meaning without the
+    unit or mask. Labels may be dropped, because the caller requests the elements."""
     cls = type(value)
     if cls in _BUILT_IN or _loss(cls) is None:
         return

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The implementation of `gufunc.cuda` and `gufunc.roc`: Numba's names for objects of this package.
+"""Implements `gufunc.cuda` and `gufunc.roc`, which provide Numba's names for objects of this
+package.
 """
 
 import contextlib
@@ -13,7 +14,8 @@ from ._streams import as_stream, native_of
 
 
 class VendorModule:
-    """The functions for one backend, which has a current device per thread."""
+    """The functions of `gufunc.cuda` or `gufunc.roc`. Each backend has a current device per
+    thread."""
 
     def __init__(self, backend):
         self.backend = backend
@@ -23,7 +25,7 @@ class VendorModule:
     # Devices.
 
     def list_devices(self):
-        """All devices of the backend; empty if the backend cannot be used."""
+        """All devices of the backend; no devices if the backend cannot be used."""
         return _current.list_devices(self.backend)
 
     def is_available(self):
@@ -75,7 +77,7 @@ class VendorModule:
             device.trim_memory()
 
     def detect(self):
-        """Prints the devices of the backend. Returns whether there is one."""
+        """Prints the devices of the backend. Returns whether the backend has a device."""
         found = self.list_devices()
         print(f"Found {len(found)} devices of {self.backend}")
         for device in found:
@@ -84,7 +86,7 @@ class VendorModule:
 
     @contextlib.contextmanager
     def defer_cleanup(self):
-        """Does nothing; it exists for programs written for Numba. Memory is always cached for later
+        """Does nothing and exists for programs written for Numba. Memory is always cached for later
         arrays."""
         yield
 
@@ -97,12 +99,13 @@ class VendorModule:
         return made
 
     def default_stream(self):
-        """The stream of work that is queued without a stream."""
+        """A stream over the driver's stream on which work without a stream runs."""
         device = self.get_current_device()
         return Stream.adopt(device, native_of(device))
 
     def external_stream(self, native):
-        """A stream over a driver's handle or another library's stream, which must outlive it."""
+        """A stream over a driver's handle or another library's stream. The handle or stream must
+        outlive the new stream."""
         made = as_stream(native, self.get_current_device())
         if made is None:
             return self.default_stream()
@@ -110,11 +113,12 @@ class VendorModule:
         return made
 
     def event(self, timing=True):
-        """A new event of the current device. `timing` is ignored; Numba has it."""
+        """A new event of the current device. `timing` is ignored and exists for programs written
+        for Numba."""
         return Event(self.get_current_device())
 
     def event_elapsed_time(self, start, end):
-        """The milliseconds between two events, or None if one of them is not reached yet."""
+        """The milliseconds between two events, or None if an event is not reached yet."""
         return start.elapsed(end)
 
     # Arrays of the device.
@@ -122,10 +126,11 @@ class VendorModule:
     def to_device(self, obj, stream=None, copy=True, to=None):
         """Copies an array to the current device, or into the device array `to`.
 
-        obj     anything that `gufunc.array` accepts, also a structured scalar. An array that is
+        obj     any object that `gufunc.array` accepts, or a structured scalar. An array that is
                 already on the device is returned unchanged.
         copy    False: allocate the memory without copying the values
-        stream  the stream on which the copy is queued; the host memory is in use until it is done
+        stream  the stream on which the copy is queued; it reads the host memory until it is
+                complete
         """
         device = self.get_current_device() if to is None else to.device
         stream = as_stream(stream, device)
@@ -166,7 +171,7 @@ class VendorModule:
     def mapped_array(self, shape, dtype="float64", strides=None, order="C", stream=None,
                      portable=False, wc=False):
         """A host array that the device reads and writes in place. The last three parameters are
-        ignored; Numba has them."""
+        ignored and exist for programs written for Numba."""
         return self._host_array("mapped", shape, dtype, strides, order)
 
     def mapped_array_like(self, ary, stream=None, portable=False, wc=False):
@@ -177,7 +182,7 @@ class VendorModule:
     def managed_array(self, shape, dtype="float64", strides=None, order="C", stream=None,
                       attach_global=True):
         """A host array in memory that the driver migrates to the processor that accesses it. The
-        last two parameters are ignored; Numba has them."""
+        last two parameters are ignored and exist for programs written for Numba."""
         return self._host_array("managed", shape, dtype, strides, order)
 
     def register(self, *arrays):
@@ -208,7 +213,7 @@ class VendorModule:
         for array in arrays:
             try:
                 lowlevel.guf_host_unregister(device, span_of(_array.as_array(array))[0])
-            except Error as error:  # unregister the others, too
+            except Error as error:  # unregister the other arrays, too
                 failure = failure or error
         if failure is not None:
             raise failure
@@ -216,7 +221,7 @@ class VendorModule:
     @contextlib.contextmanager
     def mapped(self, *arrays, stream=None):
         """Page-locks host arrays within a ``with`` block. The block receives arrays of the device
-        over the same memory: one array, or a list for several."""
+        over the same memory: one array for one argument, or a list for several arguments."""
         with self.register(*arrays) as registered:
             device = registered.device
             views = [_as_device_view(_array.as_array(array), device) for array in arrays]
@@ -234,7 +239,7 @@ class VendorModule:
 
 
 class Gpus:
-    """The devices of a backend, read at each access: ``cuda.gpus[0]``, ``len(cuda.gpus)``."""
+    """The devices of a backend, determined at each access: ``cuda.gpus[0]``, ``len(cuda.gpus)``."""
 
     def __init__(self, backend):
         self._backend = backend
@@ -263,7 +268,8 @@ class Gpus:
 
 
 class CurrentContext:
-    """The context of the device that was current when it was created; `device` is that device."""
+    """A context of the device that was current when the context was created; `device` is that
+    device."""
 
     def __init__(self, module):
         self._vendor_module, self.device = module, module.get_current_device()
@@ -281,7 +287,7 @@ class CurrentContext:
 
 class Registered:
     """Page-locked host arrays, and the context manager that ends the page-locking. `device` is the
-    device for which they are page-locked, `arrays` are the host arrays."""
+    device for which the arrays are page-locked, and `arrays` are the host arrays."""
 
     def __init__(self, module, device, arrays):
         self._vendor_module, self.device, self.arrays = module, device, arrays

@@ -12,7 +12,8 @@ _OMITTED = -2**63
 
 
 def _expand(key, ndim):
-    """The key as a list with one entry per axis of the array, plus None for each new axis."""
+    """The key as a list with one entry per axis of the array, and an additional None for each new
+    axis."""
     key = key if isinstance(key, tuple) else (key,)
     used = sum(item is not None and item is not Ellipsis for item in key)
     if used > ndim:
@@ -63,7 +64,7 @@ def _integer(entry):
         if not isinstance(entry, bool):
             return operator.index(entry)
     except TypeError:
-        pass  # not an integer, or an array that does not convert to one
+        pass  # not an integer, nor an array that converts to an integer
     raise make_error(lowlevel.GUF_E_INDEX, "only integers, slices (`:`), ellipsis (`...`) and None "
                      "are valid indices")
 
@@ -105,7 +106,8 @@ def view(array, key):
 
 
 def _is_plain(index):
-    """Whether an index consists of integers or an array of them, as the C interface expects."""
+    """Whether an index consists of integers or of arrays of integers, as the C interface
+    expects."""
     if index is None or index is Ellipsis or isinstance(index, (slice, bool)):
         return False
     if isinstance(index, (str, bytes, float, complex)):
@@ -149,8 +151,9 @@ def of_reduceat(indices):
 
 
 def as_integers(array, key, as_array):
-    """(array, index) with the index as integers and arrays of integers: slices and masks are
-    converted. If the array is 0-d and the index is not plain, the index applies to a 1-d view."""
+    """(array, index) with an index that consists of integers and arrays of integers. Slices and
+    masks are converted. If the array is 0-d and the index has another form, the index applies to a
+    1-d view."""
     items = key if isinstance(key, tuple) else (key,)
     if all(map(_is_plain, items)):
         items = tuple(_as_numbers(item, as_array) for item in items)

@@ -34,11 +34,12 @@ class DeviceKernel:
 
 class Launch:
     """A raw kernel with a launch configuration: the result of
-    ``kernel[grid, block, stream, shared]``. Call it with the arguments of the kernel.
+    ``kernel[grid, block, stream, shared]``. Calling it launches the kernel with the arguments of
+    the call.
 
     kernel  the raw kernel
-    device  the device on which it runs, or None for the device of its arrays
-    stream  the stream on which it is queued, or None
+    device  the device on which the kernel runs, or None for the device of its arrays
+    stream  the stream on which the kernel is queued, or None
     grid    the number of blocks, as three numbers
     block   the number of threads in a block, as three numbers
     shared  the size of the shared memory in bytes
@@ -58,9 +59,9 @@ class Launch:
     def __call__(self, *arguments):
         """Launches the kernel. If all arrays are on the device, the launch is queued.
 
-        Host arrays are copied to the device, and back if the kernel may write them. The launch is
-        then complete on return. Structured scalars and arrays may be passed to a parameter
-        ``guf::u8 *``, which points to their bytes; the kernel writes a scalar in place.
+        Host arrays are copied to the device, and copied back if the kernel may write them. A launch
+        with host arrays is complete on return. Structured scalars and arrays may be passed to a
+        parameter ``guf::u8 *``, which points to their bytes. The kernel may write into a scalar.
         """
         place = self._place(arguments)
         if place is None or place.info.backend == "cpu":
@@ -74,7 +75,7 @@ class Launch:
             host = copied[i] if adjusted else _array.as_array(value)
             writes = not flags & lowlevel.GUF_PARAMETER_READ_ONLY
             if writes and host.readonly:
-                continue  # the launch rejects it, as on the cpu
+                continue  # the launch rejects the array, as on the cpu
             copied[i] = _array.empty(host.shape, host.dtype, device=place)
             host.to_device(place, out=copied[i], stream=self.stream)
             if writes:
@@ -82,9 +83,9 @@ class Launch:
         return self._run_on_device(copied, back, place)
 
     def _run_on_device(self, arguments, back, place):
-        """Launches with arguments that are arrays of the device or numbers, and copies the arrays
-        in `back` to the host. If there is neither a stream nor an array, a new stream selects the
-        device."""
+        """Launches the kernel with arguments that are arrays of the device or numbers, and copies
+        the arrays in `back` to the host. If there is neither a stream nor an array, a new stream
+        selects the device for the launch."""
         stream = self.stream
         if stream is None and not any(isinstance(a, _array.Array) for a in arguments):
             stream = Stream(place)
@@ -99,7 +100,8 @@ class Launch:
                               tuple(arguments))
 
     def _place(self, arguments):
-        """The device of the stream or of the argument arrays, or else the configured device."""
+        """The device of the stream, or of the argument arrays if there is no stream, or else the
+        device that the launch configuration selects."""
         found = None if self.stream is None else self.stream.device
         for value in arguments:
             if found is None and isinstance(value, _array.Array) and not value.on_host:
@@ -111,8 +113,8 @@ class Launch:
 
     def _adjusted(self, arguments):
         """Converts the arguments. NumPy's scalars become Python numbers, which adopt the type of
-        the parameter. Memory of other libraries becomes arrays. Structured values become their
-        bytes if the parameter points to bytes."""
+        the parameter. Arrays of other libraries become arrays over the same memory. Structured
+        values become arrays of their bytes if the parameter points to bytes."""
         numpy = sys.modules.get("numpy")
         for i, value in enumerate(arguments):
             if _is_structured(value) and self._points_to_bytes(i):

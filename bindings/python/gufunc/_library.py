@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads libgufunc. Imported before the extension, which then uses the library in the process."""
+"""Loads libgufunc. This module is imported before the extension, which then uses the library that
+the process has loaded."""
 
 import contextlib
 import os
@@ -20,7 +21,8 @@ def library_path():
 
 
 def preload():
-    """Loads ``GUFUNC_LIBRARY``, or else the library inside the package, if it is in a wheel."""
+    """Loads the library at ``GUFUNC_LIBRARY``, or else the library inside the package, which a
+    wheel contains."""
     global _loaded
     inside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", NAME)
     path = os.environ.get("GUFUNC_LIBRARY") or (inside if os.path.exists(inside) else None)
@@ -38,6 +40,6 @@ def preload():
 preload()
 # If the main interpreter has already imported the extension, the check in its initialization is
 # skipped in a subinterpreter. The call below repeats the check.
-from . import _gufunc  # noqa: E402: the library comes first
+from . import _gufunc  # noqa: E402: the library must be loaded first
 
 _gufunc._check_interpreter()

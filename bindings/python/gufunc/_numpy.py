@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy for the extension. Imported when the first NumPy array is passed or returned."""
+"""Access of the extension to NumPy. This module is imported when the first NumPy array is passed or
+returned."""
 
 import numpy as np
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Devices, streams, events, graphs and contexts. They release themselves; none has to be closed.
+"""Devices, streams, events, graphs and contexts. These objects release themselves and need not be
+closed.
 """
 
 import math
@@ -31,9 +32,9 @@ def _done(status):
 class Device(_gufunc.Handle):
     """A device: ``Device("cuda:0")``, ``Device("cpu")``, ``Device("auto")``.
 
-    Equal specs return equal devices; a Device as the argument is returned itself. UnavailableError
-    if the backend, driver or device does not exist. Within ``with device:`` it is this thread's
-    current device of its backend, which `gufunc.cuda` and `gufunc.roc` use.
+    Equal specs return equal devices. If the argument is a Device, the same Device is returned.
+    UnavailableError if the backend, driver or device does not exist. Within ``with device:``, the
+    device is this thread's current device of its backend, which `gufunc.cuda` and `gufunc.roc` use.
     """
 
     __slots__ = ()
@@ -51,7 +52,8 @@ class Device(_gufunc.Handle):
 
     @property
     def info(self):
-        """backend, name, target, spec, index, units, memory_bytes, host_memory."""
+        """The properties of the device: backend, name, target, spec, index, units, memory_bytes,
+        host_memory."""
         return lowlevel.guf_device_get_info(self)
 
     @property
@@ -64,7 +66,8 @@ class Device(_gufunc.Handle):
 
     @property
     def compute_capability(self):
-        """The compute capability of a CUDA device, such as (9, 0). AttributeError for others."""
+        """The compute capability of a CUDA device, such as (9, 0). AttributeError for other
+        devices."""
         target = self.info.target
         if not target.startswith("sm_"):
             raise AttributeError(f"{self.spec} has no compute capability")
@@ -137,7 +140,8 @@ class Stream(_gufunc.Handle):
 
     @classmethod
     def adopt(cls, device, native):
-        """A stream over a CUstream or hipStream_t of the program, which must outlive it."""
+        """A stream over a CUstream or hipStream_t of the program, which must outlive the new
+        stream."""
         return lowlevel.guf_stream_adopt(_device_handle(device), int(native), 0)
 
     @property
@@ -147,7 +151,8 @@ class Stream(_gufunc.Handle):
 
     @property
     def native(self):
-        """The vendor's handle as an integer, borrowed. UnsupportedError for the cpu."""
+        """The vendor's handle as an integer. The stream still owns the handle. UnsupportedError for
+        the cpu."""
         return lowlevel.guf_stream_get_native(None, self)
 
     def query(self):
@@ -164,18 +169,20 @@ class Stream(_gufunc.Handle):
         lowlevel.guf_stream_wait_event(self, event)
 
     def record(self, event=None):
-        """Records `event`, or a new event, at the present end of the stream. Returns the event."""
+        """Records `event`, or a new event, after the work that is already queued on the stream.
+        Returns the event."""
         event = Event(self.device) if event is None else event
         lowlevel.guf_event_record(event, self)
         return event
 
     def begin_capture(self):
         """Starts a capture: work that is queued from now on is recorded and does not run.
-        UnsupportedError if the device has no graphs, as the cpu."""
+        UnsupportedError if the device does not support graphs, like the cpu."""
         lowlevel.guf_stream_begin_capture(self)
 
     def end_capture(self, graph=None):
-        """Ends the capture. Returns a new Graph, or `graph` with its work replaced."""
+        """Ends the capture. Returns a new Graph. If `graph` is given, replaces the work of `graph`
+        and returns it."""
         return lowlevel.guf_stream_end_capture(self, graph)
 
     def __enter__(self):
@@ -200,8 +207,8 @@ class Event(_gufunc.Handle):
         return made
 
     def record(self, stream=None):
-        """Records the event at the present end of `stream`. If `stream` is None or 0, records it
-        after the work without a stream on the event's device."""
+        """Records the event after the work that is already queued on `stream`. If `stream` is None
+        or 0, records it after the work that is queued without a stream on the event's device."""
         if stream is None or (isinstance(stream, int) and stream == 0):
             stream = self._default_stream()
         lowlevel.guf_event_record(self, stream)
@@ -222,14 +229,15 @@ class Event(_gufunc.Handle):
 
     def wait(self, timeout=None):
         """Waits for the event. Returns False if `timeout` seconds pass first. If the argument is a
-        Stream, work queued on it later waits instead, as with Numba's event."""
+        Stream, the function does not wait, but work that is queued later on the stream waits for
+        the event, as with Numba's event."""
         if isinstance(timeout, Stream):
             return timeout.wait_event(self)
         return self.synchronize(timeout)
 
     def elapsed(self, to):
-        """The milliseconds from this event to `to`, or None if one of them is not reached yet.
-        UnsupportedError if the device does not measure time, as the cpu."""
+        """The milliseconds from this event to `to`, or None if an event is not reached yet.
+        UnsupportedError if the device does not measure time, like the cpu."""
         answer = lowlevel.guf_event_elapsed(self, to)
         return None if isinstance(answer, tuple) else answer
 
@@ -238,7 +246,7 @@ class Event(_gufunc.Handle):
 
 class Graph(_gufunc.Handle):
     """Work of a stream that is captured once and launched many times. `Stream.end_capture` returns
-    it. A graph keeps the arrays of its work alive."""
+    a graph. A graph keeps the arrays of its work alive."""
 
     __slots__ = ()
 
@@ -283,7 +291,8 @@ def load_module(path, data_only, context):
 
 
 def backends(probe=False):
-    """The known backends. With `probe` their drivers are initialized, so that `state` is final."""
+    """The known backends. If `probe` is true, initializes their drivers first, so that `state` is
+    final."""
     return [lowlevel.guf_backend_get_info(i, bool(probe))
             for i in range(lowlevel.guf_backend_count())]
 
@@ -299,7 +308,7 @@ def devices():
 
 
 def load_backend(path):
-    """Loads a backend plugin by absolute path. FileError if it cannot be opened."""
+    """Loads the backend plugin at an absolute path. FileError if the file cannot be opened."""
     lowlevel.guf_backend_load(str(path))
 
 
@@ -320,6 +329,6 @@ def read_log():
 
 
 def shutdown(timeout=None):
-    """Stops the threads of the library; optional. Returns False if work is still running after
-    `timeout` seconds."""
+    """Stops the threads of the library. Programs need not call it. Returns False if work is still
+    running after `timeout` seconds."""
     return _done(lowlevel.guf_shutdown(nanoseconds(timeout)))

@@ -12,7 +12,7 @@ _BINARY = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divid
            "rshift": "right_shift", "matmul": "matmul"}
 _COMPARE = {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", "gt": "greater",
             "ge": "greater_equal"}
-_EQUALITIES = {"equal": "__eq__", "not_equal": "__ne__"}  # symmetric; never raise a TypeError
+_EQUALITIES = {"equal": "__eq__", "not_equal": "__ne__"}  # symmetric; they raise no TypeError
 _UNARY = {"neg": "negative", "abs": "absolute", "invert": "invert"}
 _FOLDS = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum",
           "any": "logical_or", "all": "logical_and"}
@@ -58,7 +58,8 @@ def _has_buffer(value):
 
 
 def _by_numpy(name, *operands, **keywords):
-    """Calls NumPy's ufunc, which calls the __array_ufunc__ of the operands, also of an Array."""
+    """Calls NumPy's ufunc, which calls the __array_ufunc__ of the operands, including that of an
+    Array."""
     import numpy
 
     return getattr(numpy, name)(*operands, **keywords)
@@ -100,7 +101,7 @@ def _power(ufunc, own):
 
 def _comparison(ufuncs, own, name):
     """The operators == and !=, which NumPy defines for operands of any type. If no loop accepts the
-    operands, NumPy compares them; without NumPy they are unequal."""
+    operands, NumPy compares them. If NumPy is not available, the operands are unequal."""
     order = _binary(ufuncs[_COMPARE[name]], own)[0]
 
     def by_numpy(self, other):
@@ -151,7 +152,8 @@ def _on_numpy(ufunc, method, inputs, keywords, own):
 
 
 def _result_of(found, given=None):
-    """The output `given`, or else an array over the result. Other objects are returned unchanged.
+    """The output `given` if it is not None. Otherwise an array over the memory of the result, or
+    the result itself if it has no memory.
     """
     if given is not None:
         return given
@@ -174,8 +176,8 @@ _HALVES_TAKE = {"out", "where", "casting", "order", "dtype"}
 
 
 def _is_refused(operand, own, is_output):
-    """Whether the ufunc call must be left to the operand's class. Rejects the operand if its class
-    does not support ufuncs or its extra data would be lost."""
+    """Whether the ufunc call must be left to the operand's class. Rejects the operand if the class
+    does not support ufuncs or the operand's extra data would be lost."""
     if is_output and _is_plain_output(operand):
         return False
     found = _class_of(operand, own)
@@ -199,7 +201,7 @@ def _array_ufunc(ufuncs, own):
                 any(_is_refused(operand, own, True) for operand in outputs)):
             return NotImplemented
         found = ufuncs.get(ufunc.__name__)
-        if method == "__call__":  # NumPy passes its scalars as 0-d ndarrays: make them scalars
+        if method == "__call__":  # NumPy passes its scalars as 0-d ndarrays; convert them back
             inputs = [operand[()] if type(operand) is numpy.ndarray and operand.ndim == 0
                       else operand for operand in inputs]
             if ufunc is numpy.divmod and keywords.keys() <= _HALVES_TAKE:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ufuncs from functions that are already compiled: by ctypes, cffi, Numba or Cython."""
+"""Ufuncs from compiled functions, which are objects of ctypes, cffi, Numba or Cython, or
+addresses."""
 
 import re
 import sys
@@ -28,7 +29,7 @@ _POINTER, _VOID, _OTHER = "*", "v", "?"
 def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signature=None,
                        scalar=None, fallible=False, any_thread=True, user=0, doc=None,
                        identity=None, flags=(), context=None):
-    """A ufunc whose loops are existing C functions. It runs on the cpu.
+    """A ufunc whose loops are existing C functions. The ufunc runs on the cpu.
 
     pointer     an address, a function of ctypes or cffi, Numba's ``@cfunc``, a PyCapsule, or a
                 function that a Cython module exports (``module.__pyx_capi__[name]``, or
@@ -37,15 +38,16 @@ def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signat
     types       the dtypes of the loop, "dd->d", or a list with one entry per loop. They may be
                 omitted for Cython's exports, functions of cffi and Numba, and functions of ctypes
                 with ``argtypes``.
-    scalar      True: the function takes and returns numbers, ``double f(double, double)``: one to
-                four parameters of the same type, float32, float64 or an integer type. False: it is
-                an inner loop as in NumPy, ``void f(char **args, const int64_t *dims,
-                const int64_t *steps, void *user)``, called with `user`. None: scalar if the object
-                describes such a function. CallError if the object describes another function.
+    scalar      True: a function of numbers, such as ``double f(double, double)``, with one to four
+                parameters and a result of the same type: float32, float64 or an integer type.
+                False: an inner loop as in NumPy, ``void f(char **args, const int64_t *dims, const
+                int64_t *steps, void *user)``, which is called with `user`. None: a function of
+                numbers if the object declares one, otherwise an inner loop. CallError if the object
+                declares a function of another kind.
     fallible    True: the loop returns a status, which is 0 or the reason for the failure of the
                 call. "error": the loop also has a ``guf_error *`` as its last parameter; the
                 exception has the message, argument, axis and native code that the loop writes there
-    any_thread  the function may run on several threads at once; no use if it acquires the GIL
+    any_thread  the function may run on several threads at once; useless if it acquires the GIL
     signature   the signature of a generalized ufunc, which determines nin and nout
     """
     several = isinstance(pointer, list)
@@ -101,7 +103,7 @@ def _described(pointer, types, scalar):
 
 
 def _counts(types):
-    """(nin, nout) of a loop's types. Without an arrow the last type is the output."""
+    """(nin, nout) of a loop's types. In types without an arrow, the last type is the output."""
     if isinstance(types, str) and "->" in types:
         left, right = types.split("->")
         return len(left), len(right)
@@ -141,10 +143,10 @@ def _checked(address):
 
 
 def _classed(letters, unknown):
-    """(types, kind) of a function from the letters of its parameters and its result: "dd->d" and
-    "scalar". The types are "" if the function does not take and return numbers, and `unknown` if
-    one of its types is unknown. The kind is None if the function may be an inner loop, which takes
-    addresses."""
+    """(types, kind) of a function, such as ("dd->d", "scalar"), from the letters of its parameters
+    and its result. The types are "" if a parameter or the result is not a number, and `unknown` if
+    one of the types is unknown. The kind is None if the function may be an inner loop, whose
+    parameters are addresses."""
     *taken, given = letters
     if not {"f", "d"} & set(taken) and (_POINTER in taken or given == _VOID):
         return "", None
@@ -154,7 +156,8 @@ def _classed(letters, unknown):
 
 
 def _of_function(function):
-    """The result of `_classed` for an object that describes its C function, else (None, None)."""
+    """The result of `_classed` for an object that declares the types of its C function. (None,
+    None) for other objects."""
     ctypes = sys.modules.get("ctypes")
     if hasattr(function, "address"):  # Numba's @cfunc
         try:

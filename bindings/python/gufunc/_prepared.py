@@ -8,7 +8,7 @@ from ._errors import make_refusal
 class Plan(_gufunc.Handle):
     """A call prepared for operands of certain dtypes, shapes and strides: ``ufunc.plan(a, out=b)``.
 
-    All decisions are made when the plan is created. A launch only needs addresses.
+    All decisions of the call are made when the plan is created. A launch needs only addresses.
     """
 
     __slots__ = ()
@@ -23,11 +23,11 @@ class Plan(_gufunc.Handle):
         return _gufunc.plan_explain(self)
 
     def launch(self, *operands, stream=None, workspace=0):
-        """Runs the plan on operands with the layout for which it was created: inputs, outputs, and
-        the mask last.
+        """Runs the plan on operands with the layout for which the plan was created. The operands
+        are the inputs, the outputs, and then the mask if the plan has one.
 
         Each operand is an Array, an ndarray, an address, or None for a scalar. The layout is not
-        checked. With a stream, the caller must keep the operands alive.
+        checked. With a stream, the caller must keep the operands alive until the work is complete.
         """
         if len(operands) > lowlevel.GUF_MAX_NDIM:
             raise make_refusal("too many operands")

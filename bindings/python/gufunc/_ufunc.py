@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ufuncs, and the functions that find and create them; modules and raw kernels."""
+"""Ufuncs with the functions that find and create them, modules, and raw kernels."""
 
 import operator
 
@@ -33,12 +33,13 @@ class Ufunc(_gufunc.UfuncBase):
     Operands are arrays of this package, ndarrays, numbers, lists, and objects that support the
     buffer protocol or DLPack. Classes with extra data or behaviour are rejected with a CallError:
     Series, quantities, lazy and masked arrays, and subclasses of ndarray except memmap. If an input
-    is an array of this package, the results are, too; otherwise they are NumPy's, with a scalar for
-    a 0-d result. With `stream` the call is queued, and ndarrays must not be accessed before
-    ``stream.synchronize()``; otherwise results on the host are complete on return. NumPy's errstate
-    has no effect; `gufunc.errstate` replaces it. `dims` gives the sizes of dimensions that only
-    outputs have, by name. `host_policy` "copy" or "warn" allows a call to mix host and device
-    operands; the host operands are copied. Errors derive from `gufunc.Error` and NumPy's classes.
+    is an array of this package, the results are arrays of this package, too. Otherwise the results
+    are ndarrays, or NumPy scalars for 0-d results. With `stream` the call is queued, and ndarrays
+    must not be accessed before ``stream.synchronize()``. Without `stream`, results on the host are
+    complete on return. NumPy's errstate has no effect; `gufunc.errstate` replaces it. `dims` is a
+    dict with the sizes of the core dimensions that only outputs have. `host_policy` "copy" or
+    "warn" allows a call to mix host and device operands; the host operands are copied. Errors
+    derive from `gufunc.Error` and NumPy's classes.
     """
 
     __slots__ = ()
@@ -59,7 +60,8 @@ class Ufunc(_gufunc.UfuncBase):
 
     @property
     def identity(self):
-        """The identity of a reduction, or None. A bool if the results of all loops are bools."""
+        """The identity of a reduction, or None if there is none. It is a bool if the results of all
+        loops are bools."""
         found = _IDENTITIES.get(self.info.identity)
         if found in (0, 1) and self.info.nloops:
             if all(result.kind == "b" for loop in self.loops for result in loop[self.nin:]):
@@ -101,15 +103,16 @@ class Ufunc(_gufunc.UfuncBase):
 
     def at(self, a, indices, b=None, **keywords):
         """``a[indices] = op(a[indices], b)``, applied once per occurrence of an index. `indices` is
-        an integer, an array of integers, a slice, Ellipsis, None, a mask, or a tuple of these, as
-        in NumPy. IndexOutOfRange if an index is outside `a`; `a` is then unchanged."""
+        an integer, an array of integers, a slice, Ellipsis, None, a mask, or a tuple of such
+        indices, as in NumPy. IndexOutOfRange if an index is outside `a`, which is then
+        unchanged."""
         a, indices = _indexing.as_integers(a, indices, _array.as_array)
         operands = (a, indices) if b is None else (a, indices, b)
         return super().at(*operands, **keywords)
 
     def resolve(self, *args, method="call", **keywords):
-        """Resolves a call or method without running it: its loop, dtypes and shapes. Raises the
-        errors that the call would raise for its types and shapes."""
+        """Returns the loop, dtypes and shapes of a call or method without running the call. Raises
+        the errors that the call would raise for its types and shapes."""
         found = _gufunc.query(False, method, self, *args, **keywords)
         for key in ("loop_dtypes", "dtypes"):
             found[key] = [code and _dtypes.of_code(code) for code in found[key]]
@@ -120,7 +123,7 @@ class Ufunc(_gufunc.UfuncBase):
         return _gufunc.query(True, method, self, *args, **keywords)
 
     def plan(self, *args, **keywords):
-        """Prepares a call and returns a Plan. All outputs must be given. Nothing is computed yet.
+        """Prepares a call and returns a Plan. Nothing is computed yet. All outputs must be given.
         CallError if an output is missing."""
         return _gufunc.plan_create(self, *args, **keywords)
 
@@ -129,7 +132,7 @@ class Ufunc(_gufunc.UfuncBase):
 
         All operands must be in host memory and all outputs must be given. ``progress(done, items)``
         is called after each chunk; a true result or an exception ends the call. An exception of the
-        call has `items_done`, the `first_item` with which the call can be resumed.
+        call has the attribute `items_done`. To resume the call, pass that number as `first_item`.
         """
         items = []
         options = (size_of(chunk_bytes, "chunk_bytes", 2**64 - 1),
@@ -144,13 +147,14 @@ class Ufunc(_gufunc.UfuncBase):
     def add_loop(self, types, function, *, user=0, any_thread=False, fallible=False):
         """Adds a host loop with these types.
 
-        function    a callable ``(addresses, dims, steps)``, which runs with the GIL and whose
-                    exception is raised by the call; or the address of a C function with NumPy's
-                    inner-loop signature. The ufunc keeps the callable alive; a callable that refers
-                    to its ufunc is never freed
-        fallible    for an address. True: the function returns a status. "error": it also has a
-                    ``guf_error *`` as its last parameter, see `ufunc_from_pointer`
-        any_thread  for an address: the function may run on any thread, and on several at once
+        function    a callable ``(addresses, dims, steps)``, which runs with the GIL; or the address
+                    of a C function with NumPy's inner-loop signature. The call raises the
+                    exceptions of the callable. The ufunc keeps the callable alive. A callable that
+                    refers to its ufunc is never freed
+        fallible    for an address. True: the function returns a status. "error": the function also
+                    has a ``guf_error *`` as its last parameter; see `ufunc_from_pointer`
+        any_thread  for an address: the function may run on any thread, and on several threads at
+                    once
         """
         codes = self._codes(types)
         kind = _KINDS[loop_kind(fallible)]
@@ -200,7 +204,7 @@ def loop_kind(fallible):
 
 def _core_counts(info):
     """The number of distinct core dimensions, plus 256 times the number of core dimensions of all
-    operands. A loop receives as many core sizes and core strides."""
+    operands. A loop receives these numbers of core sizes and core strides."""
     return info.ncore + 256 * sum(info.core_ndim)
 
 
@@ -230,7 +234,7 @@ class Module(_gufunc.Handle):
         return lowlevel.guf_ufunc_find(self._context, f"{self.__name__}:{name}")
 
     def kernel(self, name):
-        """The raw kernel with a short name. ArgumentError if there is none."""
+        """The raw kernel with a short name. ArgumentError if there is no such kernel."""
         return lowlevel.guf_kernel_find(self, name)
 
     def __getattr__(self, name):
@@ -268,14 +272,14 @@ class Kernel(_gufunc.Handle):
         return found
 
     def device_info(self, device=None):
-        """The limits of a launch on a device. Loads the code on the device."""
+        """The limits of a launch on a device. Loads the kernel's code on the device."""
         return lowlevel.guf_kernel_get_device_info(self, as_device(device))
 
     def launch(self, grid, block, *arguments, stream=None, shared_bytes=0):
-        """Runs `grid` blocks of `block` threads. Each of the two is a number or one to three
-        numbers, x first.
+        """Runs `grid` blocks of `block` threads. Each of `grid` and `block` is a number or one to
+        three numbers, x first.
 
-        Arguments are numbers and arrays of one device. With a stream the launch is queued. The
+        The arguments are numbers, and arrays of one device. With a stream the launch is queued. The
         memory accesses of the kernel are not checked.
         """
         _gufunc.kernel_launch(self, stream, three(grid, "grid"), three(block, "block"),
@@ -307,7 +311,7 @@ def three(size, what):
 
 def find(name, context=None):
     """The ufunc with a name: "add", "module:name", or a short name that is unique. ArgumentError if
-    there is none."""
+    there is no such ufunc."""
     return lowlevel.guf_ufunc_find(context, name)
 
 
@@ -330,9 +334,9 @@ def create(name, nin=0, nout=0, *, signature=None, rules=None, doc=None, identit
     identity   None, 0, 1, -1, -inf or "reorderable"
     flags      any of "commutative", "associative", "inplace_safe", "takes_none"
     roles      "in", "out" or "inout" for each operand
-    core_dims  ``f(sizes)``: receives the core sizes of every call, -1 for an unknown size; may
-               return the sizes with the unknown ones filled in; rejects the call by raising. The
-               ufunc keeps the function alive, as it keeps its loops
+    core_dims  a function ``f(sizes)`` that receives the core sizes of every call, with -1 for an
+               unknown size. It may return the sizes with each -1 replaced, and it may raise an
+               exception to reject the call. The ufunc keeps the function alive
     """
     bits = 0
     for flag in flags:

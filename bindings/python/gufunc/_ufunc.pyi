@@ -101,9 +101,10 @@ class Ufunc(_Handle):
     def outer(self, A: _Operand, B: _Operand, /, **keywords: Any) -> Any: ...
 
 # Ufuncs of the standard library. If an input is an Array, the result is an Array. For other host
-# operands the result is an ndarray, and for numbers a scalar. A given output is returned itself.
-# All overloads that an operand of type Any can match return the same type for it. A type checker
-# therefore also resolves a call whose argument types contain Any, as the type of every ndarray.
+# operands, the result is an ndarray, or a scalar if all operands are numbers. If an output is
+# given, the same object is returned. All overloads that an operand of type Any can match return the
+# same type for it. A type checker therefore also resolves a call whose argument types contain Any,
+# which every ndarray type does.
 class _Unary(Ufunc):
     @overload  # type: ignore[override]
     def __call__(

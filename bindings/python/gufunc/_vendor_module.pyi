@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Types of the names that gufunc.cuda and gufunc.roc share. There is no module _vendor_module: each
-# of the two modules gets these names from its own _gpu.VendorModule.
+# Types of the names that gufunc.cuda and gufunc.roc share. There is no module _vendor_module.
+# gufunc.cuda and gufunc.roc each publish these names of their own _gpu.VendorModule.
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of the programs, as described in tests/bindings/programs/README.md."""
+"""Reads the command line of the programs, which tests/bindings/programs/README.md describes."""
 
 import pathlib
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes arrays in chunks: by one call of the library, and explicitly on a stream."""
+"""Processes arrays in chunks, first with one chunked call, then with a loop of calls on a
+stream."""
 
 import gufunc
 import npy_folders

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A generalized ufunc that writes its input."""
+"""Calls a generalized ufunc that writes its input."""
 
 import npy_folders
 import numpy as np

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes bindings/python/reference/ from the package. The stubs define the public names and their
-signatures, the docstrings describe them.
+signatures, and the docstrings describe the names.
 
 make_reference.py [--check]    with the package on PYTHONPATH; --check only compares
 """
@@ -17,7 +17,7 @@ import textwrap
 from reference_stubs import Stubs, typed
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-# The contents of each page: its title, and the names or the modules that it documents.
+# The title of each page, and the names or the modules that the page documents.
 PAGES = {
     "python-array.md": ("The class of arrays", ("Array",)),
     "python-arrays.md": ("Making arrays", ("_array", "_creation", "_exchange")),
@@ -39,7 +39,8 @@ ENTRY = re.compile(r"(\w+(?:, \w+)*) {2,}(\S.*)")
 
 
 def text_of(value, bases=()):
-    """The docstring of an object, or None if it has none or inherits it from `bases`."""
+    """The docstring of an object. None if the object has no docstring or inherits it from
+    `bases`."""
     value = getattr(value, "__func__", value)
     found = getattr(value, "__doc__", None)
     if not isinstance(found, str) or any(found == base.__doc__ for base in bases):
@@ -49,7 +50,7 @@ def text_of(value, bases=()):
 
 def member_text(cls, name):
     found = None if name in MAKERS else text_of(inspect.getattr_static(cls, name, None))
-    # The class's docstring describes these members.
+    # The class's docstring describes the constructor and __call__.
     return class_text(cls) if name in MAKERS or found == SLOT else found
 
 
@@ -58,8 +59,8 @@ def class_text(cls):
 
 
 def undocumented(name, value, stub):
-    """The names without a docstring, including members of a class. The class's docstring must
-    mention its plain attributes."""
+    """The names of the members without a docstring, or of `value` itself if it has none. A plain
+    attribute counts as documented if the class's docstring mentions it."""
     if stub is None or not stub.members:
         text = class_text(value) if isinstance(value, type) else text_of(value)
         return [] if text else [name]

@@ -4,7 +4,7 @@
 import ast
 import dataclasses
 
-SHOWN = ("__new__", "__init__", "__call__")  # the names with underscores that are shown
+SHOWN = ("__new__", "__init__", "__call__")  # names with underscores that the pages show
 WIDTH = 100
 QUIET = {"Any", "object", "Self"}
 UFUNCS = {"Ufunc", "_Unary", "_Binary"}
@@ -82,7 +82,8 @@ def _decorated(node, name):
 
 
 class Stubs:
-    """modules: the entries of each stub; exported: public name to module; ufuncs: their names."""
+    """`modules` contains the entries of each stub, `exported` maps each public name to its module,
+    and `ufuncs` contains the names of the ufuncs."""
 
     def __init__(self, folder):
         trees = {path.stem: ast.parse(path.read_text()) for path in sorted(folder.glob("*.pyi"))}

@@ -21,7 +21,8 @@ static const char *format_of(guf_dtype dtype) {
   return NULL;
 }
 
-/* The dtype for a format. In standard sizes ("<l", ">l") an `l` has 4 bytes, in native sizes 8. */
+/* Returns the dtype for a format. An `l` has 4 bytes in a format with standard sizes ("<l", ">l"),
+ * and 8 bytes in a format with native sizes. */
 static guf_dtype dtype_of(const char *format, uint32_t *out_flags) {
   *out_flags = 0;
   if (format == NULL) return GUF_U8;
@@ -68,7 +69,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
       if (strcmp(SWAPPED[i] + 1, format) == 0) format = SWAPPED[i];
     }
   }
-  /* The consumer of a buffer reads it at once, so that pending work must be complete. */
+  /* The consumer of a buffer may read the memory immediately, so pending work must be complete. */
   if (gufpy_settle(array) != 0) {
     view->obj = NULL;
     return -1;
@@ -96,8 +97,8 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
 
 PyBufferProcs gufpy_array_buffer = {.bf_getbuffer = get_buffer};
 
-/* The release callback of an imported buffer, which is held until the library releases its
- * memory. */
+/* The release callback of an imported buffer. The buffer stays exported until the library releases
+ * the memory. */
 static void release_buffer(void *user, uint64_t address) {
   (void)address;
   GUFPY_ENTRY(visit);

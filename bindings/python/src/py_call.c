@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Calls: the vectorcall entry of ufuncs, and outer, which has the same arguments. */
+ * Calls of ufuncs: their vectorcall function, and the method outer, which has the same
+ * arguments. */
 #include <stddef.h>
 
 #include "pygufunc.h"
@@ -22,7 +23,7 @@ const char *gufpy_name(const gufpy_ufunc *ufunc) {
   return colon == NULL ? info.name : colon + 1;
 }
 
-/* Finds the outputs: positional arguments, or the arguments in out=. */
+/* Finds the outputs, which are positional arguments or the arguments in out=. */
 static int find_outputs(gufpy_call *call, PyObject *const *args, Py_ssize_t nargs) {
   const int nin = call->ufunc->nin;
   PyObject *out = call->keywords.out;
@@ -204,9 +205,9 @@ static guf_status run_call(call_fn function, gufpy_call *call, int all, guf_erro
   Py_END_ALLOW_THREADS return status;
 }
 
-/* Whether a call that ran out of memory may be repeated. Not if its loop may have changed the
- * inputs, which may overlap given outputs. A failed allocation on a device precedes all its
- * work. */
+/* Whether a call that ran out of memory may be repeated. A call must not be repeated if its loop
+ * may have changed the inputs, which may overlap given outputs. If an allocation on a device
+ * failed, no work of the call has started. */
 static int may_try_again(const gufpy_call *call, guf_status status) {
   if (call->ufunc->written) return 0;
   for (int i = 0; status == GUF_E_NO_MEMORY && i < call->nout; ++i) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Callbacks of the library: loops and hooks written in Python, and progress functions. Each
- * acquires the GIL on the thread of the call. An exception ends the call, which raises it. */
+ * callback acquires the GIL on the thread of the call. If a callback raises an exception, the call
+ * ends and raises the same exception. */
 #include "pygufunc.h"
 
 typedef struct {
@@ -91,7 +92,8 @@ static PyObject *add_loop(PyObject *self, PyObject *args) {
     loop->nargs = count;
     loop->ncore = ncore;
     desc.kind = GUF_LOOP_ERROR;
-    /* Several threads would only wait for the GIL, and an exception would be on another thread. */
+    /* Several threads would only wait for the GIL, and an exception would be raised on another
+     * thread than the call. */
     desc.flags &= ~(uint32_t)GUF_LOOP_ANY_THREAD;
     desc.error = run_loop;
     desc.user = loop;
@@ -108,7 +110,7 @@ static void drop_object(void *user) {
   gufpy_release_object(user, 0);
 }
 
-/* Calls function(sizes), which returns None, or the sizes with each -1 replaced. */
+/* Calls function(sizes), which returns None or the sizes with each -1 replaced. */
 static guf_status core_dims(int32_t ndims, int64_t *sizes, void *user, guf_error *error) {
   GUFPY_ENTRY(visit);
   if (!gufpy_entry_begin(&visit)) return refuse_entry(error);
@@ -189,7 +191,7 @@ static int32_t report_progress(void *user, int64_t done, int64_t items) {
 }
 
 /* call_chunked((chunk_bytes, depth, first_item, progress, items), ufunc, *args, **keywords);
- * The number of items that are done is appended to the list `items`, also if the call fails. */
+ * The number of completed items is appended to the list `items`, even if the call fails. */
 static PyObject *call_chunked(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
                               PyObject *names) {
   (void)self;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * DLPack: export of arrays as capsules, and import of capsules. The name of a capsule shows its
- * protocol version and whether its tensor was consumed. */
+ * DLPack: export of arrays as capsules, and import of capsules. The name of a capsule states the
+ * protocol version and whether the tensor was consumed. */
 #include "pygufunc.h"
 
 static const char VERSIONED[] = "dltensor_versioned", USED[] = "used_dltensor_versioned";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Entry of the library's callbacks into Python: with the GIL, with enough stack, and not while the
- * interpreter is finalized. */
+ * Lets the library's callbacks enter Python, which requires the GIL and enough stack. They must not
+ * enter Python while the interpreter is being finalized. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pthread_getattr_np */
 #endif
@@ -34,8 +34,8 @@ void gufpy_entry_block(gufpy_entry *visit) {
   for (;;) pause();
 }
 
-/* The stack size in bytes that a callback leaves for the library and the interpreter, which do not
- * check again until the next callback; at most half of the stack. */
+/* The size in bytes of the stack that must be free when a callback starts, at most half of the
+ * stack. The library and the interpreter use it without another check until the next callback. */
 enum { STACK_LEFT = 512 << 10 };
 
 int gufpy_has_stack(void) {
@@ -53,8 +53,8 @@ int gufpy_has_stack(void) {
     (void)pthread_attr_destroy(&attributes);
   }
   const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  /* Outside these bounds, the thread runs on a stack that the program allocated (a coroutine),
-   * whose size is unknown. */
+  /* Below `start`, the thread runs on a stack that the program allocated (a coroutine), whose size
+   * is unknown. From `least` on, enough stack is left. */
   if (here < start || here >= least) return 1;
   PyErr_SetString(PyExc_RecursionError,
                   "maximum recursion depth exceeded: the end of the stack is near");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Results of plain calls on NumPy operands, directly in memory of NumPy. This avoids an array of
- * the library and an ndarray over it. The result dtype depends on the operands' dtypes only; it is
- * learnt from the first call with these dtypes, which uses the general path. */
+ * Writes the results of plain calls on NumPy operands directly into memory of NumPy. This avoids an
+ * array of the library and an ndarray over that array. The result dtype depends only on the
+ * operands' dtypes. It is learnt from the first call with these dtypes, which uses the general
+ * path. */
 #include "pygufunc.h"
 
 static uint32_t generation = 1;
@@ -10,8 +11,9 @@ void gufpy_fast_forget(void) {
   ++generation;
 }
 
-/* The key of an operand: its dtype, or for a weak scalar its kind. All dtype codes are greater than
- * the kinds. Returns 0 if the operand has no key. */
+/* Writes the key of an operand: the operand's dtype or, for a weak scalar, its kind. All dtype
+ * codes are greater than the kinds, so the keys are distinct. Returns 0 if the operand has no
+ * key. */
 static int find_key(const guf_operand *operand, uint32_t *key) {
   switch (operand->kind) {
     case GUF_OPERAND_TENSOR:
@@ -46,8 +48,8 @@ static int64_t itemsize_of(guf_dtype dtype) {
   return code == 0x82 ? 0 : 8;
 }
 
-/* The common shape of all operands that have dimensions; `*out` is NULL if none has. Returns 0 if
- * the shapes differ or an operand is not contiguous. */
+/* Finds a tensor with the common shape of all operands that have dimensions. `*out` is NULL if no
+ * operand has dimensions. Returns 0 if the shapes differ or an operand is not contiguous. */
 static int find_shape(const gufpy_call *call, const guf_tensor **out) {
   *out = NULL;
   for (int i = 0; i < call->ufunc->nin; ++i) {

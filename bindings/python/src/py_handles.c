@@ -15,7 +15,8 @@ guf_error *gufpy_error(void) {
   return &thread_error;
 }
 
-/* Writes an exception as "KeyError: 'x'", truncated between characters. */
+/* Writes the text of an exception, such as "KeyError: 'x'". A text that is too long is truncated at
+ * the boundary of a UTF-8 character. */
 static void write_text(PyObject *exception, char *out, size_t capacity) {
   PyObject *text = PyUnicode_FromFormat("%s: %S", Py_TYPE(exception)->tp_name, exception);
   const char *bytes = text == NULL ? NULL : PyUnicode_AsUTF8(text);
@@ -56,7 +57,7 @@ PyObject *gufpy_raise(guf_status status, const guf_error *error) {
     PyErr_SetString(PyExc_RuntimeError, error->message);
     return NULL;
   }
-  /* A message written by a foreign loop need not be valid UTF-8. */
+  /* A loop of the program may have written a message that is not valid UTF-8. */
   const size_t length = strnlen(error->message, sizeof error->message);
   PyObject *message = PyUnicode_DecodeUTF8(error->message, (Py_ssize_t)length, "replace");
   if (message == NULL) return NULL;
@@ -81,10 +82,10 @@ int gufpy_refuse(const char *format, ...) {
   return -1;
 }
 
-/* Releases the Python owners of wrapped memory. It is done here, with the GIL, and not on a thread
- * of the library, which may hold a lock for which the thread with the GIL waits. If the owner is
- * itself an array over memory with an owner, the next round releases that one, so that the stack
- * does not grow. */
+/* Releases the Python owners of wrapped memory. This function runs with the GIL. A thread of the
+ * library must not release the owners, because it may hold a lock for which the thread with the GIL
+ * waits. If an owner is itself an array over memory with an owner, the next round of the loop
+ * releases the second owner, so that the stack does not grow. */
 static void let_owners_go(void) {
   static _Thread_local int polling;
   if (polling) return;
@@ -97,7 +98,8 @@ static void let_owners_go(void) {
 int gufpy_freed_memory(guf_status status) {
   if (status != GUF_E_NO_MEMORY && status != GUF_E_DEVICE_MEMORY) return 0;
   PyObject *collector = PyImport_ImportModule("gc");
-  /* Not PyGC_Collect, which does nothing if the program has disabled the collector. */
+  /* PyGC_Collect does nothing if the program has disabled the collector, so gc.collect is
+   * called. */
   PyObject *found = collector == NULL ? NULL : PyObject_CallMethod(collector, "collect", NULL);
   const int collected = found != NULL;
   Py_XDECREF(found);
@@ -356,7 +358,7 @@ static PyObject *register_hooks(PyObject *self, PyObject *args, PyObject *keywor
     Py_INCREF(value);
     Py_XSETREF(*hook, value);
   }
-  /* A class defined in Python calls its instances through tp_call unless this flag is set. */
+  /* Without this flag, Python calls instances of a class defined in Python through tp_call. */
   PyTypeObject *ufunc = gufpy.classes[GUFPY_UFUNC];
   if (ufunc != NULL) ufunc->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
   Py_RETURN_NONE;

@@ -5,7 +5,7 @@
 void gufpy_keywords_begin(gufpy_keywords *keywords, int in_method) {
   keywords->in_method = in_method;
   keywords->has_out = keywords->has_axes = 0;
-  /* The arrays are not cleared, because their counts limit what is read. */
+  /* The arrays are not cleared, because only as many elements as their counts are read. */
   keywords->out = keywords->where = keywords->initial = keywords->axis = NULL;
   keywords->foreign = NULL;
   keywords->stream = NULL;
@@ -72,7 +72,8 @@ int gufpy_set_mask(gufpy_frame *frame, PyObject *object, guf_operand *operand) {
   PyObject *mask = PyObject_CallFunction(gufpy.convert, "Os", object, "bool");
   if (mask == NULL) return -1;
   frame->kept[frame->nkept++] = mask;
-  /* A converted host object does not count as an array of this package: results are NumPy's. */
+  /* A converted host object does not count as an array of this package, so the results are
+   * ndarrays. */
   const int arrays = frame->arrays;
   if (gufpy_set_operand(frame, mask, operand) != 0) return -1;
   if (!PyObject_TypeCheck(mask, &gufpy_array_type) || ((gufpy_array *)mask)->on_host) {
@@ -121,8 +122,8 @@ static int read_signature(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, Py
   return count < 0 ? -1 : 0;
 }
 
-/* Rejects a keyword that only generalized ufuncs accept. The library rejects it, too, except for
- * values that are equal to the default and are not passed to the library. */
+/* Rejects a keyword that only generalized ufuncs accept. The library rejects it, too, but values
+ * that are equal to the default are not passed to the library. */
 __attribute__((cold)) static int refuse_core(const gufpy_keywords *keywords,
                                              const gufpy_ufunc *ufunc, const char *name) {
   if (ufunc->ncore || keywords->in_method) return 0;
@@ -234,13 +235,13 @@ static int read_keepdims(gufpy_keywords *keywords, PyObject *value) {
   return number == -1 && PyErr_Occurred() ? -1 : 0;
 }
 
-/* Results are never subclasses of ndarray, so that the value of subok= has no effect. */
+/* Results are never subclasses of ndarray, so the value of subok= has no effect. */
 static int read_subok(PyObject *value) {
   return PyBool_Check(value) ? 0 : gufpy_refuse("'subok' must be a boolean, got %R", value);
 }
 
 static int read_threads(gufpy_keywords *keywords, PyObject *value) {
-  const Py_ssize_t threads = PyNumber_AsSsize_t(value, NULL); /* clipped, not rejected */
+  const Py_ssize_t threads = PyNumber_AsSsize_t(value, NULL); /* out-of-range values are clipped */
   if (threads == -1 && PyErr_Occurred()) {
     if (!PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
     PyErr_Clear();

@@ -147,7 +147,8 @@ static int32_t ndim_of(const guf_operand *operand) {
   return guf_array_get_info(operand->array, &info, NULL) == GUF_OK ? info.ndim : 0;
 }
 
-/* Reads the axis of accumulate and reduceat, which have one axis. None selects the only axis. */
+/* Reads the axis of accumulate and reduceat, which work along one axis. None selects the axis of an
+ * array that has only one. */
 static int read_one_axis(gufpy_method *method, const char *name) {
   PyObject *axis = method->keywords.axis;
   int count = 1;

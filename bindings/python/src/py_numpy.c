@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Access to NumPy's arrays by their layout in memory, which is part of NumPy's ABI (ndarraytypes.h,
- * PyArrayObject_fields; __multiarray_api.h for the indices of functions). The build needs no header
- * of NumPy, and programs can run without NumPy. The layout is checked on a test array before
- * use. */
+ * Access to NumPy's arrays by their layout in memory, which is part of NumPy's ABI
+ * (PyArrayObject_fields in ndarraytypes.h). NumPy's functions are called by their indices in
+ * __multiarray_api.h, so the build needs no header of NumPy, and programs can run without NumPy.
+ * The layout is checked on a test array before it is used. */
 #include "pygufunc.h"
 
 typedef struct {
@@ -95,7 +95,7 @@ int gufpy_numpy_ready(void) {
 __attribute__((cold, noinline)) static int is_so(PyObject *predicate, PyTypeObject *type) {
   PyObject *answer = PyObject_CallOneArg(predicate, (PyObject *)type);
   const int yes = answer == Py_True;
-  if (answer == NULL) PyErr_Clear(); /* the conversion rejects it later */
+  if (answer == NULL) PyErr_Clear(); /* the conversion rejects the object later */
   Py_XDECREF(answer);
   return yes;
 }
@@ -162,7 +162,7 @@ int gufpy_numpy_tensor(PyObject *ndarray, guf_tensor *out_tensor) {
   return 0;
 }
 
-/* The NumPy dtype for a dtype code, as a borrowed reference. */
+/* Returns the NumPy dtype for a dtype code, as a borrowed reference. */
 static PyObject *descr_of(guf_dtype dtype, int swapped) {
   const guf_dtype key = dtype ^ (swapped ? 0x80000000u : 0);
   numpy_known *known = &numpy.results[(key ^ key >> 8 ^ key >> 12) % NKNOWN];
@@ -221,7 +221,8 @@ static PyObject *array_as_numpy(PyObject *self, PyObject *array) {
   return gufpy_numpy_result((gufpy_array *)array, 0);
 }
 
-/* numpy_as_array(ndarray): an array over the memory of an ndarray, which it keeps alive. */
+/* numpy_as_array(ndarray): an array over the memory of an ndarray. The array keeps the ndarray
+ * alive. */
 static PyObject *numpy_as_array(PyObject *self, PyObject *object) {
   (void)self;
   guf_tensor tensor;

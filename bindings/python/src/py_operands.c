@@ -52,8 +52,8 @@ static void set_array(gufpy_frame *frame, const gufpy_array *array, guf_operand 
   note_shape(frame, array->shape, array->ndim, array->size);
 }
 
-/* Wraps the memory of a queued call, so that the library keeps it alive. The call may run after the
- * caller has released the array. */
+/* Wraps the memory of an operand of a queued call, so that the library keeps the memory alive. The
+ * call may run after the caller has released the object that owns the memory. */
 static int wrap_tensor(gufpy_frame *frame, PyObject *owner, const guf_tensor *tensor,
                        guf_operand *operand) {
   guf_array handle = NULL;
@@ -130,8 +130,8 @@ __attribute__((cold, noinline)) static int has_hook(PyTypeObject *type) {
   return PyObject_HasAttrString((PyObject *)type, "__array_ufunc__");
 }
 
-/* Whether the object's class is defined in Python and implements a protocol for ufuncs. Subclasses
- * of numbers may do so, too. */
+/* Whether the object's class is defined in Python and implements a protocol for ufuncs. Such a
+ * class may be a subclass of a number class. */
 static inline int has_protocol(PyObject *object) {
   PyTypeObject *type = Py_TYPE(object);
   return (type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0 && has_hook(type);
@@ -186,8 +186,8 @@ static int set_converted(gufpy_frame *frame, PyObject *object, guf_operand *oper
   if (PyObject_TypeCheck(converted, &gufpy_array_type)) {
     const int arrays = frame->arrays;
     set_array(frame, (gufpy_array *)converted, operand);
-    /* A converted host object does not count as an array of this package, so that results are
-     * NumPy's. */
+    /* A converted host object does not count as an array of this package, so the results are
+     * ndarrays. */
     if (((gufpy_array *)converted)->on_host) frame->arrays = arrays;
     return 0;
   }

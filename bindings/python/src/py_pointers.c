@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Loops from compiled functions, which are given by address. The loop keeps the object that owns
- * the function alive. Such a function may acquire the GIL. */
+ * Loops over compiled functions, which are passed by address. The loop keeps the object that owns
+ * the function alive. The function may acquire the GIL. */
 #include "pygufunc.h"
 
 enum { MOST_INPUTS = 4 };
@@ -50,8 +50,9 @@ static guf_status error_loop(char **args, const int64_t *dims, const int64_t *st
   return status;
 }
 
-/* Defines a loop over a function of numbers. `pass` is the argument list of its call: in[i] is
- * input i. Cython's cpdef functions have an additional int parameter, skip. */
+/* Defines a loop over a function of numbers. `pass` is the argument list with which the function is
+ * called, where in[i] is input i. Cython's cpdef functions have an additional int parameter,
+ * skip. */
 #define SCALAR_LOOP(name, type, count, parameters, pass)                                    \
   static void name(char **args, const int64_t *dims, const int64_t *steps, void *user) {    \
     const owned_pointer *pointer = user;                                                    \
@@ -100,7 +101,7 @@ static const struct {
                      {GUF_I32, int32_of_loops}, {GUF_U32, uint32_of_loops},
                      {GUF_I64, int64_of_loops}, {GUF_U64, uint64_of_loops}};
 
-/* The loop for a function with `count - 1` parameters and a result of the same type. */
+/* Returns the loop for a function with `count - 1` parameters and a result of the same type. */
 static guf_loop_numpy scalar_loop(const guf_dtype *types, int count, int skip) {
   for (int i = 1; i < count; ++i) {
     if (types[i] != types[0]) count = 0;

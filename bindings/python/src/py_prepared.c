@@ -43,7 +43,7 @@ static int kind_of(PyObject *name) {
   return text == NULL ? -1 : gufpy_refuse("no method %R", name);
 }
 
-/* The prepared call or method of a query. Resolves it if `out` is not NULL, else explains it. */
+/* A call or method whose arguments were read, and which is resolved or explained but not run. */
 typedef struct {
   int kind;
   gufpy_call call;

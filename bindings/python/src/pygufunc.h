@@ -8,7 +8,7 @@
 #include <Python.h>
 #include <gufunc/gufunc.h>
 
-/* For fewer elements than this, a loop finishes before another thread could use the GIL. */
+/* A loop over fewer elements than this finishes before another thread could use the GIL. */
 enum { GUFPY_LARGE_WORK = 1 << 15 };
 
 typedef enum {
@@ -35,7 +35,7 @@ typedef struct {
 
 enum { GUFPY_NEAR_NDIM = 6 };
 
-/* An array with a copy of its guf_array_info, none of which changes while the array lives. */
+/* An array with a copy of its guf_array_info, whose fields do not change while the array lives. */
 typedef struct {
   gufpy_handle base;
   guf_device device;
@@ -62,8 +62,8 @@ typedef struct {
   uint32_t next;
   gufpy_learnt learnt[GUFPY_FAST_ENTRIES];
   int32_t nin, nout;
-  int32_t ncore;    /* 0: elementwise */
-  int32_t nresults; /* results of a user-defined accumulator; else 0 */
+  int32_t ncore;    /* number of core dimensions; 0 if elementwise */
+  int32_t nresults; /* number of results of a user-defined accumulator; 0 without one */
   int32_t in_place; /* the number of inputs written by a signature without outputs */
   uint32_t written; /* bit i: input i is written */
 } gufpy_ufunc;
@@ -90,25 +90,25 @@ extern PyTypeObject gufpy_handle_type, gufpy_array_type, gufpy_ufunc_type;
 guf_error *gufpy_error(void);
 /** Sets the exception for `status`. Returns NULL. */
 PyObject *gufpy_raise(guf_status status, const guf_error *error);
-/** Whether a failed call should be repeated: it ran out of memory, and a garbage collection has now
- * freed the arrays in reference cycles. Not for calls that work in place, which may be half
- * done. */
+/** Collects garbage if a call failed because it ran out of memory. Returns whether the call should
+ * be repeated, because arrays in reference cycles may now be free. Calls that work in place must
+ * not be repeated, because they may have changed their operands already. */
 int gufpy_freed_memory(guf_status status);
 /** Sets the exception for wrong arguments (GUF_E_ARG) without calling the library. Returns -1. */
 int gufpy_refuse(const char *format, ...);
-/** Keeps the present exception for a later gufpy_raise of this thread: for the next one whose
- * message is the text that this function writes into `error`, or for the next one if `error` is
- * NULL. The text identifies the exception because work of a stream runs inside a wait of another
- * call, which need not report that failure. */
+/** Keeps the present exception for the next gufpy_raise of this thread, which raises the exception
+ * if its message starts with the text that this function writes into `error`, or in any case if
+ * `error` is NULL. The text identifies the failure, because work of a stream runs inside a wait of
+ * another call, which need not report that failure. */
 void gufpy_carry_exception(guf_error *error);
 
 /* Handles. */
-/** Takes ownership of the reference, also on failure. */
+/** Takes ownership of the reference, even on failure. */
 PyObject *gufpy_wrap_handle(gufpy_kind kind, void *handle);
 /** Writes the handle of an object, or NULL for None. Returns 0, or -1 with TypeError. */
 int gufpy_get_handle(PyObject *object, gufpy_kind kind, void **out_handle);
 PyObject *gufpy_wrap_array(guf_array handle);
-/** The live Python object of a ufunc, or NULL without an exception. */
+/** Returns the live Python object of a ufunc, or NULL (without an exception) if there is none. */
 PyObject *gufpy_find_ufunc(void *handle);
 /** Registers the single Python object of a ufunc. Returns 0 or -1. */
 int gufpy_add_ufunc(gufpy_handle *object);
@@ -120,21 +120,23 @@ int gufpy_settle(const gufpy_array *array);
 void gufpy_release_object(void *user, uint64_t address);
 /** Fills `out` with the integers of a sequence. Returns their number, or -1. */
 int gufpy_integers(PyObject *sequence, int64_t *out, int capacity, const char *what);
-/** The same for an axis or a tuple of axes, for which NumPy accepts neither bools nor lists. */
+/** Like gufpy_integers, for an axis or a tuple of axes. As in NumPy, bools and lists are
+ * rejected. */
 int gufpy_axes(PyObject *axes, int64_t *out, int capacity, const char *what);
 
-/* Visits: callbacks of the library into Python. While an interpreter is finalized, any other thread
- * that requests the GIL exits by unwinding its stack, which the library's frames do not permit.
- * Such a thread is therefore rejected before it requests the GIL. If it is already inside, it
- * blocks forever, as in newer interpreters. */
+/* A gufpy_entry is one entry of a callback of the library into Python. While an interpreter is
+ * being finalized, any other thread that requests the GIL exits by unwinding its stack, which the
+ * library's frames do not permit. A callback on such a thread is therefore rejected before it
+ * requests the GIL. A thread that is already inside Python blocks forever, as in newer
+ * interpreters. */
 typedef struct {
   PyGILState_STATE state;
   int inside;
 } gufpy_entry;
 void gufpy_entry_block(gufpy_entry *visit);
 #define GUFPY_ENTRY(name) __attribute__((cleanup(gufpy_entry_block))) gufpy_entry name = {0}
-/** Acquires the GIL. Returns 0 if the interpreter is or has been finalized; Python must then not be
- * used. */
+/** Acquires the GIL. Returns 0 if the interpreter is being finalized or has been finalized. The
+ * caller must then not use Python. */
 int gufpy_entry_begin(gufpy_entry *visit);
 void gufpy_entry_end(gufpy_entry *visit);
 /** Whether the interpreter is being finalized. Only the finalizing thread can then have the GIL. */
@@ -147,8 +149,8 @@ enum { GUFPY_MAX_OPERANDS = GUF_MAX_NDIM + 4 }; /* `at` has one index per axis *
 
 typedef struct {
   int nkept, nwraps;
-  int arrays;     /* operands that are arrays of this package */
-  int queued;     /* with a stream: foreign memory is wrapped, so that the library keeps it alive */
+  int arrays;     /* number of operands that are arrays of this package */
+  int queued;     /* the call has a stream, so foreign memory is wrapped to keep it alive */
   int elsewhere;  /* an operand is on a device */
   uint64_t pairs; /* product of the operands' sizes, an upper bound for the steps of a loop */
   int huge;       /* a weak int that only a float can hold */
@@ -171,8 +173,8 @@ static inline void gufpy_frame_begin(gufpy_frame *frame, int queued) {
 }
 void gufpy_frame_end(gufpy_frame *frame);
 int gufpy_set_operand(gufpy_frame *frame, PyObject *object, guf_operand *operand);
-/** Converts a 0-d tensor in host memory to a scalar, which every device accepts. Returns 0 if its
- * element is not a number. */
+/** Converts a 0-d tensor in host memory to a scalar, which is a valid operand on every device.
+ * Returns 0 if its element is not a number. */
 int gufpy_take_value(const guf_tensor *tensor, guf_operand *operand);
 /** Sets an output: None becomes GUF_OPERAND_NONE; other objects must be arrays. */
 int gufpy_set_output(gufpy_frame *frame, PyObject *object, guf_operand *operand);
@@ -184,9 +186,9 @@ PyObject *gufpy_result(const gufpy_frame *frame, guf_array handle);
 /** Whether the operands broadcast to at least GUFPY_LARGE_WORK elements and the interpreter is not
  * being finalized. */
 int gufpy_is_long(const gufpy_frame *frame);
-/** Whether the call releases the GIL. A call that keeps it runs on this thread only (threads = 1),
- * because loops given by address may acquire the GIL on any thread. `all`: the loop may combine all
- * pairs of elements instead of broadcasting the operands. */
+/** Whether the call releases the GIL. A call that keeps the GIL runs only on this thread (threads =
+ * 1), because loops that were added by address may acquire the GIL on any thread. `all` means that
+ * the loop may combine all pairs of elements instead of broadcasting the operands. */
 static inline int gufpy_is_large(const gufpy_frame *frame, int all) {
   if (frame->pairs < GUFPY_LARGE_WORK && !frame->elsewhere && !frame->queued) return 0;
   return all || frame->elsewhere || frame->queued ? !gufpy_is_ending() : gufpy_is_long(frame);
@@ -194,8 +196,8 @@ static inline int gufpy_is_large(const gufpy_frame *frame, int all) {
 
 /* NumPy is optional: the extension does not link to it, and imports it when it is first needed. */
 int gufpy_numpy_ready(void);
-/** Whether an object is accepted as an ndarray input. The only accepted subclass is memmap; others
- * are rejected (gufunc/_foreign.py). */
+/** Whether an object is accepted as an ndarray input. The only accepted subclass is memmap; other
+ * subclasses are rejected (gufunc/_foreign.py). */
 int gufpy_is_ndarray(PyObject *object);
 /** Whether an object is accepted as an ndarray output. Subclasses that do not override NumPy's
  * protocols are accepted, too. */
@@ -205,14 +207,15 @@ int gufpy_numpy_tensor(PyObject *ndarray, guf_tensor *out_tensor);
 /** An ndarray over a host array. With `scalar`, a 0-d array becomes a NumPy scalar. */
 PyObject *gufpy_numpy_result(gufpy_array *array, int scalar);
 
-/** A new ndarray of unspecified values in C order; and a NumPy scalar of the element at `data`. */
+/** gufpy_numpy_new returns a new ndarray of unspecified values in C order, and gufpy_numpy_scalar
+ * returns a NumPy scalar of the element at `data`. */
 PyObject *gufpy_numpy_new(guf_dtype dtype, int32_t ndim, const int64_t *shape);
 PyObject *gufpy_numpy_scalar(guf_dtype dtype, void *data);
 
 /* Calls. */
 typedef struct {
-  PyObject *out, *where, *initial, *axis; /* borrowed; NULL if not given */
-  PyObject *foreign;                      /* a stream that is no Stream, or NULL */
+  PyObject *out, *where, *initial, *axis; /* borrowed; NULL if not passed */
+  PyObject *foreign;                      /* a stream of another library, or NULL */
   guf_stream stream;
   guf_device device;
   int32_t casting, order, host_policy, keepdims, no_scalar;
@@ -224,7 +227,7 @@ typedef struct {
   int nsignature, naxes, ndims;
   guf_dtype signature[GUF_MAX_OPERANDS];
   guf_core_axes axes[GUF_MAX_OPERANDS];
-  int64_t axis_of_axes[GUF_MAX_CORE_STRIDES]; /* the elements of `axes` point to it */
+  int64_t axis_of_axes[GUF_MAX_CORE_STRIDES]; /* the entries of `axes` point to its elements */
   guf_dim dims[GUF_MAX_CORE_NAMES];
 } gufpy_keywords;
 
@@ -241,12 +244,13 @@ int gufpy_set_mask(gufpy_frame *frame, PyObject *object, guf_operand *operand);
  * host. */
 int gufpy_set_indices(gufpy_frame *frame, PyObject *object, guf_operand *operand);
 
-/** Converts a foreign stream to a Stream, which the frame keeps alive. If the keywords have no
- * device, the arrays among the call's `count` arguments determine it. */
+/** Converts a foreign stream to a Stream, which the frame keeps alive. If the keywords select no
+ * device, the arrays among the call's `count` arguments determine the device. */
 int gufpy_settle_stream(gufpy_frame *frame, gufpy_keywords *keywords, PyObject *const *args,
                         Py_ssize_t count);
 
-/* The floating-point flags that calls of this thread report or fail on (gufunc.errstate). */
+/* The floating-point flags that calls of this thread report, and the flags on which they fail
+ * (gufunc.errstate). */
 typedef struct {
   uint32_t report, fail;
 } gufpy_fp_flags;
@@ -260,7 +264,7 @@ static inline int gufpy_is_complex_dtype(guf_dtype dtype) {
 /* The state of a call, from its Python arguments to its Python results. */
 typedef struct {
   gufpy_ufunc *ufunc;
-  int nout; /* outputs of this call; for a ufunc that writes its inputs 0 or one per such input */
+  int nout; /* number of outputs; 0 or in_place for a ufunc that writes its inputs */
   gufpy_frame frame;
   gufpy_keywords keywords;
   guf_call_args args;
@@ -277,9 +281,10 @@ int gufpy_call_begin(gufpy_call *call, PyObject *ufunc, PyObject *const *args, P
 void gufpy_call_end(gufpy_call *call);
 /** The Python results of a successful call. */
 PyObject *gufpy_call_results(gufpy_call *call);
-/** Warns, as NumPy, if where= leaves results unspecified. Returns -1 if the warning is an error. */
+/** Warns, like NumPy, if where= leaves elements of results unspecified. Returns -1 if the warning
+ * is an error. */
 int gufpy_warn_where(const gufpy_call *call);
-/** Warns, as NumPy, if casting='unsafe' discards imaginary parts. Returns -1 if the warning is an
+/** Warns, like NumPy, if casting='unsafe' discards imaginary parts. Returns -1 if the warning is an
  * error. */
 int gufpy_warn_complex_call(const gufpy_call *call);
 PyObject *gufpy_ufunc_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names);
@@ -304,10 +309,11 @@ typedef struct {
   PyObject *given[GUF_MAX_OPERANDS];
 } gufpy_method;
 
-/* Results that NumPy allocates: the results of elementwise calls on ndarrays and numbers without
- * broadcasting, if the result dtype is known from an earlier call. `element` holds a 0-d result. */
+/* The result of a call for which NumPy allocates the memory. Such calls are elementwise calls on
+ * ndarrays and numbers without broadcasting whose result dtype is known from an earlier call.
+ * `element` contains a 0-d result. */
 typedef struct {
-  int state;          /* 0: not such a call; 1: its dtype is not known yet; 2: the output is set */
+  int state;          /* 0: not such a call; 1: the dtype is not known yet; 2: the output is set */
   gufpy_learnt found; /* the keys of the call, and in state 2 the result dtype */
   PyObject *array;
   guf_tensor tensor;
@@ -323,9 +329,10 @@ void gufpy_fast_forget(void);
 typedef enum { GUFPY_REDUCE, GUFPY_ACCUMULATE, GUFPY_REDUCEAT, GUFPY_AT } gufpy_method_kind;
 int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *ufunc,
                        PyObject *const *args, Py_ssize_t nargs, PyObject *names);
-/** As gufpy_warn_complex_call, for methods, which cast to a given dtype or output. */
+/** Like gufpy_warn_complex_call, for methods, which cast to the dtype or output of the
+ * arguments. */
 int gufpy_warn_complex_method(const gufpy_method *method, gufpy_method_kind kind);
-/* The request for the prepared method, whose arguments the request borrows. */
+/* Returns the request for a method, which borrows the arguments of the method. */
 guf_request gufpy_method_request(const gufpy_method *method, gufpy_method_kind kind);
 
 /** A ufunc's short name, for messages. Valid until the next call on the same thread. */

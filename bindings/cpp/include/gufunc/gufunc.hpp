@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C ABI for C++17: handles that release themselves, operands made from containers, and failures
-// as exceptions or, with GUFUNC_NO_EXCEPTIONS, as values (gufunc/cpp/error.hpp). The C headers
-// specify what each function does and how it fails.
+// The C interface for C++17, with handles that release themselves and operands made from
+// containers. Failures are exceptions or, with GUFUNC_NO_EXCEPTIONS, values (gufunc/cpp/error.hpp).
+// The C headers specify what each function does and how it fails.
 #ifndef GUFUNC_GUFUNC_HPP
 #define GUFUNC_GUFUNC_HPP
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference-counted arrays in host or device memory: of any dtype, and of a C++ type. The C headers
-// (gufunc/array.h) list the errors of each function.
+// Reference-counted arrays in host or device memory. The elements of an Array have any dtype, and
+// those of a TypedArray have a C++ type. The C headers (gufunc/array.h) list the errors of each
+// function.
 #ifndef GUFUNC_CPP_ARRAY_HPP
 #define GUFUNC_CPP_ARRAY_HPP
 
@@ -55,8 +56,9 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     return make(guf_array_wrap, elements.tensor_or_null(), static_cast<guf_release_fn>(nullptr),
                 static_cast<void *>(nullptr), 0U);
   }
-  // Also calls `release` after the last array or view is released: during a call of the library by
-  // the program, or with `any_thread` immediately and on any thread. `release` must not throw.
+  // Like the function above, and calls `release` after the last array or view is released.
+  // `release` runs inside a later call of the library or, with `any_thread`, immediately on any
+  // thread. It must not throw.
   static Result<Array> wrap(const Operand &elements, std::function<void()> release,
                             bool any_thread = false) {
     auto *const kept = new std::function<void()>(std::move(release));
@@ -69,8 +71,9 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     return detail::result(status, record, [&] { return Array(made); });
   }
 
-  // Takes the tensor, even if the function fails: its deleter runs when the last array or view is
-  // released. Later work without a stream runs after the work that is on `ready_on` now.
+  // Takes ownership of the tensor, even if the function fails. The tensor's deleter runs when the
+  // last array or view is released. Later work without a stream runs after the work that is already
+  // queued on `ready_on`.
   static Result<Array> from_dlpack(DlpackTensor tensor, DlpackStream ready_on = {}) {
     if (tensor.unversioned() != nullptr) {
       return make(guf_array_from_dlpack_unversioned, tensor.release_unversioned(), ready_on.get(),
@@ -79,13 +82,13 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     return make(guf_array_from_dlpack, tensor.release_versioned(), ready_on.get(),
                 ready_on.flags());
   }
-  // Exports this memory as a tensor. `consumer` waits for the work that was queued without a stream
-  // so far, and must live as long as the tensor.
+  // Exports the memory of this array as a tensor. The stream `consumer` waits for the work that is
+  // already queued without a stream, and must live as long as the tensor.
   Result<DlpackTensor> to_dlpack(DlpackStream consumer = {}) const {
     return give<guf_dlpack>(guf_array_to_dlpack, consumer, consumer.flags());
   }
-  // Exports for libraries that use DLPack 0.x. Fails for a read-only array, because the structure
-  // has no flag for it.
+  // Exports for libraries that use DLPack 0.x. Fails for a read-only array, because an unversioned
+  // tensor has no flag that marks it as read-only.
   Result<DlpackTensor> to_dlpack_unversioned(DlpackStream consumer = {}) const {
     return give<guf_dlpack_unversioned>(guf_array_to_dlpack_unversioned, consumer,
                                         consumer.flags());
@@ -109,7 +112,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     const guf_status status = guf_array_get_info(get(), &found, record);
     return detail::result(status, record, [&] { return found; });
   }
-  // On an empty handle these functions return DType(), 0 and empty objects.
+  // If the handle is empty, the functions below return DType(), 0 or an empty object.
   DType dtype() const { return known().dtype; }
   int32_t ndim() const { return known().ndim; }
   uint64_t size() const { return known().size; }
@@ -127,7 +130,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   bool is_c_contiguous() const { return (known().flags & GUF_ARRAY_C_CONTIGUOUS) != 0; }
   bool is_f_contiguous() const { return (known().flags & GUF_ARRAY_F_CONTIGUOUS) != 0; }
   bool is_read_only() const { return (known().flags & GUF_ARRAY_READ_ONLY) != 0; }
-  // Returns the values as NumPy prints them, then shape, dtype and device.
+  // Returns the values as NumPy prints them, followed by the shape, dtype and device.
   std::string str() const {
     uint64_t length = 0;
     guf_array_print(get(), nullptr, &length, nullptr);
@@ -155,7 +158,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   Result<Array> ravel(int32_t order = GUF_ORDER_C) const {
     return make(guf_array_ravel, get(), order);
   }
-  // Without axes, reverses them.
+  // Without `axes`, reverses the order of the axes.
   Result<Array> transpose(const Ints &axes = {}) const {
     return make(guf_array_transpose, get(), axes.count(), axes.data_or_null());
   }
@@ -163,14 +166,15 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   Result<Array> broadcast_to(const Ints &shape) const {
     return make(guf_array_broadcast_to, get(), shape.count(), shape.data());
   }
-  // Without axes, removes all axes of extent 1.
+  // Without `axes`, removes all axes of extent 1.
   Result<Array> squeeze(const Ints &axes = {}) const {
     return make(guf_array_squeeze, get(), axes.count(), axes.data_or_null());
   }
   Result<Array> expand_dims(const Ints &axes) const {
     return make(guf_array_expand_dims, get(), axes.count(), axes.data());
   }
-  // The result is read-only. Each axis shrinks, and its window is appended as a last axis.
+  // The result is read-only. Each axis in `axes` is shortened, and an axis for its window is
+  // appended.
   Result<Array> sliding_window_view(const Ints &windows, const Ints &axes) const {
     if (windows.size() != axes.size()) {
       const std::string text =
@@ -180,7 +184,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     return make(guf_array_sliding_window, get(), axes.count(), axes.data(), windows.data());
   }
 
-  // ---- contents. Without a stream, a function that involves host memory is complete on return.
+  // ---- contents. Without a stream, a copy from or to host memory is complete on return.
 
   Result<void> fill(const Operand &value, guf_stream stream = nullptr) const {
     return check(guf_array_fill, get(), &value.c_operand(), stream);
@@ -206,22 +210,22 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     guf_array target = into.get();
     return check(guf_array_to_device, get(), device.get(), stream, &target);
   }
-  // Waits for all work on the array; afterwards the host may access the memory if it is
-  // host-accessible. Returns false if work was still running after `timeout_ns` nanoseconds.
+  // Waits for all work on the array. Afterwards the host may access host-accessible memory. Returns
+  // false if work was still running after `timeout_ns` nanoseconds.
   Result<bool> synchronize(uint64_t timeout_ns = kForever) const {
     detail::Record record;
     const guf_status status = guf_array_synchronize(get(), timeout_ns, record);
     return detail::answer(status, record, GUF_TIMEOUT);
   }
-  // Copies into memory of the program in C or F order; `nbytes` is its size. With a stream, the
-  // memory must stay valid until the copy is complete.
+  // Copies into memory of the program, in C or F order. `nbytes` is the size of that memory. With a
+  // stream, the memory must stay valid until the copy is complete.
   Result<void> copy_to_host(void *destination, uint64_t nbytes, int32_t order = GUF_ORDER_C,
                             guf_stream stream = nullptr) const {
     return check(guf_array_copy_to_host, get(), destination, nbytes, order, stream);
   }
   // Copies into the elements of a container, span or C array. Fails with GUF_E_DTYPE if its element
-  // type is not the array's. uint8_t accepts the bytes of every dtype, int64_t accepts datetime
-  // types.
+  // type does not match the array's dtype. The element type uint8_t accepts the bytes of every
+  // dtype, and int64_t accepts datetime types.
   template <class C, std::enable_if_t<detail::kHasElements<C> && detail::kMayBorrow<C>, int> = 0>
   Result<void> copy_to_host(C &&destination, guf_stream stream = nullptr) const {
     const DType expected = DType::of<std::remove_pointer_t<decltype(std::data(destination))>>();
@@ -294,7 +298,8 @@ class TypedArray : public Array {
     }
     return TypedArray(std::move(array));
   }
-  // Fails with GUF_E_DTYPE if the tensor's elements are not of type T; the tensor is taken even so.
+  // Fails with GUF_E_DTYPE if the tensor's elements are not of type T. Even then, the function
+  // takes ownership of the tensor.
   static Result<TypedArray> from_dlpack(DlpackTensor tensor, DlpackStream ready_on = {}) {
 #ifdef GUFUNC_NO_EXCEPTIONS
     Expected<Array> made = Array::from_dlpack(std::move(tensor), ready_on);
@@ -304,9 +309,11 @@ class TypedArray : public Array {
     return from(Array::from_dlpack(std::move(tensor), ready_on));
 #endif
   }
-  // Address of element (0, ..., 0). It can be dereferenced only if the memory is host-accessible.
+  // Returns the address of element (0, ..., 0). The host can dereference it only if the memory is
+  // host-accessible.
   T *data() const { return reinterpret_cast<T *>(address()); }
-  // Copies all elements to the host in C order, from any device. Elements of bool become bytes.
+  // Copies all elements from any device to the host, in C order. Elements of type bool become
+  // bytes.
   using Element = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
   Result<std::vector<Element>> to_vector() const {
     std::vector<Element> values(size());

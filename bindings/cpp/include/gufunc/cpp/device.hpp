@@ -71,7 +71,7 @@ inline Result<uint32_t> backend_count() {
   const guf_status status = guf_backend_count(&count, record);
   return detail::result(status, record, [&] { return count; });
 }
-// With `probe`, opens the backend and its driver first, so that its state is final.
+// If `probe` is true, first opens the backend and its driver, so that the reported state is final.
 inline Result<guf_backend_info> backend_info(uint32_t index, bool probe = false) {
   detail::Record record;
   guf_backend_info info = {};
@@ -85,8 +85,8 @@ inline Result<void> load_backend(const std::string &path) {
 
 // ---- devices
 
-// A device. Devices are immortal values: equal handles are equal devices. With an empty device,
-// calls choose the device by their operands.
+// A device. Devices are never freed, and equal handles refer to the same device. A call with an
+// empty device chooses the device by its operands.
 class Device {
  public:
   constexpr Device() = default;
@@ -119,8 +119,8 @@ class Device {
     const guf_status status = guf_device_get_info(handle_, &found, record);
     return detail::result(status, record, [&] { return found; });
   }
-  // Waits for work that was queued without a stream. Returns false if it is still running after
-  // `timeout_ns` nanoseconds.
+  // Waits for work that was queued without a stream. Returns false if such work was still running
+  // after `timeout_ns` nanoseconds.
   Result<bool> synchronize(uint64_t timeout_ns = kForever) const {
     detail::Record record;
     const guf_status status = guf_device_synchronize(handle_, timeout_ns, record);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DLPack tensors with their ownership, and the streams that order an exchange.
+// Owners of DLPack tensors, and the streams with which a DLPack exchange synchronizes.
 #ifndef GUFUNC_CPP_DLPACK_HPP
 #define GUFUNC_CPP_DLPACK_HPP
 
@@ -11,10 +11,11 @@
 namespace gufunc {
 inline namespace GUFUNC_CPP_FORM {
 
-// A tensor and the right to delete it. The tensor is deleted by this object's destructor, by
-// Array::from_dlpack, which takes it, or by the owner of the released pointer. Pointers to
-// DLManagedTensorVersioned and DLManagedTensor of other libraries can be cast to these types. The
-// tensor's deleter may run on any thread.
+// Owns a DLPack tensor. The tensor is deleted by the destructor of this object, by
+// Array::from_dlpack, which takes ownership, or by the caller of release_versioned or
+// release_unversioned. Pointers of other libraries to DLManagedTensorVersioned and DLManagedTensor
+// can be cast to pointers to guf_dlpack and guf_dlpack_unversioned. The tensor's deleter may run on
+// any thread.
 class DlpackTensor {
  public:
   DlpackTensor() = default;
@@ -39,10 +40,10 @@ class DlpackTensor {
   explicit operator bool() const noexcept {
     return versioned_ != nullptr || unversioned_ != nullptr;
   }
-  // NULL if the tensor is of the other kind, or there is none.
+  // These functions return NULL if no tensor of their kind is owned.
   const guf_dlpack *versioned() const noexcept { return versioned_; }
   const guf_dlpack_unversioned *unversioned() const noexcept { return unversioned_; }
-  // Returns the pointer and passes the right to delete the tensor to the caller.
+  // Returns the pointer and transfers ownership of the tensor to the caller.
   guf_dlpack *release_versioned() noexcept { return std::exchange(versioned_, nullptr); }
   guf_dlpack_unversioned *release_unversioned() noexcept {
     return std::exchange(unversioned_, nullptr);
@@ -60,8 +61,9 @@ class DlpackTensor {
   guf_dlpack_unversioned *unversioned_ = nullptr;
 };
 
-// A stream of the array's device, or a default stream without a handle. Default-constructed, it
-// means that no stream waits, which is required for host memory.
+// The stream with which a DLPack exchange synchronizes: a stream of the array's device, or one of
+// the vendor's default streams, which have no guf_stream. A default-constructed DlpackStream means
+// that no stream waits, which is required for host memory.
 class DlpackStream {
  public:
   DlpackStream() = default;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types: from C++ types, by name, and NumPy's rules for casts and promotion.
+// Element types, which can be made from C++ types and names, and NumPy's rules for casts and
+// promotion.
 #ifndef GUFUNC_CPP_DTYPE_HPP
 #define GUFUNC_CPP_DTYPE_HPP
 
@@ -87,7 +88,7 @@ class DType {
 
   constexpr guf_dtype get() const noexcept { return value_; }
   constexpr operator guf_dtype() const noexcept { return value_; }
-  // "float32"; "" if the value is not a dtype.
+  // Returns the name, such as "float32"; "" if the value is not a dtype.
   const char *name() const noexcept {
     const char *text = guf_dtype_name(value_);
     return text == nullptr ? "" : text;

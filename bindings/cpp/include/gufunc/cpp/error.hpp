@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Failures: exceptions, or with GUFUNC_NO_EXCEPTIONS values of Expected<T>.
+// Failures, which are exceptions or, with GUFUNC_NO_EXCEPTIONS, values of type Expected<T>.
 #ifndef GUFUNC_CPP_ERROR_HPP
 #define GUFUNC_CPP_ERROR_HPP
 
@@ -10,8 +10,9 @@
 #include <utility>
 #include <variant>
 
-// The two forms are different types with different mangled names. One program may therefore use
-// both, in different translation units. Only C handles can be passed from one form to the other.
+// The classes with exceptions and the classes without exceptions are different types with different
+// mangled names. One program may therefore use both forms, in different translation units. Only C
+// handles can be passed from one form to the other.
 #ifdef GUFUNC_NO_EXCEPTIONS
 #define GUFUNC_CPP_FORM without_exceptions
 #else
@@ -30,7 +31,7 @@ class Error : public std::runtime_error {
         argument_(record.argument),
         axis_(record.axis),
         native_code_(record.native_code) {}
-  // Made by the program and thrown by a host loop or a core_dims hook.
+  // Constructs an error that a host loop or a core_dims hook of the program throws.
   Error(guf_status status, const char *message, int argument = -1, int axis = -1,
         int native_code = 0)
       : std::runtime_error(message),
@@ -40,8 +41,8 @@ class Error : public std::runtime_error {
         native_code_(native_code) {}
   guf_status status() const noexcept { return status_; }
   const char *name() const noexcept { return guf_status_name(status_); }
-  // Index of the operand or parameter that caused the failure, from 0, and the axis; -1 if there is
-  // none.
+  // Index, from 0, of the operand or parameter that caused the failure, and the axis. Each is -1 if
+  // there is none.
   int argument() const noexcept { return argument_; }
   int axis() const noexcept { return axis_; }
   // Error code of the operating system or the vendor's driver; 0 if there is none.
@@ -52,8 +53,8 @@ class Error : public std::runtime_error {
   int argument_ = -1, axis_ = -1, native_code_ = 0;
 };
 
-// A value, or the Error why there is none. Reading a value or Error that is not present aborts the
-// program.
+// A value, or the Error that explains why there is no value. Reading a value or Error that is not
+// present aborts the program.
 template <class T>
 class [[nodiscard]] Expected {
  public:
@@ -107,7 +108,7 @@ class [[nodiscard]] Expected<void> {
   std::variant<std::monostate, Error> state_;
 };
 
-// Return type of fallible functions: T, or with GUFUNC_NO_EXCEPTIONS an Expected<T>.
+// The return type of fallible functions. It is T or, with GUFUNC_NO_EXCEPTIONS, Expected<T>.
 #ifdef GUFUNC_NO_EXCEPTIONS
 template <class T>
 using Result = Expected<T>;
@@ -118,8 +119,8 @@ using Result = T;
 
 namespace detail {
 
-// Error structure for one call, on the stack. Only the fields that are read before a failure are
-// set.
+// Error structure for one call, on the stack. The constructor sets only the fields that may be read
+// without being written by the library.
 struct Record {
   Record() {
     error.struct_size = sizeof error;

@@ -15,8 +15,9 @@
 namespace gufunc {
 inline namespace GUFUNC_CPP_FORM {
 
-// One reference to an object of the library. Copying retains it, destroying releases it. Releasing
-// never blocks and may happen on any thread. A handle is empty after it was moved from.
+// One reference to an object of the library. Copying a handle retains the object, and destroying a
+// handle releases it. Releasing never blocks and may happen on any thread. A moved-from handle is
+// empty.
 template <class T, guf_status (*Retain)(T, guf_error *), guf_status (*Release)(T, guf_error *)>
 class Handle {
  public:
@@ -73,7 +74,7 @@ class Ints {
   }
   int64_t *data() noexcept { return more_ ? more_.get() : inside_; }
   const int64_t *data() const noexcept { return more_ ? more_.get() : inside_; }
-  // For C functions, which take NULL for an absent list.
+  // Returns NULL for an empty list, because C functions accept NULL for an absent list.
   const int64_t *data_or_null() const noexcept { return count_ == 0 ? nullptr : data(); }
   size_t size() const noexcept { return count_; }
   int32_t count() const noexcept { return static_cast<int32_t>(count_); }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keywords of calls and methods: NumPy's, and those that select device, stream and threads.
+// Keywords of calls and methods: NumPy's keywords, and keywords that select the device, the stream
+// and the number of threads.
 #ifndef GUFUNC_CPP_KEYWORDS_HPP
 #define GUFUNC_CPP_KEYWORDS_HPP
 
@@ -30,13 +31,13 @@ class CommonKeywords {
     stream_ = stream;
     return self();
   }
-  // Maximum number of threads (cpu); 0: the backend decides.
+  // The maximum number of threads that the cpu backend uses. With 0, the backend decides.
   Self &threads(uint32_t count) {
     threads_ = count;
     return self();
   }
-  // Sets the bits of the raised floating-point flags (guf_fp_flag), among those in `which`, in the
-  // word at `fp_flags`. The word must stay valid until the work is complete.
+  // If a floating-point flag in `which` (guf_fp_flag) is raised, sets its bit in the word at
+  // `fp_flags`. The word must stay valid until the work is complete.
   Self &report_fp_flags(uint32_t *fp_flags, uint32_t which = kAllFpFlags) {
     fp_flags_ = fp_flags;
     report_ = which;
@@ -70,7 +71,7 @@ class CommonKeywords {
 // Keywords of calls, outer, plans and chunked calls.
 class CallKeywords : public CommonKeywords<CallKeywords> {
  public:
-  // Where the mask is false, outputs keep their values.
+  // Where the mask is false, the elements of outputs keep their values.
   CallKeywords &where(Operand mask) {
     where_ = std::move(mask);
     return *this;
@@ -79,7 +80,7 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
     casting_ = rule;
     return *this;
   }
-  // Layout of allocated outputs: guf_order.
+  // The memory layout of allocated outputs, a guf_order.
   CallKeywords &order(int32_t order) {
     order_ = order;
     return *this;
@@ -118,14 +119,15 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
     dims_.push_back({names_.back()->c_str(), size});
     return *this;
   }
-  // Which operands in host memory may be copied to the device: guf_host_policy.
+  // Selects which operands in host memory may be copied to the device. `policy` is a
+  // guf_host_policy.
   CallKeywords &host_policy(int32_t policy) {
     host_policy_ = policy;
     return *this;
   }
 
-  // Sets all fields except the operands. The fields are valid while this object lives and is not
-  // moved. Concurrent calls of several threads may share one object.
+  // Sets all fields of `args` except the operands. The pointers in `args` are valid while this
+  // object lives and is not moved. Concurrent calls of several threads may share one object.
   void write(guf_call_args &args) const {
     write_common(args);
     if (!where_.is_none()) args.where = &where_.c_operand();
@@ -143,7 +145,7 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
   }
 
  private:
-  // The entries of axes() and their form in C.
+  // The entries that axes() received, and their C structures.
   class CoreAxes {
    public:
     explicit CoreAxes(std::vector<Ints> entries) : entries_(std::move(entries)) {
@@ -152,7 +154,7 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
     CoreAxes(const CoreAxes &) = delete;
     CoreAxes &operator=(const CoreAxes &) = delete;
     void write(guf_call_args &args) const {
-      static constexpr guf_core_axes kNone = {};  // an empty list is an error, and not no list
+      static constexpr guf_core_axes kNone = {};  // not NULL: an empty list is an error
       args.axes = c_entries_.empty() ? &kNone : c_entries_.data();
       args.naxes = static_cast<int32_t>(c_entries_.size());
     }
@@ -174,7 +176,7 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
   std::vector<guf_dim> dims_;
 };
 
-// Keywords of reduce. Without axes: axis 0, as in NumPy.
+// Keywords of reduce. By default, axis 0 is reduced, as in NumPy.
 class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
  public:
   ReduceKeywords &axis(int64_t axis) { return axes({axis}); }
@@ -188,7 +190,8 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
     how_ = How::kAll;
     return *this;
   }
-  // The left operand of every result: a number or a 0-d operand. Operand() means no initial value.
+  // The value with which the reduction to each result starts, a number or a 0-d operand. Operand()
+  // means that there is no initial value.
   ReduceKeywords &initial(Operand value) {
     initial_ = std::move(value);
     has_initial_ = true;
@@ -210,7 +213,7 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
     keepdims_ = yes;
     return *this;
   }
-  // Sets all fields except the operands, as CallKeywords::write does.
+  // Sets all fields of `args` except the operands, as CallKeywords::write does.
   void write(guf_reduce_args &args) const {
     write_common(args);
     if (how_ == How::kGiven) args.axis = axes_.data(), args.naxis = axes_.count();

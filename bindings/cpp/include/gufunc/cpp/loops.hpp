@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host loops and other callbacks from C++ functions. No exception leaves the callbacks.
+// Makes host loops and other callbacks of C++ functions. No exception leaves the callbacks.
 #ifndef GUFUNC_CPP_LOOPS_HPP
 #define GUFUNC_CPP_LOOPS_HPP
 
@@ -20,7 +20,7 @@ inline namespace GUFUNC_CPP_FORM {
 namespace detail {
 
 // Fills in an error structure; `text` is truncated at the boundary of a UTF-8 character. A status
-// that is not an error becomes GUF_E_LOOP, because the call would take it for success.
+// that is not an error becomes GUF_E_LOOP, because the call would otherwise treat it as success.
 inline guf_status report(guf_error *error, guf_status status, const char *text, int argument = -1,
                          int axis = -1, int native_code = 0) noexcept {
   if (status < GUF_E_ARG) status = GUF_E_LOOP;
@@ -48,7 +48,8 @@ struct Loop {
   const int64_t *steps;
   guf_error *error = nullptr;
   int64_t items() const { return dims[0]; }
-  // Reads operand k of an item. Elements may be unaligned only if the caller's were.
+  // Reads operand k of an item. Elements may be unaligned only if the caller passed unaligned
+  // memory.
   template <class T>
   T load(int k, int64_t item) const {
     T value;
@@ -59,8 +60,8 @@ struct Loop {
   void store(int k, int64_t item, const T &value) const {
     std::memcpy(args[k] + item * steps[k], &value, sizeof value);
   }
-  // Sets the failure of the call, for a loop to return: `return loop.fail(GUF_E_VALUE,
-  // "negative")`.
+  // Describes an error. The call fails if the loop returns the result: `return
+  // loop.fail(GUF_E_VALUE, "negative")`.
   guf_status fail(guf_status status, const char *text, int argument = -1,
                   int native_code = 0) const noexcept {
     return detail::report(error, status, text, argument, -1, native_code);
@@ -69,15 +70,16 @@ struct Loop {
 
 // A loop that may fail. Returns GUF_OK or the status with which the call fails.
 using HostLoop = std::function<guf_status(const Loop &)>;
-// Checks the core dimensions of each call, may fill in those that are -1, and may reject the call.
+// A hook that checks the core dimensions of each call. It may set sizes that are -1, and may reject
+// the call.
 using CoreDims = std::function<guf_status(int32_t count, int64_t *sizes)>;
-// Called after each chunk: the first `done` of `items` outer items are complete. Return false to
-// stop the call.
+// A callback that is called after each chunk, when the first `done` of `items` outer items are
+// complete. It returns false to stop the call.
 using Progress = std::function<bool(int64_t done, int64_t items)>;
 
 namespace detail {
 
-// Runs a callback. An exception is reported in `error`.
+// Runs a callback. If it throws, reports the exception in `error`.
 template <class Callback>
 guf_status guarded(Callback callback, guf_error *error) noexcept {
 #ifdef GUFUNC_NO_EXCEPTIONS
@@ -125,7 +127,7 @@ void destroy(void *user) noexcept {
   delete static_cast<T *>(user);
 }
 
-// An elementwise loop from a plain function.
+// Makes an elementwise loop of a function on single elements.
 template <class>
 struct Elementwise;
 template <class R, class... A>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Modules that gufcc compiled, and their raw kernels.
+// Modules, which gufcc compiles, and their raw kernels.
 #ifndef GUFUNC_CPP_MODULE_HPP
 #define GUFUNC_CPP_MODULE_HPP
 
@@ -17,7 +17,7 @@ struct Dim3 {
   uint32_t x = 1, y = 1, z = 1;
 };
 
-// A function of a module that is launched on a grid of blocks of the program's choice.
+// A raw kernel of a module. The program chooses the grid of blocks for each launch.
 class Kernel : public Handle<guf_kernel, guf_kernel_retain, guf_kernel_release> {
  public:
   using Handle::Handle;
@@ -34,14 +34,15 @@ class Kernel : public Handle<guf_kernel, guf_kernel_retain, guf_kernel_release> 
     const guf_status status = guf_kernel_get_info(get(), &found, record);
     return detail::result(status, record, [&] { return found; });
   }
-  // Parameter `index`; 0 is the first one after the block.
+  // Returns a parameter of the kernel. Index 0 is the first parameter after the block.
   Result<guf_module_parameter> parameter(uint32_t index) const {
     detail::Record record;
     guf_module_parameter found = {};
     const guf_status status = guf_kernel_get_parameter(get(), index, &found, record);
     return detail::result(status, record, [&] { return found; });
   }
-  // Limits and resources of the kernel on a device. Loads the kernel's code there.
+  // Returns the limits and resources of the kernel on a device. Loads the kernel's code on the
+  // device.
   Result<guf_kernel_device_info> device_info(Device device = {}) const {
     detail::Record record;
     guf_kernel_device_info found = {};
@@ -49,8 +50,9 @@ class Kernel : public Handle<guf_kernel, guf_kernel_retain, guf_kernel_release> 
     const guf_status status = guf_kernel_get_device_info(get(), device.get(), &found, record);
     return detail::result(status, record, [&] { return found; });
   }
-  // Launches the kernel on the stream's device; without a stream on the device of its arrays, or on
-  // the cpu. On the cpu without a stream the launch is complete on return.
+  // Launches the kernel on the stream's device. Without a stream, the kernel runs on the device of
+  // its array arguments, or on the cpu if it has none. A launch on the cpu without a stream is
+  // complete on return.
   Result<void> launch(Dim3 grid, Dim3 block, Operands arguments, guf_stream stream = nullptr,
                       uint32_t shared_bytes = 0) const {
     detail::COperands operands(arguments);
@@ -63,7 +65,7 @@ class Kernel : public Handle<guf_kernel, guf_kernel_retain, guf_kernel_release> 
   }
 };
 
-// A file of kernels. Its ufuncs are found by name; they keep it loaded.
+// A file of kernels. Its ufuncs are found by name, and they keep the module loaded.
 class Module : public Handle<guf_module, guf_module_retain, guf_module_release> {
  public:
   using Handle::Handle;
@@ -94,7 +96,8 @@ class Module : public Handle<guf_module, guf_module_retain, guf_module_release> 
     const guf_status status = guf_module_get_info(get(), &found, record);
     return detail::result(status, record, [&] { return found; });
   }
-  // Full names of its functions, and names of its raw kernels without the module's name.
+  // function_at returns the full name of a function, and kernel_at the name of a raw kernel without
+  // the module's name.
   Result<std::string> function_at(uint32_t index) const {
     return named(guf_module_function_at, index);
   }

@@ -19,7 +19,8 @@ class Array;
 
 namespace detail {
 
-// Whether an operand can be made from a C, or, with C = D &, from an lvalue of D.
+// Whether an operand can be made from a value of type C. If C is a reference D &, whether it can be
+// made from an lvalue of type D.
 template <class C, class = void>
 constexpr bool kHasElements = false;
 template <class C>
@@ -30,7 +31,7 @@ constexpr bool kHasElements<C, std::void_t<decltype(std::data(std::declval<C &>(
                     char> &&
     !std::is_base_of_v<Array, std::remove_reference_t<C>>;
 
-// Whether C is like std::span: it names its element type as spans do, and is trivially copyable.
+// Whether C is a span: like std::span, it has a member type element_type and is trivially copyable.
 template <class C, class = void>
 constexpr bool kIsSpan = false;
 template <class C>
@@ -46,7 +47,7 @@ constexpr bool kMayBorrow = std::is_lvalue_reference_v<C> || kIsSpan<std::remove
 // in bytes.
 class Operand {
  public:
-  // An output to allocate, or no mask.
+  // Represents an output that the call allocates, or an absent mask.
   Operand() noexcept {}
   Operand(const Operand &other) : made_(other.made_), strides_at_(other.strides_at_) {
     if (!is_tensor()) return;
@@ -69,10 +70,11 @@ class Operand {
     point();
     return *this;
   }
-  // Contiguous elements of anything that std::data and std::size accept: containers, spans and C
-  // arrays, but not arrays of char. The operand has one dimension, and is read-only if the elements
-  // are const. A temporary is accepted only if it does not own its elements, like a span; the
-  // elements of other temporaries would be destroyed before the operand is used.
+  // Refers to the contiguous elements of an object that std::data and std::size accept: a
+  // container, a span or a C array, but not an array of char. The operand has one dimension, and is
+  // read-only if the elements are const. A temporary is accepted only if it does not own its
+  // elements, like a span. The elements of other temporaries would be destroyed before the operand
+  // is used.
   template <class C, std::enable_if_t<detail::kHasElements<C> && detail::kMayBorrow<C>, int> = 0>
   Operand(C &&elements)
       : Operand(std::data(elements), {static_cast<int64_t>(std::size(elements))}) {}
@@ -87,7 +89,8 @@ class Operand {
       : Operand(dtype_of<std::remove_const_t<T>>(), data, shape, strides) {
     if (std::is_const_v<T>) read_only();
   }
-  // Elements of a dtype that C++ has no type for: datetime types, structured dtypes, float16.
+  // For elements of a dtype that has no C++ type, such as datetime types, structured dtypes and
+  // float16.
   Operand(DType dtype, const void *data, const Ints &shape) {
     place(dtype, data, shape, shape.size());
   }
@@ -107,8 +110,8 @@ class Operand {
     made_.kind = GUF_OPERAND_ARRAY;
     made_.array = array;
   }
-  // Weak scalars, like Python's: a number adopts the dtype of the other operands. A bool is a
-  // scalar of dtype bool.
+  // Weak scalars, like Python's numbers: a number adopts the dtype of the other operands. A bool is
+  // a scalar of dtype bool.
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
   Operand(T value) {
     static_assert(!std::is_same_v<T, long double>, "no dtype of libgufunc is long double");
@@ -147,7 +150,8 @@ class Operand {
     __builtin_memcpy(made.made_.value, element, itemsize < 16 ? itemsize : 16);
     return made;
   }
-  // A Python int of any size: its magnitude, or `beyond` for a magnitude of more than 64 bits.
+  // A weak integer of any size, like a Python int. If its magnitude has more than 64 bits, `beyond`
+  // is true and `magnitude` is ignored.
   static Operand weak_int(uint64_t magnitude, bool negative, bool beyond = false) {
     Operand made;
     const uint64_t least = uint64_t{1} << 63U;
@@ -163,7 +167,7 @@ class Operand {
   }
 
   Operand &read_only(bool yes = true) { return set_flag(GUF_TENSOR_READ_ONLY, yes); }
-  // Whether the elements are in non-native byte order.
+  // Sets whether the elements are in non-native byte order.
   Operand &swapped(bool yes = true) { return set_flag(GUF_TENSOR_SWAPPED, yes); }
   // Sets the device in whose memory the elements are.
   Operand &on(guf_device device) {
@@ -186,9 +190,9 @@ class Operand {
     operand.value[0] = made_.value[0];
     operand.value[1] = made_.value[1];
   }
-  // Only valid for elements in memory.
+  // Valid only if is_tensor().
   const guf_tensor &tensor() const noexcept { return tensor_; }
-  // NULL if the operand is not elements in memory.
+  // Returns NULL unless is_tensor().
   const guf_tensor *tensor_or_null() const noexcept { return is_tensor() ? &tensor_ : nullptr; }
   bool is_none() const noexcept { return made_.kind == GUF_OPERAND_NONE; }
   bool is_tensor() const noexcept { return made_.kind == GUF_OPERAND_TENSOR; }
@@ -228,7 +232,7 @@ class Operand {
   guf_operand made_ = {};
   std::unique_ptr<int64_t[]> more_;
   int32_t strides_at_ = 0;  // the number of dimensions if there are strides; else 0
-  // Of elements in memory only: the tensor, its shape and its strides.
+  // The tensor, and its shape and strides. They are set only if is_tensor().
   guf_tensor tensor_;
   int64_t inside_[kInside];
 };
@@ -237,7 +241,8 @@ using Operands = std::initializer_list<Operand>;
 
 namespace detail {
 
-// Message for outputs that the caller has to pass because nothing would own an allocated one.
+// Message for a missing output in a call that must not allocate outputs, because nothing would own
+// them.
 constexpr char kNoOutput[] = "an output is missing, and the call allocates no array";
 
 // The C operands of a call, on the stack.
@@ -265,9 +270,8 @@ class COperands {
   guf_operand &operator[](int32_t index) { return list_[index]; }
 
  private:
-  static constexpr int32_t kCapacity =
-      GUF_MAX_OPERANDS + 1;  // one more than the maximum, so that the
-                             // library refuses too many
+  // One more than the maximum, so that the library receives and rejects too many operands.
+  static constexpr int32_t kCapacity = GUF_MAX_OPERANDS + 1;
   int32_t count_ = 0;
   guf_operand list_[kCapacity];
 };

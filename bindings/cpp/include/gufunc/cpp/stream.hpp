@@ -33,7 +33,7 @@ class Stream : public Handle<guf_stream, guf_stream_retain, guf_stream_release> 
     const guf_status status = guf_stream_create(device, 0, &made, record);
     return detail::result(status, record, [&] { return Stream(made); });
   }
-  // Adopts a CUstream or hipStream_t, which stays the program's and must outlive this object.
+  // Adopts a CUstream or hipStream_t. The program still owns it, and it must outlive this object.
   static Result<Stream> adopt(Device device, uint64_t native) {
     detail::Record record;
     guf_stream made = nullptr;
@@ -71,7 +71,7 @@ class Stream : public Handle<guf_stream, guf_stream_retain, guf_stream_release> 
 
   // Records work that is queued from now on instead of running it, until end_capture.
   Result<void> begin_capture() const { return check(guf_stream_begin_capture, get()); }
-  // Returns a new graph, or `replaced` with its work replaced.
+  // Returns a new graph. If `replaced` is not empty, replaces its work and returns it instead.
   Result<Graph> end_capture(Graph replaced = Graph()) const {
     detail::Record record;
     guf_graph made = replaced.get();
@@ -107,7 +107,7 @@ class Event : public Handle<guf_event, guf_event_retain, guf_event_release> {
     const guf_status status = guf_event_wait(get(), timeout_ns, record);
     return detail::answer(status, record, GUF_TIMEOUT);
   }
-  // Returns the milliseconds from `earlier` to this event. Both must be complete.
+  // Returns the milliseconds from `earlier` to this event. Both events must be complete.
   Result<double> elapsed_since(const Event &earlier) const {
     detail::Record record;
     double milliseconds = 0;
@@ -120,7 +120,8 @@ inline Result<void> Stream::wait_event(const Event &event) const {
   return check(guf_stream_wait_event, get(), event.get());
 }
 
-// Waits for a stream at the end of the scope, also if an exception is thrown; reports no failure.
+// Waits for a stream at the end of the scope, even if an exception is thrown. Does not report
+// failures.
 class AutoSynchronize {
  public:
   explicit AutoSynchronize(const Stream &stream) : stream_(stream) {}

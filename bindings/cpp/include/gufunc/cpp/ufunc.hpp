@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ufuncs: find, create, call; methods and plans. The C headers (gufunc/ufunc.h, call.h, methods.h)
+// Ufuncs with their calls, methods and plans. The C headers (gufunc/ufunc.h, call.h, methods.h)
 // list the errors of each function.
 #ifndef GUFUNC_CPP_UFUNC_HPP
 #define GUFUNC_CPP_UFUNC_HPP
@@ -14,8 +14,8 @@
 namespace gufunc {
 inline namespace GUFUNC_CPP_FORM {
 
-// A call that is prepared once and launched many times, on operands with the layout of those that
-// it was made for.
+// A call that is prepared once and launched many times. The operands of a launch must have the
+// layout of the operands for which the plan was made.
 class Plan : public Handle<guf_plan, guf_plan_retain, guf_plan_release> {
  public:
   using Handle::Handle;
@@ -29,11 +29,12 @@ class Plan : public Handle<guf_plan, guf_plan_retain, guf_plan_release> {
     return detail::result(status, record, [&] { return found; });
   }
   // Launches the plan. `operands` are addresses: inputs, outputs, then the mask if there is one.
-  // `workspace` is the address of scratch memory, see workspace().
+  // `workspace` is the address of temporary memory of the size and alignment that workspace()
+  // returns.
   Result<void> launch(std::initializer_list<const void *> operands, guf_stream stream = nullptr,
                       const void *workspace = nullptr) const {
-    constexpr int32_t kCapacity = GUF_MAX_OPERANDS + 2;  // one more than the maximum, so that the
-                                                         // library refuses too many
+    // One more than the maximum, so that the library receives and rejects too many addresses.
+    constexpr int32_t kCapacity = GUF_MAX_OPERANDS + 2;
     uint64_t addresses[kCapacity];
     int32_t count = 0;
     for (const void *operand : operands) {
@@ -71,7 +72,8 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
       : Ufunc(find(name, context)) {}
 #endif
   static inline Result<Ufunc> find(const std::string &name, guf_context context = nullptr);
-  // Creates a ufunc without loops: see add_loop. With a signature, nin and nout may be 0.
+  // Creates a ufunc without loops, which add_loop and add_function add. With a signature, nin and
+  // nout may be 0.
   static inline Result<Ufunc> create(const std::string &name, int32_t nin, int32_t nout,
                                      const UfuncOptions &options = {},
                                      guf_context context = nullptr);
@@ -84,11 +86,11 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
 
   // ---- loops
 
-  // Adds a host loop. `loop` takes a const Loop & and returns nothing or a guf_status (Loop::fail).
-  // If it throws, the call fails with the exception's text: an Error with its status, any other
-  // exception with GUF_E_LOOP (std::bad_alloc with GUF_E_NO_MEMORY). With GUF_LOOP_ANY_THREAD it
-  // may run on any thread and on several at once. The library destroys it when it will not use it
-  // again.
+  // Adds a host loop. `loop` accepts a const Loop & and returns nothing or a guf_status
+  // (Loop::fail). If `loop` throws, the call fails with the exception's text and a status: the
+  // status of an Error, GUF_E_NO_MEMORY for std::bad_alloc, and GUF_E_LOOP for any other exception.
+  // With GUF_LOOP_ANY_THREAD, `loop` may run on any thread and on several threads at once. The
+  // library destroys `loop` when it no longer uses it.
   template <class Function>
   Result<void> add_loop(const std::vector<DType> &types, Function loop, uint32_t flags = 0) const {
     const std::vector<guf_dtype> plain(types.begin(), types.end());
@@ -102,12 +104,12 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
   }
   inline Result<void> add_module_loop(guf_module module, const std::string &function,
                                       const std::vector<DType> &types) const;
-  // Makes this ufunc a reduction with a user-defined accumulator: guf_reduction_desc.
+  // Makes this ufunc a reduction with a user-defined accumulator; see guf_reduction_desc.
   inline Result<void> set_reduction(const Ufunc &merge, const Ufunc &finish = Ufunc()) const;
 
   // ---- calls
 
-  // Writes into `outputs`. All of them must be given (else GUF_E_ARG).
+  // Calls the ufunc and writes into `outputs`. Fails with GUF_E_ARG if an output is missing.
   Result<void> operator()(Operands inputs, Operands outputs) const {
     detail::COperands in(inputs), out(outputs);
     guf_call_args args = {};
@@ -119,32 +121,32 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
     keywords.write(args);
     return run(guf_call, in, out, args);
   }
-  // Allocates the only output, on the device of the inputs.
+  // Calls a ufunc with one output, which is allocated on the device of the inputs.
   Result<Array> operator()(Operands inputs) const { return one(guf_call, inputs, nullptr); }
   Result<Array> operator()(Operands inputs, const CallKeywords &keywords) const {
     return one(guf_call, inputs, &keywords);
   }
-  // Accepts any ranges of Operand. Allocates the outputs that are Operand() and returns them in
-  // order.
+  // Accepts any ranges of Operand. Allocates the outputs that are Operand(), or all outputs if
+  // `outputs` is empty, and returns the allocated arrays in the order of the outputs.
   template <class Inputs = Operands, class Outputs = Operands>
   Result<std::vector<Array>> call(const Inputs &inputs, const Outputs &outputs,
                                   const CallKeywords &keywords = {}) const {
     return several(guf_call, inputs, outputs, keywords);
   }
-  // Calls in chunks, on operands in host memory; all outputs are given. Returns the number of
-  // complete outer items.
+  // Runs a call in chunks, on operands in host memory. All outputs must be given. Returns the
+  // number of complete outer items.
   inline Result<int64_t> call_chunked(Operands inputs, Operands outputs,
                                       const ChunkOptions &options = {},
                                       const CallKeywords &keywords = {}) const;
 
-  // ---- methods. The functions without an output parameter allocate the result; in the others the
-  // output must be given.
+  // ---- methods. Functions without an output parameter allocate the result. The output of
+  // reduce_into, accumulate_into and reduceat_into must be given.
 
   inline Result<Array> reduce(const Operand &input, const ReduceKeywords &keywords = {}) const;
   inline Result<void> reduce_into(const Operand &input, const Operand &output,
                                   const ReduceKeywords &keywords = {}) const;
-  // A reduction with a user-defined accumulator. Allocates the outputs that are Operand() and
-  // returns them in order.
+  // Runs a reduction with a user-defined accumulator. Allocates the outputs that are Operand() and
+  // returns them in the order of the outputs.
   inline Result<std::vector<Array>> reduce_several(const Operand &input,
                                                    const std::vector<Operand> &outputs,
                                                    const ReduceKeywords &keywords = {}) const;
@@ -177,7 +179,7 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
     });
   }
 
-  // ---- what a call would do, and why; plans
+  // ---- plans, and descriptions of what a call would do, and why
 
   inline Result<Plan> plan(Operands inputs, Operands outputs,
                            const CallKeywords &keywords = {}) const;
@@ -221,7 +223,7 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
   }
   Result<void> run(CallFunction function, detail::COperands &inputs, detail::COperands &outputs,
                    guf_call_args &args) const {
-    // With an empty list the library would allocate outputs, which nothing would own.
+    // If the list were empty, the library would allocate outputs, which nothing would own.
     if (outputs.has_none() || (outputs.count() == 0 && output_count() > 0))
       return detail::refuse<void>(GUF_E_ARG, detail::kNoOutput);
     put(args, inputs, outputs);

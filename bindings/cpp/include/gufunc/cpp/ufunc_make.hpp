@@ -76,7 +76,8 @@ inline Result<std::vector<DType>> Ufunc::loop_types(uint32_t index) const {
   return detail::result(status, record, [&] { return std::vector<DType>(types, types + count); });
 }
 
-// If the library accepts the loop, it also destroys it; else the loop is deleted here.
+// If the library accepts the loop, the library destroys it later. Otherwise this function deletes
+// it.
 inline Result<void> Ufunc::add(const std::vector<guf_dtype> &types, HostLoop loop,
                                uint32_t flags) const {
   auto *const kept = new HostLoop(std::move(loop));

@@ -13,7 +13,7 @@
 namespace gufunc {
 inline namespace GUFUNC_CPP_FORM {
 
-// What a call or method would do.
+// The loop, dtypes and output shapes that a call or method would use.
 struct Resolution {
   uint32_t loop = 0;
   std::vector<DType> loop_types, types;  // one per operand
@@ -37,7 +37,8 @@ Result<std::string> text_of(Write write) {
   return result(status, record, [&] { return std::move(text); });
 }
 
-// Returns the arrays that were allocated for outputs of kind GUF_OPERAND_NONE, in order.
+// Returns the arrays that were allocated for outputs of kind GUF_OPERAND_NONE, in the order of the
+// outputs.
 template <class Outputs>
 std::vector<Array> allocated(const Outputs &given, COperands &results) {
   std::vector<Array> made;
