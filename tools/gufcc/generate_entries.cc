@@ -19,7 +19,8 @@ std::string entry_text(const std::string &name, const std::string &type, bool ma
       may_fail ? fmt::format("return {} ? {} : {}", call, +GUF_E_VALUE, +GUF_OK) : call);
 }
 
-// Returns the complete reduce type only if the elements may be regrouped.
+// Returns the class of the fold entry. guf::host::chain combines from left to right, and
+// guf::host::fold, the tree reduction, is only for functions that allow regrouping the elements.
 std::string fold_type(const Function &function, const Loop &loop, const std::string &callee,
                       const char *promised) {
   const char *storage = find_letter(loop.inputs[0])->storage;

@@ -152,7 +152,7 @@ std::string find_in(const NameRow (&rows)[N], const std::string &name) {
   return {};
 }
 
-// "use guf::sin" of "sin", "sinf" and "sinl"; "" of other functions.
+// Returns "use guf::sin" for "sin", "sinf" and "sinl", and "" for other functions.
 std::string advice_for_mathematics(const std::string &name) {
   std::string base = name;
   if (!kMathematics.contains(base) && base.size() > 1 && (base.back() == 'f' || base.back() == 'l'))
