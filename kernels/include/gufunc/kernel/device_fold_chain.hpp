@@ -12,7 +12,7 @@
 namespace guf {
 namespace device {
 
-// X op Y -> X; Y is X unless the method is mixed.
+// Reduces with steps X op Y -> X. Y is X unless the loop is (X, Y) -> X.
 template <class Op, class X, class Y, bool MayFail>
 struct chain_fold {
   typedef chain_block block;
@@ -95,7 +95,7 @@ struct chain_fold {
   static GUF_DEVICE_ONLY state next(steps &step, state all, element y) {
     if (all.there) return {step(all.x, y), true};
     if constexpr (is_same<X, Y>::value) return {y, true};
-    return all;  // mixed: the host code has set a start value
+    return all;  // for a loop (X, Y) -> X, the host code has set a start value
   }
 
   static GUF_DEVICE_ONLY void leave(const block &p, state all, u64 slot, u32 lane, u64 output) {
@@ -112,7 +112,7 @@ struct chain_fold {
   enum : u32 { kTogether = 4 };
 };
 
-// A step of a loop X -> X in the form of one with two operands.
+// Wraps a function X -> X as a step with two operands, of which it ignores the second.
 template <class Op>
 struct unary_step {
   template <class A, class B, class... F>

@@ -98,7 +98,7 @@ struct parameter_row {
   u32 flags;
 };
 
-// F is not a kernel.
+// For a type F that is not the type of a kernel.
 template <class F>
 struct signature {
   static constexpr bool is_kernel = false;
@@ -124,7 +124,7 @@ struct signature<void (*)(block, P...)> {
   static_assert(count <= kMostParameters && words * 8 <= kMostBytes,
                 "a kernel has at most 32 parameters, which take at most 2048 bytes");
 
-  // The block.
+  // The argument block of a launch.
   struct arguments {
     head launch;
     u64 word[words + (words == 0)];
