@@ -48,7 +48,7 @@ class DeviceImages {
   // Packs the images into frames, which are written to the folder of intermediate files.
   bool pack(int workers);
 
-  // sorted by target, then family
+  // Sorted by target, then by family.
   const std::vector<PlainImage> &images() const { return images_; }
   const std::vector<ImageRow> &rows() const { return rows_; }  // the same images, packed
   const std::vector<std::filesystem::path> &frames() const { return frames_; }

@@ -209,7 +209,7 @@ std::vector<CodeFinding> find_narrowed_integers(std::string_view code) {
   while (!code.empty()) {
     const std::string_view line = next_line(&code);
     if (!line.starts_with('@') || line.find(kConversion) == std::string_view::npos) continue;
-    // symbol of the line, file, two types
+    // The symbol of the line itself, the file, and two types.
     const std::vector<std::string_view> names = symbol_names(line);
     if (names.size() != 4) continue;
     const auto file = symbols.files.find(names[1]);

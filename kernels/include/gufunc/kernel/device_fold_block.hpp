@@ -105,7 +105,7 @@ struct chain_block {
 struct scan_block {
   u64 status;
   u64 extent, tile;
-  // address of X at [tile - 1][lane], the left operand of all results of a tile; or 0
+  // Address of X at [tile - 1][lane], the left operand of all results of a tile, or 0.
   u64 offsets;
   u64 first_tile;  // first tile of this launch
   u32 fp_flags;
@@ -146,7 +146,7 @@ struct at_block {
   u32 items;  // targets times lanes, of this launch
   divisor by_lanes;
   lane_dims lanes;
-  // only used by loops of datetime types, for forms without kFormOwn
+  // Used only by loops of datetime types, for forms without kFormOwn.
   time_way load, store, operand;
 };
 
