@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 
 bool Build::run() {
   if (!folder_.create(diagnostics_)) return false;
-  // Compilers put temporary files and the files of a crash into the folder, which is removed.
+  // Compilers put their temporary files and crash reports into TMPDIR, so gufcc removes these files
+  // with its folder.
   if (setenv("TMPDIR", folder_.path().c_str(), 1) != 0) {
     return diagnostics_->error({}, "cannot set TMPDIR: {}", std::strerror(errno));
   }
@@ -149,7 +150,7 @@ void Build::group_units() {
   }
 }
 
-// Leaves out the loops that no device can run.
+// Returns the device entries of a unit, without the loops that no device can run.
 DeviceEntries Build::device_entries(const Unit &unit) const {
   DeviceEntries entries{{}, unit.plain, unit.kernels};
   for (const LoopRef &ref : unit.loops) {

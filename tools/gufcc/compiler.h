@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel compiler: finds it, and runs the scan and compile steps.
+// Finds the kernel compiler, and runs it for the scan and for the compilation.
 #ifndef GUFUNC_TOOLS_GUFCC_COMPILER_H
 #define GUFUNC_TOOLS_GUFCC_COMPILER_H
 
@@ -84,9 +84,11 @@ class Compiler {
   bool is_storage_failure(const ProcessResult &result);
   void pass_on(const Command &command, const std::string &text);
 
-  // Rewrites messages for the user: paths as typed, no lines about gufcc's own files.
+  // Rewrites messages for the user: paths become the paths as typed, and lines about gufcc's own
+  // files are removed.
   std::string readable(const std::string &text) const;
-  // The failed assertions of generate_call_probes and generate_rules, as messages for the user.
+  // Returns the messages of failed assertions of generate_call_probes and generate_rules, rewritten
+  // for the user.
   std::string call_complaints(const std::string &output) const;
   // Path of an intermediate file.
   std::filesystem::path work(const std::string &name) const { return work_ / name; }

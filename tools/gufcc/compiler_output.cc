@@ -298,7 +298,7 @@ std::vector<CompilerMessage> in_terms_of_kernels(std::vector<CompilerMessage> me
   for (size_t i = 0; i < messages.size(); ++i) {
     CompilerMessage &message = messages[i];
     if (message.kind.empty()) {
-      // such as "In file included from ...", "2 errors generated ..."
+      // Lines such as "In file included from ..." and "2 errors generated ..." are dropped.
       if (message.text.find(" generated") == std::string::npos &&
           !message.text.starts_with("In file included from")) {
         kept.push_back(message);

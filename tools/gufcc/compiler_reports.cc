@@ -124,7 +124,7 @@ void Compiler::report_recursion(const Unit &unit, const std::set<std::string> &f
   const std::map<std::string, Place> places =
       find_symbols(unit, work_ / (unit.stem + "_with_lines.o"));
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (std::exchange(compile_failed_, true)) return;  // another level reported it
+  if (std::exchange(compile_failed_, true)) return;  // another ISA level has reported it
   for (const std::string &symbol : functions) {
     const auto place = places.find(symbol);
     diagnostics_->error(place == places.end() ? Place{sources_[0].typed} : place->second,

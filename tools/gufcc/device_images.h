@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device images: one per target and unit. The images of a unit are a family. They are packed into
-// frames for the module's table.
+// Makes device images, one per target and unit. The images of a unit are a family. All images are
+// packed into frames for the module's table.
 #ifndef GUFUNC_TOOLS_GUFCC_DEVICE_IMAGES_H
 #define GUFUNC_TOOLS_GUFCC_DEVICE_IMAGES_H
 

@@ -68,7 +68,7 @@ DeviceTools::Lack DeviceTools::find_ptxas() {
   if (ptxas_.empty()) return {"no ptxas: use --ptxas FILE or --cuda-home DIR"};
   const ProcessResult version = run_process({ptxas_, "--version"});
   if (version.status != 0) return {fmt::format("'{}' does not run", ptxas_), named};
-  // In "ptxas: NVIDIA (R) ..." the prefix is the name by which ptxas was called.
+  // Removes the prefix of "ptxas: NVIDIA (R) ...", which is the name by which ptxas was called.
   ptxas_version_ =
       version.output.substr(std::min(version.output.find(": "), version.output.size()));
   return {};

@@ -25,7 +25,7 @@ const Command kEmulationFlags = {"-x",
                                  "-fno-math-errno",
                                  "-w"};
 
-// Lower optimization keeps the memory accesses of the source. Reports contain source lines.
+// -O1 keeps the memory accesses of the source. -gline-tables-only adds source lines to reports.
 const Command kAsanFlags = {"-O1", "-fsanitize=address", "-gline-tables-only"};
 
 std::string unit_stem(const DeviceUnit &unit, Instrumentation instrumentation) {

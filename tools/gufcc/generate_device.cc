@@ -112,7 +112,7 @@ std::string class_text(EntryClass of, const Function &function, const Loop &loop
   return {};
 }
 
-// The call inside an entry.
+// The parts of an entry and of the call that it contains.
 struct EntryCall {
   std::string name;      // name of the entry
   std::string block;     // type of the block

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entries call the user's function with the line number of its registration. An error in the
-// arguments is reported at the registration, an error in the formula at the formula.
+// Entries call the user's function on a line that has the number of the registration. Therefore the
+// compiler reports an error in the parameters at the registration, and an error in the body of the
+// function at its own line.
 #include <gufunc/status.h>
 
 #include "entry_text.h"

@@ -104,7 +104,7 @@ void find_function_addresses(const ObjectFile &object, std::vector<HostOnly> *fo
     const ObjectFile::Symbol *symbol = &object.symbols()[ELF64_R_SYM(relocation.entry.r_info)];
     if (!is_function_section(object.section_of(*symbol))) continue;
     if (ELF64_ST_TYPE(symbol->entry.st_info) == STT_SECTION) {
-      // PC-relative offsets count from the end of the four bytes.
+      // PC-relative offsets count from the end of the relocation's four bytes.
       const auto offset = static_cast<uint64_t>(relocation.entry.r_addend + (in_code ? 4 : 0));
       symbol = object.symbol_at(symbol->entry.st_shndx, offset, STT_FUNC);
       if (symbol == nullptr) continue;

@@ -10,7 +10,7 @@
 
 namespace gufunc::gufcc {
 
-// A registration as written, with adjacent string literals joined.
+// A registration as the source spells it, with adjacent string literals joined.
 struct RawRegistration {
   Place place;
   std::string kind;      // "ufunc", "gufunc", "kernel", "entry"
@@ -46,7 +46,7 @@ struct PlacedText {
 struct Function {
   std::string name;
   std::string signature;  // empty: elementwise
-  // Generalized functions: the distinct core dimensions of each operand.
+  // The distinct core dimensions of each operand, for generalized functions.
   std::vector<std::vector<int>> core_dims;
   std::vector<Role> roles;  // one per operand
   bool roles_given = false;

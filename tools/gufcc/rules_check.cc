@@ -65,7 +65,7 @@ std::vector<LoopRef> loops_of(const std::vector<LoopRef> &all, LoopKind kind) {
 
 // One compilation of a part of a unit.
 struct Pass {
-  std::string suffix;  // of the intermediate files
+  std::string suffix;  // suffix of the intermediate files
   std::vector<LoopRef> loops;
   std::vector<const RawKernel *> kernels;
   bool on_devices = true;
@@ -88,7 +88,9 @@ class Check {
   }
 
  private:
-  // In raw kernels and in loops of float and double, all conversions may be intended.
+  // Checks the loops and kernels that are compiled for devices, or those that are compiled for the
+  // host. In raw kernels, and in loops of both float and double, conversions between float and
+  // double may be intended, so they are not reported.
   bool check_half(const std::string &suffix, const std::vector<LoopRef> &loops,
                   const std::vector<const RawKernel *> &kernels, bool on_devices) {
     if (loops.empty() && kernels.empty()) return true;

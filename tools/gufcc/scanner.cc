@@ -97,7 +97,7 @@ class Scanner {
         return diagnostics_->error(found.place, "registration of {}: cannot read its arguments",
                                    found.function);
       }
-      if (!is_string && text.empty() && end == ')') break;  // GUF_UFUNC(f): reported later
+      if (!is_string && text.empty() && end == ')') break;  // GUF_UFUNC(f), which is reported later
       if (!is_string) {
         return diagnostics_->error(found.place,
                                    "registration of {}: expected a string literal, got '{}'",

@@ -57,7 +57,8 @@ Target amd(const AmdTarget &row) {
   return target;
 }
 
-// The highest level of this machine. Every x86-64 that the project supports has v2 or better.
+// Returns the highest ISA level of this machine. Every x86-64 processor that the project supports
+// has level v2 or higher.
 std::string host_level() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
@@ -152,8 +153,8 @@ bool check_command(const std::string &name, const std::string &compiler, Command
     return diagnostics->usage_error("--check: '{}' is unknown; valid are nvptx64 amdgcn opencl gcc",
                                     name);
   }
-  // The code does not run, so each compiler uses its fastest level. Always-inlined functions are
-  // checked where they are inlined.
+  // The code does not run, so each compiler uses the optimization level with which it compiles
+  // fastest. Always-inlined functions are checked where they are inlined.
   out->push_back(name == "nvptx64" || name == "opencl" ? "-O0" : "-O1");
   out->insert(out->end(), {"-ffp-contract=off", "-Wall", "-Wextra"});
   return true;

@@ -147,7 +147,7 @@ Place Tokens::included_from() const {
   if (frames_.size() < 2) return place();
   size_t at = frames_.size() - 2;
   while (at > 0 && frames_[at].system) --at;
-  // While an included file is read, the including file is at the line after its #include.
+  // While an included file is read, the frame of the including file has the line of the #include.
   return {frames_[at].file, std::max(frames_[at].line, 1)};
 }
 

@@ -49,7 +49,7 @@ enum : u32 { kStatusFailed = 0x80000000u };
 
 // How an operand of `row` advances along the inner dimension. `kinds` contains 2 bits per operand.
 enum : u32 { kStrided = 0, kContiguous = 1, kScalar = 2, kImmediate = 3 };
-enum : u32 { kVectors = 1 };  // flags: contiguous operands and their rows are 16-byte aligned
+enum : u32 { kVectors = 1 };  // in `flags`: contiguous operands and their rows are 16-byte aligned
 
 // Division of n < 2^31 by d as a multiplication: q = (mulhi(n, magic) + n) >> shift.
 struct divisor {

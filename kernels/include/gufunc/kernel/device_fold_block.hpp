@@ -73,9 +73,10 @@ struct tree_block {
   u64 span;        // elements of a piece
   u64 first_slot;  // for a launch that is not the first of its pass
   u32 fp_flags;
-  u32 log_lanes, log_parts, log_units;  // threads: lanes, accumulators (0 or 3), base blocks or
-                                        // runs
-  divisor pieces;                       // pieces of this launch
+  // log2 of the lanes of a thread block, of the accumulators of a base block (0 or 3), and of the
+  // base blocks or runs of a piece. Each accumulator has one thread.
+  u32 log_lanes, log_parts, log_units;
+  divisor pieces;  // pieces of this launch
   fold_source from;
   fold_sink to;
   lane_dims lanes;

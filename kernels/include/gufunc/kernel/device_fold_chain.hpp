@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries that keep the order of elements: each step depends on the one before it, and is
-// rounded to the loop's type.
+// The entries that combine elements strictly in order. Each step depends on the result of the
+// previous step, which is rounded to the loop's type.
 //   fold  one thread per lane and piece, from the left
 //   at    one thread per lane and changed element, one operation after another
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_CHAIN_HPP
@@ -143,7 +143,7 @@ struct at_fold {
         y = load(from, p.input_form, p.operand);
       }
       x = cast<X>(step(cast<value>(x), cast<value>(y)));
-      // Each operation reads what the one before it wrote.
+      // Each operation reads the result that the previous operation stored.
       store(to, p.output_form, p.store, x);
       if ((p.output_form & kFormOwn) == 0) x = load(to, p.output_form, p.load);
     }

@@ -27,8 +27,8 @@ GUF_DEVICE_NOINLINE u32 step_fp_flags(A a, B b, R made) {
 
 }  // namespace detail
 
-// Steps X op Y -> X of one thread. X and Y are the types in which flags are computed and results
-// are rounded: the types in memory, or the type of partial results.
+// Computes the steps X op Y -> X of one thread. Flags are computed and results are rounded in the
+// types X and Y, which are the types in memory or the type of partial results.
 template <class Op, class X, class Y, bool MayFail>
 class stepper {
  public:

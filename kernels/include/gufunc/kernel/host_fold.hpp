@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fold entry of a loop (X, X) -> X of a function that may be regrouped: the operations from
-// which the cpu backend builds reduce and accumulate. It computes base blocks as reduce_tree.hpp
-// defines them, several at once: side by side if the elements of a row are contiguous, or with one
-// vector across rows if the rows are adjacent.
+// The fold entry of a loop (X, X) -> X whose elements may be regrouped. It contains the operations
+// from which the cpu backend builds reduce and accumulate. It computes base blocks as
+// reduce_tree.hpp defines them, and several of them at once: side by side if the elements of a row
+// are contiguous, or with one vector across rows if the rows are adjacent.
 #ifndef GUFUNC_KERNEL_HOST_FOLD_HPP
 #define GUFUNC_KERNEL_HOST_FOLD_HPP
 
@@ -52,8 +52,8 @@ struct fold {
   typedef chain<Op, T, MayFail, 4> in_order;
   static constexpr i64 size = (i64)sizeof(T);
   static constexpr i64 partial_size = (i64)sizeof(partial);
-  // Whether the order of elements has no effect on the bits. False for a sum of times: once a
-  // partial sum is NaT it stays NaT.
+  // Whether the order of elements has no effect on the bits. It is false for datetime types,
+  // because a partial sum that is NaT stays NaT.
   static constexpr bool any_order =
       !is_float<value>::value && !is_complex<value>::value && !is_time<value>::value;
   // Number of rows whose eight accumulators fit into L1 together.
@@ -195,8 +195,8 @@ struct fold {
   }
 
   // Computes the accumulators of `Rows` rows. The stores at the end let the compiler use a vector
-  // of eight per row. The asm between them keeps it from vectors that combine two rows, which cost
-  // an insertion per load.
+  // of eight per row. The asm statement between the stores prevents vectors that combine two rows,
+  // which would cost an insertion per load.
   template <int Rows>
   static GUF_FN bool accumulators(const char *in, i64 row_step, i64 n, char *part) {
     bool failed = false;

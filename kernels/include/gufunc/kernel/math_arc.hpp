@@ -89,7 +89,8 @@ GUF_FN f64 asin_any(f64 x) {
   const pair<f64> most = fast_two_sum(kHalfPi, -2.0 * s);
   const f64 far = most.hi + (most.lo + mad(-2.0, rest, kHalfPiLow));
   const f64 result = near_one ? far : s + rest;
-  return size < 0x1p-28 ? x : flip_sign(result, sign_bit(x));  // above 1 it is NaN, from sqrt
+  // NaN above 1, where sqrt returns NaN.
+  return size < 0x1p-28 ? x : flip_sign(result, sign_bit(x));
 }
 
 GUF_FN f64 acos_any(f64 x) {

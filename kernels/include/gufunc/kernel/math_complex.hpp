@@ -115,7 +115,7 @@ GUF_FN c128 sqrt_complex(c128 z) {
   const f64 other = root == 0.0 ? 0.0 : y / (root + root);
   const bool left = z.re < 0.0;
   f64 re = left ? other : root, im = left ? root : other;
-  // -inf with a finite or NaN imaginary part, inf likewise, and an infinite imaginary part.
+  // Special values for an infinite real part, and for an infinite imaginary part.
   const bool beyond = x == inf;
   re = beyond ? (left ? (y < inf ? 0.0 : y) : x) : re;
   im = beyond ? (left ? x : (y < inf ? 0.0 : y)) : im;

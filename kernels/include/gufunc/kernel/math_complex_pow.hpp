@@ -102,7 +102,7 @@ GUF_FN c128 multiply_infinities(c128 z, c128 w) {
 }
 
 #if defined(GUF_HOST)
-// atan(n / d) like atan_ratio, to 2^-65.
+// atan(n / d) like atan_ratio, with an error of 2^-65.
 GUF_FN pair<f64> atan_ratio_long(f64 n, f64 d) {
   constexpr f64 edge = 0x1.a827999fcef32p-2;  // tan(pi/8)
   const bool low = n <= edge * d, high = d <= edge * n;
@@ -124,7 +124,7 @@ GUF_FN pair<f64> atan_ratio_long(f64 n, f64 d) {
   return long_sum(start, long_sum(t, long_product(t, sum)));
 }
 
-// log z to 2^-65, for finite nonzero z.
+// log z with an error of 2^-65, for finite nonzero z.
 GUF_FN long_complex log_long(c128 z) {
   const f64 x = magnitude(z.re), y = magnitude(z.im);
   const scaled_two s = scale_to_one(x, y);

@@ -106,8 +106,8 @@ GUF_FN f64 log_of_sum(f64 hi, f64 lo, f64 k) {
   typedef log_constants<f64> C;
   const binary_parts<f64> part = split_normal(hi, 0.0);
   const f64 f = part.f;
-  // lo with the scale of f. For a large exponent it is negligible and the power of two would not
-  // exist.
+  // Scale lo like f, by 2^-part.k. For a large part.k, lo is negligible and the power is not
+  // representable.
   const u64 power = (1023u - (to_bits(part.k + bits_of<f64>::rounder) & 0xfffu)) << 52;
   const f64 f_low = part.k > 100.0 ? 0.0 : lo * from_bits<f64>(power);
   const f64 correction = f_low * mad(f, f - 1.0, 1.0);  // f_low / (1 + f), approximately

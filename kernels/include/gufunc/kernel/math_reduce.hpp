@@ -52,8 +52,8 @@ GUF_FN angle reduce_huge(f64 x) {
   const pair<f64> b = two_product(scaled, kTwoOverPi[row + 64]);
   const pair<f64> c = two_product(scaled, kTwoOverPi[row + 128]);
   const f64 d = scaled * kTwoOverPi[row + 192];
-  // Quarter turns. `fraction` may cancel completely, so the rounding errors of the following steps
-  // are included too.
+  // `turns` counts quarter turns. `fraction` may cancel completely, so the rounding errors of the
+  // following steps are included too.
   const pair<f64> turns = two_sum(a, b.hi);
   const f64 rounded = turns.hi + bits_of<f64>::rounder;
   const f64 fraction = turns.hi - (rounded - bits_of<f64>::rounder);

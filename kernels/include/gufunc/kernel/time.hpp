@@ -72,7 +72,7 @@ GUF_FN constexpr ratio ratio_of(u32 from, u32 from_multiple, u32 to, u32 to_mult
   const u32 coarse = coarser ? from : to, fine = coarser ? to : from;
   u64 num = 1, denom = 1;
   if (from == no_unit || from == to) {
-    // exact
+    // the ratio of the units is 1
   } else if (coarse == year && fine == month) {
     num = 12;
   } else if (coarse <= month) {
