@@ -34,7 +34,8 @@ struct word_of<16> {
   typedef complex<u64> type;
 };
 
-// Steps are in bytes. The calls below pass constant steps and are inlined.
+// Copies `count` elements; steps are in bytes. The function is inlined, so that the calls with
+// constant steps below vectorise.
 template <int Size>
 GUF_FN void copy_steps(char *to, i64 to_step, const char *from, i64 from_step, i64 count) {
   typedef memory<typename word_of<Size>::type> word;

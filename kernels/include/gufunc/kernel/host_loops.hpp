@@ -48,7 +48,7 @@ GUF_FN bool any_failed(i64 n, Operand... operand) {
 }
 
 // Computes each block with the short path of F if that path is valid for all elements of the block,
-// and otherwise with the long path.
+// and otherwise with the long path. Without Promised, the long path computes all blocks.
 template <class F, bool Promised, class Out, class... In>
 GUF_FN void sweep_by_range(i64 n, Out out, In... in) {
   for (i64 start = 0; start < n; start += kBlock) {
