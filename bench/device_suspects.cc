@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Benchmarks of functions whose machine code is probably slow on GPUs. There is no limit for their
-// times. gpu-check runs each benchmark in a separate process, so that a slow one cannot use the
-// time of the others. The argument is the number of bytes of the input. The reported bytes are the
-// minimum that must be read and written.
+// times. gpu-check runs each benchmark in a separate process, so that a slow benchmark cannot use
+// the time of the other benchmarks. The argument is the number of bytes of the input. The reported
+// bytes are the minimum that must be read and written.
 #include <functional>
 #include <numeric>
 #include <vector>
@@ -98,7 +98,8 @@ void accumulate(State &state, const char *name) {
   });
 }
 
-// Measures `at` with random indices, which select an eighth of the input's bytes.
+// Measures `at` with random indices. The indices and the array in which they select elements each
+// have an eighth of the argument's bytes.
 void at(State &state) {
   guarded(state, [&] {
     const int64_t targets = state.range(0) / 32, count = state.range(0) / 64;

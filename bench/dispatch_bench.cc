@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the cost of one call except the work on elements: guf_call, a call with a new shape,
-// guf_resolve, and the launch of a plan. Allocations are counted. A child process measures NumPy in
+// Measures the cost of guf_call, of a call with a new shape, of guf_resolve, and of the launch of a
+// plan, without the work on elements. Allocations are counted. A child process measures NumPy in
 // the same interleaved run.
 //
 //   dispatch_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=20

@@ -29,7 +29,8 @@ DriverPeer::DriverPeer(const std::string &spec) : cuda_(spec.starts_with("cuda")
   if (!cuda_ && !spec.starts_with("roc")) throw Failure{"no driver behind device " + spec};
   const size_t colon = spec.find(':');
   const int index = colon == std::string::npos ? 0 : std::atoi(spec.c_str() + colon + 1);
-  // The order is the plugins' order, so that both use the same library.
+  // The plugins try these names in the same order, so that a plugin and this class use the same
+  // library.
   const char *const names[] = {"libcuda.so.1", "libamdhip64.so.7", "libamdhip64.so.6",
                                "libamdhip64.so.5"};
   std::string why;

@@ -121,7 +121,8 @@ def reduceat_row(name, stretch, library, helper):
 
 
 def at_row(name, dtype, distinct, library, helper):
-    """Returns an `at` workload. Neighbouring indices differ unless `distinct` is small."""
+    """Returns an `at` workload with `distinct` different indices. Neighbouring indices usually
+    differ, unless `distinct` is small."""
     row = MethodRow(name, 'add', library, helper.repeat_at)
     array, operand = numbers(dtype, 100_000), numbers(dtype, 100_000)
     indices = np.random.default_rng(1).permutation(100_000) % distinct

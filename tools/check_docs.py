@@ -61,7 +61,8 @@ def variables(root):
 
 
 def letters(root):
-    """Lists in documents and public headers begin with the letters of dtypes.def, in its order."""
+    """Checks that lists of dtype letters in documents and public headers begin with the letters of
+    dtypes.def, in the order of that file."""
     table = root / "abi/include/gufunc/dtypes.def"
     known = " ".join(DTYPE.findall(table.read_text() if table.is_file() else ""))
     for path in tree.files(root, {".md", ".h", ".hpp"}):

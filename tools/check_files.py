@@ -9,11 +9,11 @@ import re
 
 import source_tree as tree
 
-MAX_LINES = 1200  # catches accidents; a file has one idea, whatever its length
+MAX_LINES = 1200  # catches accidents; it is not a limit on the length of ordinary files
 MAX_COLUMNS = 100
 MAX_PROSE = 120  # columns of text pages; table rows may be longer
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
-# The notice of generated files, whose length and width are free.
+# The notice of generated files, whose length and width are not checked.
 GENERATED = re.compile(r"enerated by .*\bdo not edit", re.IGNORECASE)
 LEFT_OPEN = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX)\b")
 SAME_NAME_ALLOWED = {"CMakeLists.txt", "README.md", "__init__.py", "lib.rs"}

@@ -12,7 +12,8 @@ import tempfile
 
 import source_tree as tree
 
-# The headers of each folder see the folder itself and the first one.
+# The headers of each folder are compiled with two include folders, their own folder and the first
+# folder of this list.
 INCLUDES = ("abi/include", "kernels/include", "bindings/cpp/include", "backends/sdk/include")
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Wundef", "-Werror"]
 DEVICE_COMPILER = "clang++-19"

@@ -7,8 +7,8 @@ import re
 
 import source_tree as tree
 
-# Components of core/ by height. A component includes lower ones and itself. Components of the same
-# height do not include each other.
+# Components of core/ and their heights. A component may include its own headers and the headers of
+# components with a smaller height.
 HEIGHT = {
     "base": 0, "dtype": 1, "array": 2, "trace": 2, "op": 3,
     "validate": 4, "resolve": 4, "broadcast": 4, "geometry": 5, "backend": 5, "plugin": 6,
@@ -112,7 +112,7 @@ def refuse_in_backend(source, target):
     return "a backend sees gufunc/backend.h, kernels/include, backends/sdk and itself"
 
 
-# These folders use the products as programs do.
+# These folders may include the installed headers of the products, as users' programs do.
 USERS = ("tests", "examples", "bench")
 PRODUCTS = (DIALECT, CPP_BINDING)
 

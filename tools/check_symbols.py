@@ -60,7 +60,7 @@ def compare(path, expected):
 def declared(include, expected):
     """Compares the functions that the headers declare with the list."""
     text = "".join((include / header).read_text() for header in tree.files(include, {".h"}))
-    # Plugins define the entry; libgufunc does not, although a header declares it.
+    # Plugins define the plugin entry. libgufunc does not define it, although a header declares it.
     names = set(DECLARATION.findall(text)) - {PLUGIN_ENTRY}
     for name in sorted(names - set(expected)):
         yield f"{include}: declares {name}, which is not listed"

@@ -56,7 +56,8 @@ class Benchmarks:
 
     def slice(self, name, pattern, seconds, lost, repetitions=15):
         """Runs one device_bench process with interleaved repetitions of the matching benchmarks.
-        If the process is cut, the bar named `lost` reports the reason."""
+        If the process exceeds its time and is ended, the row of the bar `lost` reports the
+        reason."""
         folders = [self.build / 'bench/modules', self.build / 'examples/modules']
         repetitions, least = (3, 0.0005) if self.small else (repetitions, 0.01)
         # A number without a unit works with old and new versions of Google Benchmark.

@@ -154,8 +154,8 @@ class Parts:
         checked = [tool, '--error-exitcode', '9', '--target-processes', 'all']
         calls = [*self.script('every_function'), *self.functions, '--device', self.options.device,
                  '--every', 7, '--seconds', 30]
-        # Without the memory pool: inside a pool's memory the tool would miss an access outside of a
-        # block.
+        # Disable the memory pool, because compute-sanitizer would not detect an access outside of a
+        # block if the address is inside the memory of the pool.
         blocks = {'GUFUNC_NO_MEMORY_CACHE': '1'}
         # The tool instruments complete images when they are loaded, which may take long.
         if self.python:

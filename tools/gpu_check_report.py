@@ -80,7 +80,8 @@ class Outcome:
 
 
 def run(command, seconds, environment):
-    """Runs a command for at most `seconds`. Its output is kept even if it is ended."""
+    """Runs a command for at most `seconds`. The output is kept even if the command exceeds the time
+    and is ended."""
     started = time.monotonic()
     with tempfile.TemporaryFile('w+') as out, tempfile.TemporaryFile('w+') as err:
         child = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=out,

@@ -14,8 +14,8 @@ TEXT = CODE | BINDINGS | {".py", ".cmake", ".md", ".map", ".sh", ".json", ".txt"
 
 
 def all_files(root):
-    """Returns the paths of all files, or in a repository of those that git does not ignore,
-    relative to `root` and sorted. Links that lead nowhere are left out."""
+    """Returns the paths of all files, relative to `root` and sorted. In a git repository, files
+    that git ignores are left out. Links that lead nowhere are left out."""
     if (root / ".git").exists():
         listing = ["git", "-C", root, "ls-files", "-z", "-co", "--exclude-standard"]
         names = subprocess.run(listing, check=True, capture_output=True, text=True).stdout

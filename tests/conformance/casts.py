@@ -63,7 +63,8 @@ def elements_of(case, outside):
 
 
 def elements_of_method(case, dtype, shape):
-    """Returns which elements of a method's result depend on such casts."""
+    """Returns which elements of a method's result depend on casts of floats that the integer dtype
+    cannot represent."""
     nothing = np.zeros(shape, bool)
     if dtype is None or dtype.kind not in 'iu' or build.is_bfloat16(case):
         return nothing
@@ -95,7 +96,8 @@ def folded(case, memory, outside):
 
 
 def hits_outside(case, dtype, memory, outside):
-    """Returns which elements of `at` depend on such casts. Only selected elements are cast."""
+    """Returns which elements of the result of `at` depend on casts of floats that the integer dtype
+    cannot represent. `at` casts only the selected elements."""
     array = memory.view(case['output'])
     indices = tuple(index_array(spec) for spec in case['indices'])
     hit = np.zeros(array.shape, bool)

@@ -89,14 +89,14 @@ def any_order(name, values, loop):
         return sizes.sum() < np.finfo(loop).max / 2
     if name == 'multiply':
         return np.abs(np.log2(sizes)).sum() < RANGE[loop.char]
-    return loop.char != 'e'  # for a left fold of f16 NumPy has an f32 accumulator
+    return loop.char != 'e'  # NumPy computes a left fold of f16 with an f32 accumulator
 
 
 def compared(name, types, theirs, ours):
     kinds = {dtype.kind for dtype in types}
     judged = DIVIDE | OVERFLOW | INVALID | (UNDERFLOW if name in UNDERFLOWS else 0)
     if 'c' in kinds or name in ('matmul', 'vecdot'):
-        return None  # the library checks the result, NumPy checks parts and products
+        return None  # NumPy also reports flags of parts and of products
     if kinds & set('mM'):  # NumPy computes times through float and int64
         of_times = name in ('divide', 'floor_divide', 'remainder') and types[1].kind == 'm'
         # Not-a-time divided by 0 raises divide-by-zero in the library, but not in NumPy.

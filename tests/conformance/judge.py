@@ -371,7 +371,8 @@ def within(found, truth, scale, letter, product):
     limit = (
         scale * work + np.abs(truth) * eps if product else binade(scale) * bar
     ) + np.longdouble(max(TINY[letter], TINY.get(out, 0))) * 2
-    if truth.dtype.kind == 'c' and found.dtype.kind != 'c':  # the output is real, the result not
+    # The output is real, but the result is complex.
+    if truth.dtype.kind == 'c' and found.dtype.kind != 'c':
         truth = truth.real
     error = np.abs(found.astype(truth.dtype) - truth)
     top = min(np.finfo('f' if char == 'E' else char).max for char in (letter, out))

@@ -212,8 +212,8 @@ def value_difference(case, theirs, ours, library):
     return f'{count} values, first at {where}: NumPy {exact[where]!r}, ours {found[where]!r}'
 
 
-# Cases in which the library may return another element than NumPy, each for one reason. Each
-# function returns which elements are valid for this reason.
+# Each of the functions below describes a reason why the library may return another element than
+# NumPy. It returns which elements are valid for this reason.
 
 
 def allowances(case, found, loop):
@@ -224,7 +224,8 @@ def allowances(case, found, loop):
 
 
 def hits_out_of_range(case, theirs, found, loop, library):
-    """`at` on integers with floats: the result for a float out of range is undefined."""
+    """`at` may apply a float loop to an integer array. The result for a float that the integer
+    dtype cannot represent is undefined."""
     held, result = hits_held(case, loop)
     return (found == result) if held else True
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the same calls and methods on devices whose waves have 32 and 64 lanes. The bytes of the
-results and the errors must be equal.
+"""Runs the same calls and methods on a device whose waves have 32 lanes and on a device whose waves
+have 64 lanes. The bytes of the results and the errors must be equal.
 
     wave_bits.py --library LIBGUFUNC [--module numpy_functions.so] [--cases 3000] [--seed 1]
 

@@ -162,7 +162,8 @@ def candidates(number, digits):
 
 
 def bfloat16_texts():
-    """Applies the rules of other dtypes to bfloat16: shortest digits, exponents from 1e2 on."""
+    """Yields the texts of bfloat16 by the rules of other dtypes, with the shortest digits, and with
+    exponents from 1e2 on."""
     values = (np.arange(65536, dtype=np.uint32) << 16).view(np.float32)
     for value in values:
         number = float(value)

@@ -20,7 +20,8 @@ OTHERS = ["bool", "int8", "int32", "int64", "uint64", "float16", "float64", "com
           "float"]
 UNITS = ["", "[Y]", "[M]", "[W]", "[D]", "[h]", "[s]", "[25s]", "[ms]", "[ns]", "[as]", "[7D]"]
 CASTINGS = ["no", "safe", "same_kind", "same_kind", "same_kind", "unsafe"]
-# No int64 with datetime types: NumPy's loops of both use its other 64-bit integer type.
+# int64 is not combined with datetime types, because NumPy's loops for this combination use NumPy's
+# other 64-bit integer type.
 NAMED, LETTERS = "add multiply divide maximum fmin equal less".split(), "____mmMMdf?iD"
 PYTHON = {"int": int, "float": float}
 

@@ -114,7 +114,8 @@ def operands(nin):
 
 
 def near(found, expected):
-    """The oracle applies the function's own bound."""
+    """Returns whether results are approximately equal. The oracle applies the exact error bound of
+    the function."""
     return np.allclose(found, expected, rtol=1e-12, atol=0, equal_nan=True)
 
 

@@ -25,8 +25,8 @@ std::complex<Real> lesser(std::complex<Real> x, std::complex<Real> y) {
   return is_before(x, y) ? x : y;
 }
 
-// Returns numbers whose real parts have both orders or are equal, without a pattern that matches
-// the vector width.
+// Returns numbers. For two seeds, the real part of the first number may be less than, equal to or
+// greater than the real part of the second number, without a pattern that matches the vector width.
 template <class Real>
 std::vector<std::complex<Real>> numbers(int64_t count, int64_t seed) {
   std::vector<std::complex<Real>> all;

@@ -111,7 +111,7 @@ TEST_F(Gufcc, AWrongResultPointsAtTheRegistration) {
   }
 }
 
-// An error in the kernel must not be reported as a wrong result type, for any type that it returns.
+// Every result type that guf::cast accepts must be accepted, even if another error is reported.
 TEST_F(Gufcc, EveryResultThatCastAcceptsCompiles) {
   std::string text =
       "#include <gufunc/kernel.hpp>\n"

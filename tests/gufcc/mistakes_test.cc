@@ -459,8 +459,8 @@ TEST_P(Mistakes, AreReportedAtTheirLineForDevices) {
 INSTANTIATE_TEST_SUITE_P(Rows, Mistakes, testing::ValuesIn(kMistakes),
                          [](const auto &row) { return std::string(row.param.name); });
 
-// Names of the C library, of CUDA and of OpenCL without a declaration, such as after the removal of
-// an #include.
+// Names of the C library, of CUDA and of OpenCL in a source that does not declare them, as after
+// the removal of an #include.
 struct UnknownName {
   const char *expression;  // in a function of `float x`
   const char *message;
@@ -505,8 +505,8 @@ const UnknownName kUnknownNames[] = {
     {"std::clamp(x, x, x)", "a kernel cannot use std::clamp; write guf::min(guf::max(x, low)"},
 };
 
-// One source with all names, because each is an error in a line of its own. The first error of a
-// line is the only one.
+// One source contains all names, each on its own line. gufcc must report exactly one error per
+// line, the first one.
 TEST_F(Gufcc, NamesOfOtherLibrariesAreReportedWithTheirReplacement) {
   std::string text = "#include <gufunc/kernel.hpp>\nGUF_DEVICE float f(float x) {\n";
   for (const UnknownName &row : kUnknownNames)
@@ -527,7 +527,8 @@ TEST_F(Gufcc, NamesOfOtherLibrariesAreReportedWithTheirReplacement) {
   EXPECT_EQ(errors, std::size(kUnknownNames) + 1) << output;  // one is "do not compile"
 }
 
-// The conversions of the two mistakes of precision, where they are meant, and the largest stack.
+// Conversions that are mistakes if they are implicit must be accepted if the source spells them
+// out. The largest permitted stack must be accepted too.
 TEST_F(Gufcc, ConversionsThatAreSpelledOutAreNoMistakes) {
   const ProcessResult built = run(
       {write(

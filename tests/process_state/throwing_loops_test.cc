@@ -59,7 +59,7 @@ guf_status run_thrower_with_error(char **args, const int64_t *dims, const int64_
   return GUF_OK;
 }
 
-// A loop of type X and of type X, X -> X for methods, which may throw.
+// A loop (X, X) -> X for methods, which throws if its second operand is negative.
 void add_or_throw(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i) {
     float a = 0, b = 0;

@@ -10,8 +10,8 @@ OTHER = re.compile(r'\A(?:typedef struct (?:\w+ \*)?(guf_\w+)|typedef [^(]*\(\*(
 
 
 def read(folder):
-    """{name: comment lines without comment marks}. Declarations that directly follow a commented
-    one, without a blank line, share its comment."""
+    """Returns {name: comment lines without comment marks}. A declaration that directly follows a
+    commented declaration, without a blank line, has the same comment."""
     found = {}
     for path in sorted(folder.glob('*.h')):
         for comment, declared in COMMENT.findall(path.read_text()):

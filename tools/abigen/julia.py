@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Generates bindings/julia/src/ffi.jl: the declarations of the C interface in Julia, resolved at
-the first call."""
+"""Generates bindings/julia/src/ffi.jl: the declarations of the C interface in Julia. The generated
+code looks up the address of a function at its first call."""
 
 import roles
 
@@ -16,8 +16,8 @@ module LibGufunc
 
 import Libdl
 
-# The library; Gufunc.__init__ sets it, and the functions' addresses, which else are found when they
-# are first called.
+# The library. Gufunc.__init__ sets it, and sets the addresses of the functions. An address that is
+# not set is looked up when its function is first called.
 const library = Ref{Ptr{Cvoid}}(C_NULL)
 
 @noinline function address(name::Symbol)
@@ -100,7 +100,8 @@ def generate(model, layout, _):
         lines += structure(struct, layout)
     for declared in model.functions:
         lines += function(declared, layout, roles.of(declared, model))
-    lines += ['', '# Every function and where its address is kept.', 'const functions = [']
+    lines += ['', '# Every function and the reference that holds its address.',
+              'const functions = [']
     lines += [f'    :{f.name} => {f.name}_address,' for f in model.functions]
     lines.append(']')
     lines += ['', 'export ' + names_of_types(model)]

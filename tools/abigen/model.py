@@ -11,7 +11,8 @@ class Type:
     """A C type. kind: name, pointer (to .of), array (.count of .of), function (.parameters to
     .of).
 
-    const belongs to the type itself: in `const char *` the pointer's .of is const."""
+    .const qualifies the type itself: for `const char *`, the .of of the pointer is const, and the
+    pointer is not."""
 
     kind: str
     name: str = ''
@@ -155,7 +156,8 @@ class Model:
         elif node.tag == 'cdecl' and own['kind'] == 'typedef':
             self.add_typedef(node, own)
         elif node.tag == 'cdecl' and own['kind'] == 'function' and own.get('storage') != 'static':
-            # The types in the declaration have no parameter names; the parameter list does.
+            # The types in the declaration have no parameter names, so they are read from the
+            # parameter list.
             result = parse_type(own['decl'] + own['type']).of
             self.functions.append(
                 Function(own['name'], result, parameters_of(node), features_of(own)))

@@ -34,8 +34,8 @@ def of(function, model):
 
 
 def written(text):
-    """{(feature, name): value} from the interface file, and the annotation lines that cannot be
-    parsed."""
+    """Returns {(feature, name): value} from the interface file, and the annotation lines that
+    cannot be parsed."""
     code = NO_CODE.sub('', text)
     found = {(feature, name): value for feature, value, name in WRITTEN.findall(code)}
     found |= {('blocking', name): 'long' if long else '1' for long, name in BLOCKING.findall(code)}
@@ -62,7 +62,8 @@ def misplaced(text, model):
 
 
 def counting(model, comment):
-    """Checks that every handle has retain and release, except the one that context.h exempts."""
+    """Checks that every handle has retain and release functions, except the handles that a comment
+    of context.h exempts."""
     names = {function.name for function in model.functions}
     excepted = set(UNCOUNTED.findall(comment))
     for handle in model.handles:
@@ -76,7 +77,8 @@ def counting(model, comment):
 
 
 def waiting(function, model, comment):
-    """Checks `blocking`: required if the comment lacks [no-block], else only `long` is allowed."""
+    """Checks the annotation `blocking`. A function whose comment lacks [no-block] must have it. Any
+    other function may only have `blocking` with the value `long`."""
     counts = re.search('_(retain|release)$', function.name)  # never blocks, see context.h
     expected = '1' if '[no-block]' not in comment and not counts else None
     given = function.features.get('blocking')
@@ -95,8 +97,8 @@ def is_list(parameter):
 
 
 def pointing(function):
-    """Checks `text` and `array`: they name parameters of the function, and cover all such
-    parameters."""
+    """Checks that the annotations `text` and `array` name parameters of the function, and that they
+    name all of its text buffers and lists."""
     kinds = {p.name: p.type for p in function.parameters}
     pairs = ELEMENT.findall(function.features.get('array', ''))
     if ' '.join(f'{name}[{count}]' for name, count in pairs) != function.features.get('array', ''):

@@ -16,20 +16,21 @@ HEAD = '''// SPDX-License-Identifier: Apache-2.0
 use core::ffi::{c_char, c_void};
 use core::mem::{align_of, offset_of, size_of};
 
-/// The first 8 bytes of a structure: its size, and zeros. Whole, since behind a store of 4 bytes
-/// the zeros would be stored across the fields, and C wait for both parts of each.
+/// Returns the first 8 bytes of a structure, which are its size and 4 zero bytes. They are stored
+/// as one word: after a store of 4 bytes, the stores of the zeros would straddle the fields, and
+/// each load of a field in C would have to wait for two stores.
 const fn first_word(size: usize) -> u64 {
     let size = (size as u32).to_ne_bytes();
     u64::from_ne_bytes([size[0], size[1], size[2], size[3], 0, 0, 0, 0])
 }
 '''
 LOADER = '''
-/// The address of one entry point, or its name where the library lacks it.
+/// The address of one entry point. Returns its name as an error if the library lacks the symbol.
 #[cfg(feature = "load")]
 macro_rules! entry {
     ($symbol:ident, $name:literal) => {
         match $symbol($name) {
-            // SAFETY: the caller of `Api::load` promises that it is the function of that name.
+            // SAFETY: the caller of `Api::load` promises that the address is the function `$name`.
             Some(address) => unsafe { core::mem::transmute::<*mut c_void, _>(address) },
             None => return Err($name),
         }
@@ -38,10 +39,11 @@ macro_rules! entry {
 
 #[cfg(feature = "load")]
 impl Api {
-    /// Finds every entry point; the name of one that is missing is the error.
+    /// Finds every entry point. If one is missing, the error is its name.
     ///
     /// # Safety
-    /// `symbol` gives the address of the symbol of that name in one libgufunc, which stays loaded.
+    /// `symbol` returns the address of the symbol with the given name in a libgufunc. All addresses
+    /// are in the same libgufunc, which stays loaded.
     pub unsafe fn load(
         symbol: impl Fn(&'static str) -> Option<*mut c_void>,
     ) -> Result<Api, &'static str> {
@@ -80,7 +82,7 @@ def documented(lines, indent=''):
 
 
 def text_block(lines):
-    """A header comment as a rustdoc text block, because its columns must stay aligned."""
+    """Returns a header comment as a rustdoc text block, because its columns must stay aligned."""
     return ['/// ```text', *documented(lines), '/// ```'] if lines else []
 
 
@@ -150,8 +152,8 @@ def linked(model, layout, comments):
 
 
 def absent(function):
-    """The result of a function while no library is loaded: an error status and error struct, or an
-    empty value."""
+    """Returns the result of a function while no library is loaded, which is an error status with an
+    error struct, or an empty value."""
     if function.fallible:
         return 'unsafe { crate::loader::absent(error) }'
     if function.result.kind == 'pointer':
@@ -168,11 +170,13 @@ def loaded(model, layout):
     out += ['}', LOADER]
     out += [f'            {f.name}: entry!(symbol, "{f.name}"),' for f in model.functions]
     out += ['        })', '    }', '}', '',
-            '/// The functions of the library that `loader::open` opened, or of the default one.',
+            '/// The functions of the library that `loader::open` opened, or of the default',
+            '/// library.',
             '#[cfg(feature = "load")]', 'mod forwarded {', '    use super::*;', '']
     for function in model.functions:
         names = ', '.join(identifier(p.name) for p in function.parameters)
-        out += ['    /// # Safety', '    /// As the C function.', '    #[inline]',
+        out += ['    /// # Safety', '    /// The requirements are those of the C function.',
+                '    #[inline]',
                 f'    pub unsafe fn {function.name}{signature(function, layout)} {{',
                 '        match crate::loader::api() {',
                 f'            Some(api) => unsafe {{ (api.{function.name})({names}) }},',

@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 
 bool Build::run() {
   if (!folder_.create(diagnostics_)) return false;
-  // Compilers put temporary files and the files of a crash into the folder, which is removed.
+  // Compilers put their temporary files and crash reports into TMPDIR, so gufcc removes these files
+  // with its folder.
   if (setenv("TMPDIR", folder_.path().c_str(), 1) != 0) {
     return diagnostics_->error({}, "cannot set TMPDIR: {}", std::strerror(errno));
   }
@@ -51,13 +52,13 @@ bool Build::run() {
       !write_emulation(options_.emulate_asan, Instrumentation::kAddressSanitizer)) {
     return false;
   }
-  // The module comes last: if it exists, everything succeeded.
+  // The module is moved into place last, so a module file exists only if all steps succeeded.
   return write_depfile() && move_into_place(linked(), options_.output, diagnostics_);
 }
 
 namespace {
 
-// Refuses a binary file: the compiler would print one warning per byte.
+// Refuses a binary file, because the compiler would print a warning for each of its bytes.
 bool is_text(const std::string &typed, const fs::path &path, Diagnostics *diagnostics) {
   constexpr uint64_t kMost = uint64_t{16} << 20;
   std::error_code failure;
@@ -149,7 +150,7 @@ void Build::group_units() {
   }
 }
 
-// Leaves out the loops that no device can run.
+// Returns the device entries of a unit, without the loops that no device can run.
 DeviceEntries Build::device_entries(const Unit &unit) const {
   DeviceEntries entries{{}, unit.plain, unit.kernels};
   for (const LoopRef &ref : unit.loops) {
@@ -190,7 +191,7 @@ Compiler::Unit Build::host_unit(size_t index, const Target &target) const {
   return text;
 }
 
-// The rules are checked for every set of targets.
+// Checks the rules of all backends, whichever targets are chosen.
 bool Build::check_sources() {
   return run_parallel(workers(), static_cast<int>(units_.size()), [&](int job) {
     const Unit &unit = units_[static_cast<size_t>(job)];
@@ -206,7 +207,8 @@ const std::vector<Target> &Build::examined_targets() const {
   return targets_.empty() ? *kLowest : targets_;
 }
 
-// A unit with plain entries only is code for devices only.
+// Plain entries run only on devices. Without host targets, a unit that has only plain entries need
+// not be examined and is not compiled for the host.
 bool Build::is_compiled(const Unit &unit) const {
   return !targets_.empty() || !unit.loops.empty() || !unit.kernels.empty();
 }
@@ -291,7 +293,8 @@ bool Build::write_emulation(const std::string &output, Instrumentation instrumen
          move_into_place(file, output, diagnostics_);
 }
 
-// Reports code that only a host can run, once: in the first level that contains it.
+// Reports code that only a host can run, for the first ISA level in which the compiled kernels
+// contain such code.
 bool Build::refuse_host_only() {
   for (const Target &target : examined_targets()) {
     for (size_t i = 0; i < units_.size(); ++i) {
@@ -323,8 +326,8 @@ void Build::report_host_only(size_t index, const Target &target,
   }
 }
 
-// Runs for every set of targets, because the library reads a kernel's parameters from these records
-// even without host code.
+// Compiles the records even without host targets, because the library reads the parameters of a
+// kernel from them.
 bool Build::compile_parameters() {
   for (size_t i = 0; i < units_.size(); ++i) {
     const Unit &unit = units_[i];

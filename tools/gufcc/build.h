@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles sources into a module: scan, entries, objects per ISA level, table, link, digest.
+// Compiles sources into a module. A build scans the sources, generates and compiles entries for
+// each ISA level, generates the table, links, and writes the digest.
 #ifndef GUFUNC_TOOLS_GUFCC_BUILD_H
 #define GUFUNC_TOOLS_GUFCC_BUILD_H
 
@@ -60,7 +61,8 @@ class Build {
   bool link_object();
   bool write_depfile();
   std::filesystem::path work(const std::string &name) const { return folder_.path() / name; }
-  std::filesystem::path linked() const { return work("module"); }  // before it is moved into place
+  // The linked module, before it is moved into place.
+  std::filesystem::path linked() const { return work("module"); }
   std::string unit_name(size_t unit, const Target &target) const;
 
   const Options &options_;

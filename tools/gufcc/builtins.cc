@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view kBuiltinPrefix = "__builtin_";
 
-// Without the prefix.
+// Names without the prefix __builtin_.
 constexpr std::string_view kAllowedBuiltins[] = {"FILE",
                                                  "FUNCTION",
                                                  "LINE",
@@ -48,7 +48,7 @@ constexpr std::string_view kAllowedBuiltins[] = {"FILE",
                                                  "unreachable"};
 
 struct BuiltinAdvice {
-  std::string_view name;  // without the prefix
+  std::string_view name;  // without __builtin_
   const char *advice;
 };
 constexpr BuiltinAdvice kBuiltinAdvice[] = {
@@ -119,7 +119,8 @@ std::string why_builtin_refused(std::string_view name) {
   for (const BuiltinAdvice &row : kBuiltinAdvice) {
     if (row.name == base) return row.advice;
   }
-  // The check of the object file reports these if the compiler calls the C library for them.
+  // Functions of the C library are allowed here. If the compiler calls the library for one of them,
+  // the check of the object file reports the call.
   if (is_library_function(std::string(base))) return {};
   const std::string advice = advice_for_name(std::string(base));
   return advice.empty() ? kOtherBuiltins : advice;

@@ -10,7 +10,7 @@
 namespace gufunc::gufcc {
 
 // Returns what to use instead of a builtin function. Returns "" for an allowed builtin function,
-// and for a name that is not one.
+// and for a name that is not a builtin function.
 std::string why_builtin_refused(std::string_view name);
 
 // Returns what to do instead of using an attribute; "" if it is allowed.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps around clang. An object depends on the preprocessed text, the flags and the compiler's
-// version; the hash of these is its key in the cache. The key contains no paths, so all checkouts
-// and build folders share objects.
+// version; the hash of all three is the key of the object in the cache. The key contains no paths,
+// so all checkouts and build folders share objects.
 #include "compiler.h"
 
 #include <cerrno>
@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Results must not depend on the ISA: no contraction, no reassociation. Kernels do not set errno.
+// Results must not depend on the ISA, so the flags allow neither contraction nor reassociation.
+// Kernels do not set errno.
 const Command kCodeFlags = {
     "-fno-math-errno", "-fPIC",           "-fvisibility=hidden",     "-fvisibility-inlines-hidden",
     "-fno-exceptions", "-fno-rtti",       "-fno-threadsafe-statics", "-Wall",
@@ -159,16 +160,16 @@ Command Compiler::system_include_flags() const {
 }
 
 Command Compiler::host_command() const {
-  // Vectorized loops exist twice, as vector and scalar loop, and gdb would stop in only one of
-  // them.
+  // The flags disable vectorization, because the compiler would emit a vectorized loop twice, as a
+  // vector loop and as a scalar loop, and gdb would stop in only one of them.
   const Command debugged = {
       "-O1", "-g", "-mllvm", "-force-vector-width=1", "-mllvm", "-force-vector-interleave=1"};
   const Command level = options_.debug ? debugged : Command{"-O3"};
   return joined({{path_, "-x", "c++", "-std=c++17"}, include_flags_, level, kCodeFlags});
 }
 
-// nvcc needs two runs: it writes either the text, never with line markers here, or the
-// dependencies.
+// nvcc needs two runs, because a run writes either the text or the dependencies. The text of nvcc
+// never contains line markers, whatever `with_lines` requests.
 bool Compiler::preprocess(const Unit &unit, bool with_lines, std::string *text) {
   const std::string entry = (work_ / (unit.stem + ".cpp")).string();
   const std::string output = (work_ / (unit.stem + ".ii")).string();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel compiler: finds it, and runs the scan and compile steps.
+// Finds the kernel compiler, and runs it for the scan and for the compilation.
 #ifndef GUFUNC_TOOLS_GUFCC_COMPILER_H
 #define GUFUNC_TOOLS_GUFCC_COMPILER_H
 
@@ -42,16 +42,18 @@ class Compiler {
     std::string stem;  // stem of the intermediate files
     std::string text;
     std::string call_probe;  // detects wrong parameter counts and result types
-    std::string probe;       // calls the same functions once, for shorter errors; empty for devices
-    Command command;         // compiler and flags, without files
+    // Calls each function once, which causes shorter errors; empty for devices.
+    std::string probe;
+    Command command;  // compiler and flags, without files
     const char *action = "-c";
-    bool quiet = true;  // other steps print its warnings (rules_check.h)
-    // The text to use if these callees use the stack (stack_loops.h). Empty for devices.
+    bool quiet = true;  // no warnings: rules_check.h prints them
+    // Returns the text to use if the callees `on_stack` use the stack (stack_loops.h). Empty for
+    // devices.
     std::function<std::string(const std::set<int> &on_stack)> text_on_stack;
     Command places = {};         // flags that contain paths; they come last
     std::string stack_key = {};  // replaces `places` in the cache key
     bool is_nvcc = false;        // nvcc spells some flags differently
-    bool has_lines = false;      // debug information: the object contains lines and paths
+    bool has_lines = false;      // with debug information, the object contains lines and paths
   };
 
   // Compiler and flags for host kernels.
@@ -66,8 +68,8 @@ class Compiler {
   bool compile_expanded(const Unit &unit, const std::string &text,
                         const std::filesystem::path &object);
 
-  // Result of a step that writes a file. A file that came with messages is not cached, because a
-  // later build would not repeat the messages.
+  // Result of a step that writes a file. If the step printed messages, the file is not cached,
+  // because a later build would not repeat them.
   enum class Made { kFailed, kWithMessages, kSilently };
 
   // Copies the file with the key `text` from the cache, or calls `make` and caches the file.
@@ -82,9 +84,11 @@ class Compiler {
   bool is_storage_failure(const ProcessResult &result);
   void pass_on(const Command &command, const std::string &text);
 
-  // Rewrites messages for the user: paths as typed, no lines about gufcc's own files.
+  // Rewrites messages for the user: paths become the paths as typed, and lines about gufcc's own
+  // files are removed.
   std::string readable(const std::string &text) const;
-  // The failed assertions of generate_call_probes and generate_rules, as messages for the user.
+  // Returns the messages of failed assertions of generate_call_probes and generate_rules, rewritten
+  // for the user.
   std::string call_complaints(const std::string &output) const;
   // Path of an intermediate file.
   std::filesystem::path work(const std::string &name) const { return work_ / name; }
@@ -107,10 +111,10 @@ class Compiler {
   const std::filesystem::path &headers() const { return headers_; }
   // -I and -D flags of the dialect and of the user.
   const Command &include_flags() const { return include_flags_; }
-  // Like the flags above, without the folder that shadows the system headers, for a compiler that
-  // includes system headers itself.
+  // Like include_flags(), without the folder that shadows the system headers. For a compiler such
+  // as nvcc that includes system headers itself.
   Command open_include_flags() const { return {include_flags_.begin() + 1, include_flags_.end()}; }
-  // Like the flags above, with the dialect's headers as system headers, which cause no warnings.
+  // Like include_flags(), with the dialect's headers as system headers, which cause no warnings.
   Command system_include_flags() const;
   // Every file that was read, except intermediate files.
   const std::set<std::string> &dependencies() const { return dependencies_; }

@@ -9,7 +9,8 @@
 
 namespace gufunc::gufcc {
 
-// "??->?" is a type string, and C++17 has no trigraphs. The flag is not part of the cache key.
+// A type string such as "??->?" looks like a trigraph, which C++17 does not have, so the warning is
+// disabled. The flag is not part of the cache key.
 inline constexpr char kNoTrigraphs[] = "-Wno-trigraphs";
 
 inline Command joined(std::initializer_list<Command> parts) {

@@ -78,7 +78,7 @@ constexpr Rewriting kRewritings[] = {
      "does not fit; write guf::cast<{1}>(x)"},
 };
 
-// Text to append to a clang message that is kept.
+// The text `what` is appended to a clang message that contains `part`.
 struct Advice {
   const char *part;
   const char *what;
@@ -213,7 +213,8 @@ void explain_precision_in_double(std::string *text) {
   }
 }
 
-// Removes clang's suggestion of another name, which is below the source line and its marks.
+// Removes clang's suggestion of another name, which clang prints below the source line and its
+// marks.
 void keep_source_line(std::string *source_lines) {
   const size_t marks = source_lines->find('\n');
   const size_t end = marks == std::string::npos ? marks : source_lines->find('\n', marks + 1);
@@ -297,7 +298,7 @@ std::vector<CompilerMessage> in_terms_of_kernels(std::vector<CompilerMessage> me
   for (size_t i = 0; i < messages.size(); ++i) {
     CompilerMessage &message = messages[i];
     if (message.kind.empty()) {
-      // such as "In file included from ...", "2 errors generated ..."
+      // Lines such as "In file included from ..." and "2 errors generated ..." are dropped.
       if (message.text.find(" generated") == std::string::npos &&
           !message.text.starts_with("In file included from")) {
         kept.push_back(message);

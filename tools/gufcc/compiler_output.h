@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translates messages of clang for authors of kernels: what a message means for a kernel, and what
-// to write instead.
+// Translates messages of clang for authors of kernels. A translated message states what is wrong
+// with the kernel and what to write instead.
 #ifndef GUFUNC_TOOLS_GUFCC_COMPILER_OUTPUT_H
 #define GUFUNC_TOOLS_GUFCC_COMPILER_OUTPUT_H
 
@@ -22,8 +22,8 @@ struct CompilerMessage {
 std::vector<CompilerMessage> read_messages(const std::string &output);
 std::string write_messages(const std::vector<CompilerMessage> &messages);
 
-// The loops of the functions that a compilation reaches, which decide what a conversion between
-// float and double means.
+// The floating-point type of the loops whose functions a compilation calls. It decides whether the
+// conversion from float to double or the conversion back is the mistake.
 enum class LoopKind { kAny, kFloat, kDouble };
 
 // Whether a message is about a conversion between float and double.

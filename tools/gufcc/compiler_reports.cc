@@ -57,7 +57,8 @@ std::string Compiler::readable(const std::string &text) const {
   return kept;
 }
 
-// The complaint about all parameters of a function is left out if another one names the parameter.
+// The complaint about all parameters of a function is left out if another complaint names the wrong
+// parameter.
 std::string Compiler::call_complaints(const std::string &output) const {
   constexpr std::string_view kAllParameters = ": expected parameters (";
   std::istringstream lines(output);
@@ -93,8 +94,9 @@ bool Compiler::report_calls(const Unit &unit) {
   return !found.empty();
 }
 
-// The compiler reports an error once per ISA level and from inside the generated loops. A probe
-// that calls each function once reports it at the line of the registration.
+// The compiler reports an error once per ISA level and from inside the generated loops. Therefore a
+// probe that calls each function once is compiled, which reports the error once, at the line of the
+// registration.
 void Compiler::report_failure(const Unit &unit, const std::string &output) {
   if (compile_failed_) return;
   compile_failed_ = true;
@@ -122,7 +124,7 @@ void Compiler::report_recursion(const Unit &unit, const std::set<std::string> &f
   const std::map<std::string, Place> places =
       find_symbols(unit, work_ / (unit.stem + "_with_lines.o"));
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (std::exchange(compile_failed_, true)) return;  // another level reported it
+  if (std::exchange(compile_failed_, true)) return;  // another ISA level has reported it
   for (const std::string &symbol : functions) {
     const auto place = places.find(symbol);
     diagnostics_->error(place == places.end() ? Place{sources_[0].typed} : place->second,

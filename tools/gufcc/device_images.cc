@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NVIDIA images of a unit are made one after the other because all come from the same PTX. The
-// AMD images are independent of each other. Slow steps use the object cache.
+// The NVIDIA images of a unit are made one after the other, because they usually share one PTX
+// text. The AMD images are independent of each other. Slow steps use the object cache.
 #include "device_images.h"
 
 #include "files.h"
@@ -54,9 +54,8 @@ bool DeviceImages::make_ptx(const DeviceUnit &unit, const Target &target,
                  !compiler_->read(file, &place->second))) {
     return false;
   }
-  // libdevice tests __CUDA_PREC_SQRT to choose correctly rounded square roots. clang does not
-  // define it, so the approximate instruction is replaced. clang's own square roots are correctly
-  // rounded.
+  // libdevice uses correctly rounded square roots only if __CUDA_PREC_SQRT is set. clang does not
+  // set it, so the approximate instruction, which only libdevice emits, is replaced here.
   replace_all(&place->second, "sqrt.approx.f32", "sqrt.rn.f32");
   *out = place->second;
   return true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device images: one per target and unit. The images of a unit are a family. They are packed into
-// frames for the module's table.
+// Makes device images, one per target and unit. The images of a unit are a family. All images are
+// packed into frames for the module's table.
 #ifndef GUFUNC_TOOLS_GUFCC_DEVICE_IMAGES_H
 #define GUFUNC_TOOLS_GUFCC_DEVICE_IMAGES_H
 
@@ -16,7 +16,7 @@ struct PlainImage {
   std::string bytes;
 };
 
-// The input of one family.
+// The input from which the images of one family are compiled.
 struct DeviceUnit {
   uint32_t family = 0;
   std::string source;                // as typed
@@ -36,7 +36,8 @@ class DeviceImages {
         diagnostics_(diagnostics),
         tools_(options, compiler, work_, diagnostics) {}
 
-  // Keeps the targets that can be compiled. Returns false as DeviceTools::locate does.
+  // Keeps the targets that can be compiled. Returns false in the cases in which DeviceTools::locate
+  // does.
   bool choose(std::vector<Target> targets);
 
   bool requested() const { return !targets_.empty(); }
@@ -47,8 +48,9 @@ class DeviceImages {
   // Packs the images into frames, which are written to the folder of intermediate files.
   bool pack(int workers);
 
-  const std::vector<PlainImage> &images() const { return images_; }  // by target, then family
-  const std::vector<ImageRow> &rows() const { return rows_; }        // the same images, packed
+  // Sorted by target, then by family.
+  const std::vector<PlainImage> &images() const { return images_; }
+  const std::vector<ImageRow> &rows() const { return rows_; }  // the same images, packed
   const std::vector<std::filesystem::path> &frames() const { return frames_; }
 
  private:

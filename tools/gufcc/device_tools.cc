@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernel compiler makes PTX for the oldest architecture, in a PTX version that drivers since
-// r418 accept; ptxas raises it. lld links AMD's code objects as raw ELF.
+// r418 accept. For later architectures, ptxas assembles this PTX. lld links AMD's code objects as
+// raw ELF.
 #include "device_tools.h"
 
 #include <cstdlib>
@@ -38,9 +39,10 @@ fs::path first_file(const std::vector<fs::path> &candidates) {
   return {};
 }
 
-// ocml reads these constants while it is optimized, and code that they exclude is removed. This
-// requires constants in the module itself, with linkage that allows their removal. The constants
-// that ship with the library lack new ISAs.
+// Returns LLVM IR with the constants that configure ocml. The optimizer reads the constants and
+// removes code of ocml that they exclude. It can do this only if the module itself defines the
+// constants, with a linkage that allows their removal. The constants that ship with ocml lack new
+// ISAs.
 std::string constants_text(const Target &target) {
   const auto line = [](const char *name, const char *type, int value, int align) {
     return fmt::format(
@@ -66,7 +68,7 @@ DeviceTools::Lack DeviceTools::find_ptxas() {
   if (ptxas_.empty()) return {"no ptxas: use --ptxas FILE or --cuda-home DIR"};
   const ProcessResult version = run_process({ptxas_, "--version"});
   if (version.status != 0) return {fmt::format("'{}' does not run", ptxas_), named};
-  // In "ptxas: NVIDIA (R) ..." the prefix is the name by which ptxas was called.
+  // Removes the prefix of "ptxas: NVIDIA (R) ...", which is the name by which ptxas was called.
   ptxas_version_ =
       version.output.substr(std::min(version.output.find(": "), version.output.size()));
   return {};
@@ -211,8 +213,8 @@ void DeviceTools::add_clang_ptx(Compiler::Unit *unit) const {
   unit->stack_key = libdevice_hash_;
 }
 
-// nvcc links its own libdevice. -w: its warnings are about branches that no template argument
-// reaches, and the kernel compiler already reports the warnings about kernels.
+// nvcc links its own libdevice. -w suppresses its warnings: they are about branches that no
+// template argument reaches, and the kernel compiler already reports the warnings about kernels.
 void DeviceTools::add_nvcc_ptx(bool fast, Compiler::Unit *unit) const {
   unit->command = {nvcc_, "-x", "cu", "-std=c++17", "-O3", "-w", "-arch=compute_75"};
   unit->command.emplace_back(fast ? "-fmad=true" : "-fmad=false");

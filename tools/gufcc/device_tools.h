@@ -26,14 +26,15 @@ class DeviceTools {
 
   // ptxas and its flags for a target, without files.
   Command ptxas_command(const Target &target) const;
-  // What the output of ptxas depends on besides the PTX: flags and version, not its path.
+  // The flags and the version of ptxas, on which its output depends besides the PTX. The path of
+  // ptxas is not part of the key.
   std::string ptxas_key(const Target &target) const;
 
  private:
-  // Why targets of a kind cannot be made. `text` is empty if they can.
+  // Why the images for a kind of target cannot be made. `text` is empty if they can be made.
   struct Lack {
     std::string text;
-    bool was_named = false;  // on the command line: an error instead of a warning
+    bool was_named = false;  // by the command line, which makes it an error, not a warning
   };
   Lack find_ptx_maker();
   Lack find_nvcc();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of gufcc for the user: collected in order, printed in the format of compilers, and
-// limited in number. Each one is a single line, even if a file name contains a line feed.
+// Collects the messages of gufcc for the user in order, in the format of compilers, and limits
+// their number. Each message is a single line, even if a file name contains a line feed.
 #ifndef GUFUNC_TOOLS_GUFCC_DIAGNOSTIC_H
 #define GUFUNC_TOOLS_GUFCC_DIAGNOSTIC_H
 
@@ -15,7 +15,8 @@
 
 namespace gufunc::gufcc {
 
-// A location in the user's sources. An empty file: no location. Line 0: somewhere in the file.
+// A location in the user's sources. An empty `file` means that there is no location. Line 0 means
+// that the line is unknown.
 struct Place {
   std::string file;
   int line = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of an entry is in its own unit, which knows the size of the entry's block. The table
-// copies the records when the file is loaded.
+// The record of a device entry is defined in the unit of the entry, which knows the size of the
+// entry's block. The table copies the records when the file is loaded.
 #include "emulation_file.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ const Command kEmulationFlags = {"-x",
                                  "-fno-math-errno",
                                  "-w"};
 
-// Lower optimization keeps the memory accesses of the source. Reports contain source lines.
+// -O1 keeps the memory accesses of the source. -gline-tables-only adds source lines to reports.
 const Command kAsanFlags = {"-O1", "-fsanitize=address", "-gline-tables-only"};
 
 std::string unit_stem(const DeviceUnit &unit, Instrumentation instrumentation) {
@@ -51,7 +51,7 @@ Compiler::Unit emulator_unit(const DeviceUnit &unit, Instrumentation instrumenta
   return made;
 }
 
-// SHA-256 as the bytes of an initializer.
+// Returns the SHA-256 of `content` as the bytes of a C++ initializer.
 std::string digest_bytes(const std::string &content) {
   const std::string digits = ObjectCache::key(content);
   std::string text;
@@ -76,7 +76,7 @@ std::string emulation_table(const std::vector<DeviceUnit> &units,
     rows += fmt::format("  {{\"{}\", {}u, {{{}}}}},\n", image.target->name, image.bytes.size(),
                         digest_bytes(image.bytes));
   }
-  // C++ has no empty arrays, so one extra row follows the counted rows.
+  // C++ has no empty arrays, so each table has one more row than its count.
   return fmt::format(
       "#include <gufunc/kernel/work_item.hpp>\n"
       "extern \"C\" {{\n{}}}\n"

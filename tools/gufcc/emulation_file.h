@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The --emulate file of a module, for simulated devices: its device entries compiled for the host,
-// and the images that they correspond to (gufunc/kernel/work_item.hpp).
+// Makes the --emulate file of a module, which simulated devices load. It contains the device
+// entries compiled for the host, and the digests of the images to which the entries correspond
+// (gufunc/kernel/work_item.hpp).
 #ifndef GUFUNC_TOOLS_GUFCC_EMULATION_FILE_H
 #define GUFUNC_TOOLS_GUFCC_EMULATION_FILE_H
 

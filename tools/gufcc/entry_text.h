@@ -17,10 +17,10 @@ inline constexpr char kCalleeName[] = "guf_callee_";
 
 std::string quoted(const std::string &text);
 
-// "float &" of "float" and of "float &".
+// Returns "float &" for "float" and for "float &".
 std::string as_reference(const std::string &type);
 
-// "guf::f32, guf::f32"
+// Returns the C++ types of type letters, such as "guf::f32, guf::f32".
 std::string type_list(const std::string &letters);
 
 // One "guf::host::operand<guf::f32, guf::role::in, 0, 1>" per operand. `space` is host or device.

@@ -41,12 +41,13 @@ bool write_file(const std::filesystem::path &path, const std::string &text,
 bool find_output(const std::filesystem::path &typed, std::filesystem::path *out,
                  Diagnostics *diagnostics);
 
-// Atomically puts a copy of `from` where find_output points, also across file systems.
+// Atomically replaces the file that find_output returns for `typed` with a copy of `from`. The two
+// files may be on different file systems.
 bool move_into_place(const std::filesystem::path &from, const std::filesystem::path &typed,
                      Diagnostics *diagnostics);
 
-// Why a program that printed `output` could not write a file, such as "No space left on device"; ""
-// if it did not report that.
+// Returns the reason why a program that printed `output` could not write a file, such as "No space
+// left on device", or "" if `output` contains no such reason.
 std::string storage_failure(const std::string &output);
 
 void replace_all(std::string *text, const std::string &from, const std::string &to);

@@ -22,10 +22,10 @@ struct LoopRef {
 // Symbol of a host entry: "guf_ew_add_ff_f__v3".
 std::string host_entry_name(const Loop &loop, const Target &target);
 
-// Whether the loop also gets a reduce entry: (X, X) -> X. If the function is associative and
-// commutative, the tree reduction uses it, which regroups and reorders the elements.
+// Whether the loop also gets a fold entry, as loops (X, X) -> X do. If the function is associative
+// and commutative, the entry is a tree reduction, which regroups and reorders the elements.
 bool has_fold(const Function &function, const Loop &loop);
-// Symbol of a reduce entry: "guf_ew_add_ff_f_fd__v3".
+// Symbol of a fold entry: "guf_ew_add_ff_f_fd__v3".
 std::string fold_entry_name(const Loop &loop, const Target &target);
 
 // A translation unit that includes `source` and instantiates the host entries of each loop. The
@@ -38,9 +38,10 @@ std::string generate_probes(const std::string &source, const std::vector<LoopRef
 
 // A translation unit that reports wrong functions with failing static assertions, at the line of
 // the registration: a function whose number of parameters differs from what its loop passes, or
-// whose result does not convert to the loop's output. The message follows kCallMark. Only the
-// compiler knows the result type: it is the first argument of a kTypeProbe, and replaces
-// kResultType in the message.
+// whose result does not convert to the loop's output. The message follows kCallMark. The message
+// contains the result type, which only the compiler knows: the assertion passes the type to a
+// template kTypeProbe, and gufcc reads it from clang's output and puts it in the place of
+// kResultType.
 std::string generate_call_probes(const std::string &source, const std::vector<LoopRef> &loops,
                                  const char *space = "host");
 inline constexpr char kCallMark[] = ": gufcc: ";
@@ -49,10 +50,10 @@ inline constexpr char kResultType[] = "%TYPE%";
 // Prefix of the names of probes.
 inline constexpr char kProbeName[] = "guf_probe_";
 
-// A translation unit with the assertions of generate_call_probes, with further assertions about
-// parameters and results that are narrower than their loop or are not writable, and with one call
-// of each function (from device code if on_devices). It does not compile if some backend would
-// refuse the source.
+// A translation unit with the assertions of generate_call_probes, with further assertions that fail
+// for a parameter or a result that is narrower than the loop's type or is not writable, and with
+// one call of each function (from device code if on_devices). It does not compile if some backend
+// would refuse the source.
 std::string generate_rules(const std::string &source, const std::vector<LoopRef> &loops,
                            const std::vector<const RawKernel *> &kernels, bool on_devices);
 
@@ -67,14 +68,14 @@ struct DeviceEntries {
   std::vector<const RawKernel *> kernels;
 };
 
-// Why a loop cannot run on devices ("13 operands, at most 12"); "" if it can.
+// Returns why a loop cannot run on devices ("13 operands, at most 12"), or "" if it can.
 std::string why_not_on_devices(const Function &function, const Loop &loop);
 
 // A translation unit with the device entries of each loop, for every device compiler.
 std::string generate_device_entries(const std::string &source, const DeviceEntries &entries);
 
-// Symbols of these entries; symbol of an entry's record in the --emulate file (work_item.hpp,
-// emulated_kernel).
+// The symbols of the device entries, and the symbol of the record that the --emulate file contains
+// for an entry (work_item.hpp, emulated_kernel).
 std::vector<std::string> device_entry_names(const DeviceEntries &entries);
 std::string emulation_record_name(const std::string &entry);
 

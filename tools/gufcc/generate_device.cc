@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device entries: one per loop and matching row of kRows. A new kind of entry is a new row; an
-// entry of a new dialect class also needs a new case in class_text.
+// Generates device entries. A loop gets one entry for each row of kRows whose `when` accepts the
+// loop. A new kind of entry needs a new row, and a new case in class_text if it uses a new class of
+// the dialect.
 #include "entry_text.h"
 #include "generate.h"
 #include "kernel_entries.h"
@@ -16,7 +17,7 @@ constexpr const char *kClassWords[] = {"elementwise", "generalized", "fold", "mi
 struct EntryRow {
   const char *suffix;   // end of the symbol, after the loop's stem
   EntryClass of;        // class of the method
-  const char *method;   // its arguments: block, base addresses, shared memory, as the row requests
+  const char *method;   // called with the block and with what the row requests
   const char *block;    // member type of the class, passed by value
   const char *threads;  // maximum threads of a block
   bool (*when)(const Function &function, const Loop &loop);
@@ -32,7 +33,7 @@ bool is_elementwise(const Function &function, const Loop & /*loop*/) {
 bool is_cooperative(const Function &function, const Loop &loop) {
   return function.generalized() && loop.cooperative;
 }
-// The `lanes` entry has no group memory, so it is only for functions that use none.
+// The `lanes` entry has no group memory, so only functions that use no group memory get one.
 bool is_cooperative_without_memory(const Function &function, const Loop &loop) {
   return is_cooperative(function, loop) && !loop.declares_shared;
 }
@@ -40,20 +41,20 @@ bool is_of_one_thread(const Function &function, const Loop &loop) {
   return function.generalized() && !(loop.cooperative && loop.declares_shared);
 }
 
-// (X, X) -> X of an operator whose elements may be regrouped.
+// Whether a loop is (X, X) -> X and its function allows regrouping the elements of a reduction.
 bool has_tree(const Function &function, const Loop &loop) {
   return has_fold(function, loop) && function.associative && function.commutative;
 }
-// (X, X) -> X of any other operator, whose methods must combine from left to right.
+// Whether a loop is (X, X) -> X of another function, whose reductions combine from left to right.
 bool has_left_fold(const Function &function, const Loop &loop) {
   return has_fold(function, loop) && !has_tree(function, loop);
 }
-// (X, Y) -> X
+// Whether a loop is (X, Y) -> X.
 bool has_mixed_fold(const Function &function, const Loop &loop) {
   return !function.generalized() && loop.inputs.size() == 2 && loop.outputs.size() == 1 &&
          find_letter(loop.inputs[0]) == find_letter(loop.outputs[0]) && !has_fold(function, loop);
 }
-// X -> X
+// Whether a loop is X -> X.
 bool has_unary_fold(const Function &function, const Loop &loop) {
   return !function.generalized() && loop.inputs.size() == 1 && loop.outputs.size() == 1 &&
          find_letter(loop.inputs[0]) == find_letter(loop.outputs[0]);
@@ -111,7 +112,7 @@ std::string class_text(EntryClass of, const Function &function, const Loop &loop
   return {};
 }
 
-// The call inside an entry.
+// The parts of an entry and of the call that it contains.
 struct EntryCall {
   std::string name;      // name of the entry
   std::string block;     // type of the block
@@ -165,8 +166,7 @@ std::string device_entry_text(const EntryCall &call) {
       call.accepts_shared ? "extern __attribute__((shared, aligned(16))) char guf_shared[]; " : "");
 }
 
-// Hides an entry that OpenCL C++ cannot compile. A class whose first entry is hidden is undefined
-// there.
+// Hides the text of an entry from OpenCL C++ if that language cannot compile the entry.
 std::string for_device_compilers(const EntryRow &row, const std::string &text) {
   return row.in_opencl ? text : "#if !defined(GUF_OPENCL)\n" + text + "#endif\n";
 }
@@ -198,7 +198,7 @@ std::string loop_entries(const Function &function, const Loop &loop, int number)
   return text;
 }
 
-// Uses the line number of the registration.
+// Returns a struct whose call of the user's function has the line number of the registration.
 std::string plain_callee(const PlainEntry &entry, const std::string &name) {
   const bool shared = entry.accepts_shared;
   return fmt::format(

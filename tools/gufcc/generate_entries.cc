@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entries call the user's function with the line number of its registration. An error in the
-// arguments is reported at the registration, an error in the formula at the formula.
+// Entries call the user's function on a line that has the number of the registration. Therefore the
+// compiler reports an error in the parameters at the registration, and an error in the body of the
+// function at its own line.
 #include <gufunc/status.h>
 
 #include "entry_text.h"
@@ -19,7 +20,8 @@ std::string entry_text(const std::string &name, const std::string &type, bool ma
       may_fail ? fmt::format("return {} ? {} : {}", call, +GUF_E_VALUE, +GUF_OK) : call);
 }
 
-// Returns the complete reduce type only if the elements may be regrouped.
+// Returns the class of the fold entry. guf::host::chain combines from left to right, and
+// guf::host::fold, the tree reduction, is only for functions that allow regrouping the elements.
 std::string fold_type(const Function &function, const Loop &loop, const std::string &callee,
                       const char *promised) {
   const char *storage = find_letter(loop.inputs[0])->storage;

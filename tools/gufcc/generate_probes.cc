@@ -26,7 +26,7 @@ std::string describe_parameters(const Function &function, const Loop &loop) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// Arguments for a call with the first `count` types, as writable references.
+// Returns the arguments of a call with the first `count` types, as writable references.
 std::string references(const std::vector<std::string> &types, size_t count) {
   std::string list;
   for (size_t i = 0; i < count; ++i) {
@@ -77,8 +77,8 @@ std::string generate_probes(const std::string &source, const std::vector<LoopRef
 
 namespace {
 
-// Assertions about the result of an elementwise function with one output: guf::cast must convert
-// it.
+// Templates for assertions about an elementwise function. guf_probe_type_converts is false if
+// guf::cast cannot convert the result to the type of the output.
 constexpr char kResults[] = R"(
 template <class T> T guf_probe_value();
 template <class R>
@@ -104,8 +104,9 @@ template <class F, class> constexpr bool guf_probe_type_unknown =
     guf::is_same<F, guf_probe_no_type>::value;
 )";
 
-// Checks that an elementwise function accepts its arguments, if `is_called` is the condition that
-// it accepts these or another number of arguments.
+// Returns an assertion that an elementwise function accepts the arguments that its loop passes.
+// `is_called` is a condition that is true if the function accepts them, or accepts another number
+// of arguments, which has its own message.
 std::string signature_probe(const Loop &loop, const std::string &name,
                             const std::string &is_called) {
   std::vector<std::string> parameters;
@@ -131,7 +132,7 @@ std::string signature_probe(const Loop &loop, const std::string &name,
       kEntriesFile);
 }
 
-// Checks the result type, for a call whose parameters are correct.
+// Returns an assertion about the result type of a call whose parameters are correct.
 std::string result_probe(const Loop &loop, const std::string &arguments) {
   const TypeLetter &output = *find_letter(loop.outputs[0]);
   return fmt::format(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generates a translation unit for each unit of the module. It does not compile if the source
-// breaks a rule of some backend. It contains static assertions about parameters and results, and a
-// device function that calls each registered function once.
+// Generates a translation unit for each unit of the module. The translation unit does not compile
+// if the source breaks a rule of some backend. It contains static assertions about parameters and
+// results, and a device function that calls each registered function once.
 #include <algorithm>
 
 #include "entry_text.h"
@@ -12,8 +12,9 @@
 namespace gufunc::gufcc {
 namespace {
 
-// guf_probe_only<T> converts to T only, so only a parameter of exactly that type accepts it; in
-// braces, no template argument is deduced from it. guf_probe_ref<T> is not a T but converts to T &.
+// guf_probe_only<T> converts to T only, so only a parameter of type T accepts it. Where it is
+// passed in braces, no template argument is deduced from it, so that a template does not accept it.
+// guf_probe_ref<T> is not a T but converts to T &.
 constexpr char kParameters[] = R"(
 struct guf_probe_any { template <class T> operator T() const; };
 template <class T> struct guf_probe_only {
@@ -136,7 +137,7 @@ class LoopRules {
   }
   std::string loop_name() const { return fmt::format("'{}->{}'", loop_.inputs, loop_.outputs); }
 
-  // A struct whose takes<A>(0) reports whether the function accepts an A as this parameter.
+  // Returns a struct whose takes<A>(0) reports whether the function accepts an A as this parameter.
   std::string taker(size_t parameter, bool in_braces) const {
     std::string arguments;
     for (size_t i = 0; i < types_.size(); ++i) {
@@ -146,7 +147,7 @@ class LoopRules {
                                     : fmt::format("guf_probe_value<{}>()", as_reference(types_[i]));
       arguments += i == parameter && in_braces ? "{" + value + "}" : value;
     }
-    std::string proxies;  // accepted only by a template
+    std::string proxies;  // for is_overloaded: only a template accepts them
     for (size_t i = 0; i < types_.size(); ++i) {
       const bool is_input = i < loop_.inputs.size();
       proxies += fmt::format("{}guf_probe_value<{}>()", i == 0 ? "" : ", ",
@@ -195,7 +196,8 @@ class LoopRules {
                                what, parameter + 1, spelling));
   }
 
-  // Checks the result of a call that compiles. Other checks report a call that does not.
+  // Returns an assertion about the result of a call. It holds for a call that does not compile,
+  // which other checks report.
   std::string result() const {
     const TypeLetter &letter = *find_letter(loop_.outputs[0]);
     const bool may_cast = loop_.inputs.size() == 1 && loop_.inputs != loop_.outputs;
@@ -234,7 +236,8 @@ class LoopRules {
   const std::vector<std::string> types_;
 };
 
-// With on_devices, the compiler checks every function that this call reaches as device code.
+// Returns a function that calls the user's function once. If it is a device function, the compiler
+// checks every function that the call reaches as device code.
 std::string called_once(const Function &function, const Loop &loop, const char *space, int number) {
   const std::string callee = fmt::format("{}{}", kCalleeName, number);
   std::vector<std::string> parameters, arguments;

@@ -42,7 +42,8 @@ std::string flag_list(const Function &function) {
   return flags;
 }
 
-// Entries of an image: the entries of the loops in order, then the reduce entries in order.
+// The numbers of entries of an image. The entries of the loops come first, and then the fold
+// entries, both in the order of the loops.
 struct EntryCount {
   int kernels = 0, folds = 0;
 };
@@ -58,8 +59,8 @@ EntryCount count_entries(const Module &module) {
   return count;
 }
 
-// The arrays of one function: types and loops, and roles if they differ from the default. `next`
-// holds the entry numbers of the next loop, and is advanced.
+// Returns the arrays of one function: types and loops, and roles if they differ from the default.
+// `next` contains the entry numbers for the next loop; this function advances them.
 std::string function_arrays(const Function &function, size_t index, EntryCount *next) {
   std::string text, loops;
   for (size_t i = 0; i < function.loops.size(); ++i) {

@@ -131,7 +131,8 @@ int run(int argc, char **argv) {
 }  // namespace
 
 int main(int argc, char **argv) {
-  // A file that exceeds RLIMIT_FSIZE is an error, here and in the compilers, and not a signal.
+  // Writing a file beyond RLIMIT_FSIZE is an error instead of a signal, in gufcc and in the
+  // compilers that it runs.
   std::signal(SIGXFSZ, SIG_IGN);
   std::set_new_handler(nullptr);  // from here on std::bad_alloc is caught
   try {

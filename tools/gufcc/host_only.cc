@@ -14,13 +14,14 @@
 namespace gufunc::gufcc {
 namespace {
 
-// Functions that compilers call implicitly. For modules the C library and libgcc define them;
-// device compilers generate such code inline.
+// Functions that compilers call implicitly. The C library and libgcc define them for host code, and
+// device compilers generate their code inline.
 const std::set<std::string> kOfTheCompiler = {
     "memcpy",   "memmove",  "memset",    "memcmp",    "bcmp",
     "__divti3", "__modti3", "__udivti3", "__umodti3", "_GLOBAL_OFFSET_TABLE_"};
 
-// Symbols that variables and static objects add.
+// Symbols that the compiler adds for variables and static objects. They are reported only if there
+// is no other finding, because they do not name the cause.
 const std::set<std::string> kImplied = {"__cxa_atexit",        "__dso_handle",
                                         "__tls_get_addr",      "__cxa_guard_acquire",
                                         "__cxa_guard_release", "__cxa_guard_abort"};
@@ -103,7 +104,7 @@ void find_function_addresses(const ObjectFile &object, std::vector<HostOnly> *fo
     const ObjectFile::Symbol *symbol = &object.symbols()[ELF64_R_SYM(relocation.entry.r_info)];
     if (!is_function_section(object.section_of(*symbol))) continue;
     if (ELF64_ST_TYPE(symbol->entry.st_info) == STT_SECTION) {
-      // PC-relative offsets count from the end of the four bytes.
+      // PC-relative offsets count from the end of the relocation's four bytes.
       const auto offset = static_cast<uint64_t>(relocation.entry.r_addend + (in_code ? 4 : 0));
       symbol = object.symbol_at(symbol->entry.st_shndx, offset, STT_FUNC);
       if (symbol == nullptr) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds code in a compiled kernel that only a host can run: it would build for the cpu but for no
-// device.
+// Finds code in a compiled kernel that only a host can run. Such code would compile for the cpu but
+// for no device.
 #ifndef GUFUNC_TOOLS_GUFCC_HOST_ONLY_H
 #define GUFUNC_TOOLS_GUFCC_HOST_ONLY_H
 
@@ -21,7 +21,7 @@ struct HostOnly {
 // can run the code. may_print allows calls of printing functions.
 std::vector<HostOnly> find_host_only(const ObjectFile &object, bool may_print = false);
 
-// "f(float)" of "_Z1ff". C names are returned unchanged.
+// Returns "f(float)" for "_Z1ff". C names are returned unchanged.
 std::string demangled(const std::string &symbol);
 
 }  // namespace gufunc::gufcc

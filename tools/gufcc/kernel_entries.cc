@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Only the compiler knows the parameter types of a kernel. A separate unit defines them as a record
-// that the table points to. The entries unpack the launch arguments with templates of the dialect
-// (gufunc/kernel/raw_entry.hpp).
+// Only the compiler knows the parameter types of a kernel. A separate translation unit defines a
+// record of the types, to which the table points. The entries unpack the launch arguments with
+// templates of the dialect (gufunc/kernel/raw_entry.hpp).
 #include "kernel_entries.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace gufunc::gufcc {
 namespace {
 
 constexpr char kKernelKeys[] = "name= doc= fp= threads= shared=";
-constexpr uint32_t kMostThreads = 1024;       // threads of a block, for both vendors
-constexpr uint32_t kMostShared = 227 * 1024;  // bytes of a block, any device
+constexpr uint32_t kMostThreads = 1024;       // threads of a block, on devices of both vendors
+constexpr uint32_t kMostShared = 227 * 1024;  // shared bytes of a block, on any device
 constexpr size_t kMostText = 4096;
 
 bool read_number(const Place &place, const std::string &key, const std::string &value, uint32_t low,
@@ -64,7 +64,7 @@ std::string signature_of(const RawKernel &kernel) {
   return fmt::format("guf::raw::signature<decltype(&::{})>", kernel.callee);
 }
 
-// Uses the line number of the registration.
+// Returns a template whose call of the kernel has the line number of the registration.
 std::string invoke_text(const RawKernel &kernel) {
   return fmt::format(
       "# {} {}\n"
@@ -138,7 +138,8 @@ std::string device_kernel_callee(const RawKernel &kernel, const std::string &cal
 std::string kernel_call_probes(const std::vector<const RawKernel *> &kernels) {
   constexpr int kMostParameters = 32;
   if (kernels.empty()) return {};
-  // Without the assertions of the dialect, whose errors would point at its own lines.
+  // The text uses none of the dialect's own assertions, because their errors would point at lines
+  // of the dialect.
   std::string text = "#include <gufunc/raw_kernel.hpp>\n";
   for (const RawKernel *kernel : kernels) {
     const std::string form = signature_of(*kernel);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw kernels: parsing of their registrations, and generation of their entries.
+// Parses the registrations of raw kernels, and generates their entries.
 #ifndef GUFUNC_TOOLS_GUFCC_KERNEL_ENTRIES_H
 #define GUFUNC_TOOLS_GUFCC_KERNEL_ENTRIES_H
 
@@ -16,12 +16,12 @@ std::string kernel_entry_name(const RawKernel &kernel, const Target &target);
 // Symbol of the parameter record, which the table points to.
 std::string kernel_parameters_name(const RawKernel &kernel);
 
-// Text to append to the other host entries of a source.
+// Returns the text that is appended to the other host entries of a source.
 std::string host_kernel_entries(const std::vector<const RawKernel *> &kernels,
                                 const Target &target);
 
-// The struct that a device entry uses: `callee::call` is called, `callee::arguments` is passed by
-// value.
+// Returns the struct `callee` that a device entry uses. The entry receives a `callee::arguments` by
+// value and calls `callee::call`.
 std::string device_kernel_callee(const RawKernel &kernel, const std::string &callee);
 
 // Static assertions with the line numbers of the registrations (see generate_call_probes).

@@ -7,7 +7,7 @@
 namespace gufunc::gufcc {
 namespace {
 
-// Functions of the C math library for double that guf:: also has; `round` is guf::rint.
+// Functions of the C math library for double that guf:: also has. For `round` it has guf::rint.
 const std::set<std::string> kMathematics = {
     "acos",     "acosh", "asin",  "asinh", "atan", "atan2",     "atanh", "cbrt",      "ceil",
     "copysign", "cos",   "cosh",  "erf",   "erfc", "exp",       "exp2",  "expm1",     "fabs",
@@ -54,7 +54,7 @@ struct NameRow {
   const char *advice;
 };
 
-// Functions.
+// Advice for functions.
 constexpr NameRow kFunctions[] = {
     {"printf puts putchar fprintf fputs fputc fwrite putc vprintf perror", kPrinting},
     {"malloc calloc realloc free aligned_alloc _Znwm _Znam _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm", kMemory},
@@ -80,7 +80,7 @@ constexpr NameRow kFurtherFunctions[] = {
     {"qsort bsearch sort stable_sort nth_element", "write the loop in this source, as GUF_DEVICE"},
 };
 
-// Macros, types, variables, templates and names of CUDA and HIP.
+// Advice for macros, types, variables, templates and names of CUDA and HIP.
 constexpr NameRow kNames[] = {
     {"INFINITY HUGE_VAL HUGE_VALF", "write T(guf::inf)"},
     {"NAN", "write T(guf::nan)"},
@@ -152,7 +152,7 @@ std::string find_in(const NameRow (&rows)[N], const std::string &name) {
   return {};
 }
 
-// "use guf::sin" of "sin", "sinf" and "sinl"; "" of other functions.
+// Returns "use guf::sin" for "sin", "sinf" and "sinl", and "" for other functions.
 std::string advice_for_mathematics(const std::string &name) {
   std::string base = name;
   if (!kMathematics.contains(base) && base.size() > 1 && (base.back() == 'f' || base.back() == 'l'))

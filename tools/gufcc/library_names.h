@@ -12,11 +12,11 @@ bool is_printing(const std::string &function);
 // Whether the host's libraries define a function for which advice_for_function has advice.
 bool is_library_function(const std::string &name);
 
-// What to use instead of a function that only the host has.
+// Returns what to use instead of a function that only the host has.
 std::string advice_for_function(const std::string &name);
 
-// What to use instead of any name of a library: a function, macro, type or variable, without
-// namespace. Returns "" for an unknown name.
+// Returns what to use instead of the name of a function, macro, type or variable of a library. The
+// name has no namespace. Returns "" for an unknown name.
 std::string advice_for_name(const std::string &name);
 
 }  // namespace gufunc::gufcc

@@ -26,7 +26,8 @@ class ObjectFile {
     Elf64_Rela entry = {};
   };
 
-  // Returns false if the bytes are not such a file, or if anything in it is out of bounds.
+  // Returns false if the bytes are not such an ELF file, or if anything in the file is out of
+  // bounds.
   bool parse(std::string bytes);
 
   const std::vector<Section> &sections() const { return sections_; }

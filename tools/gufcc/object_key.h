@@ -7,12 +7,13 @@
 
 namespace gufunc::gufcc {
 
-// Flags that an object depends on besides its preprocessed text. Preprocessing has used up folders
-// and definitions, and warnings do not change the object. With debug information all flags count.
+// Returns the flags that an object depends on besides its preprocessed text. -I and -D are left
+// out, because preprocessing has applied them, and so are warning flags. With debug information,
+// the object depends on all flags.
 std::string flags_of_the_key(const Compiler::Unit &unit);
 
-// Whether a text contains source locations that the compiler fills in. Preprocessed text has no
-// line markers otherwise.
+// Whether a preprocessed text uses builtins that the compiler replaces by source locations, such as
+// __builtin_LINE. Without debug information, only such a text is preprocessed with line markers.
 bool requests_stack_check(const std::string &text);
 
 }  // namespace gufunc::gufcc

@@ -13,19 +13,21 @@ struct Options {
   std::string output;
   std::string name;  // name of the module; empty: from the output
   std::string targets = "all";
-  std::string checks;  // "nvptx64,amdgcn,opencl,gcc": compile for or with these, write nothing
+  // Such as "nvptx64,amdgcn,opencl,gcc". Compiles for each target or with each compiler of the
+  // list, and writes no module.
+  std::string checks;
   std::string depfile;
   std::string cache_dir;
   std::string compiler;
   std::string emulate;       // --emulate file to write (emulation_file.h); empty: none
-  std::string emulate_asan;  // the instrumented one; empty: none
+  std::string emulate_asan;  // --emulate file with AddressSanitizer; empty: none
   std::string ptxas;         // empty: from cuda_home, or on the PATH
   std::string cuda_home;     // CUDA toolkit; empty: the toolkit of ptxas
   bool nvcc = false;         // nvcc instead of the kernel compiler makes PTX
-  std::string rocm_bitcode;  // folder with ocml.bc; empty: the usual ones
+  std::string rocm_bitcode;  // folder with ocml.bc; empty: the usual folders
   std::vector<std::string> include_dirs, definitions;
   bool object = false;
-  bool compress = true;  // device images
+  bool compress = true;  // for device images
   bool list = false;
   bool fast = false;
   bool no_cache = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// posix_spawn with one pipe for stdout and stderr, to keep the order of a compiler's messages.
+// Uses posix_spawn with one pipe for stdout and stderr, to keep the order of a compiler's messages.
 #include "process.h"
 
 #include <fcntl.h>
@@ -40,7 +40,8 @@ ProcessResult failed(const char *what, const Command &command, int error) {
   return {-1, fmt::format("cannot {} {}: {}\n", what, command[0], std::strerror(error)), error};
 }
 
-// Starts a program without standard input, with both outputs to `output`. Returns 0 or an errno.
+// Starts a program without standard input, whose stdout and stderr are redirected to `output`.
+// Returns 0 or an errno.
 int start(char *const *argv, int output, pid_t *child) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checks that the library makes when it loads a reduction, reported at the line of the
-// registration.
+// Makes the checks that the library makes when it loads a module with a reduction, and reports
+// failures at the line of the registration.
 #include "reduction_parts.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions with a user-defined accumulator: a registration names the functions that merge and
-// finish accumulators.
+// Checks reductions with a user-defined accumulator, whose registrations name the functions that
+// merge and finish accumulators.
 #ifndef GUFUNC_TOOLS_GUFCC_REDUCTION_PARTS_H
 #define GUFUNC_TOOLS_GUFCC_REDUCTION_PARTS_H
 

@@ -10,7 +10,7 @@
 
 namespace gufunc::gufcc {
 
-// A registration as written, with adjacent string literals joined.
+// A registration as the source spells it, with adjacent string literals joined.
 struct RawRegistration {
   Place place;
   std::string kind;      // "ufunc", "gufunc", "kernel", "entry"
@@ -46,7 +46,7 @@ struct PlacedText {
 struct Function {
   std::string name;
   std::string signature;  // empty: elementwise
-  // Generalized functions: the distinct core dimensions of each operand.
+  // The distinct core dimensions of each operand, for generalized functions.
   std::vector<std::vector<int>> core_dims;
   std::vector<Role> roles;  // one per operand
   bool roles_given = false;
@@ -100,16 +100,17 @@ struct Module {
 bool build_module(const std::vector<RawRegistration> &raw, Module *module,
                   Diagnostics *diagnostics);
 
-// Checks that the inputs alone select a loop, which the library requires of modules. The cpu
-// plugin's own casts, which are linked in and not loaded, are also selected by their output.
+// Checks that no two loops of a function have the same inputs, because the library selects a loop
+// of a module by its inputs alone. The casts of the cpu plugin are an exception: they are linked in
+// instead of loaded, and the library selects them by input and output.
 bool check_choice(const Module &module, Diagnostics *diagnostics);
 
 // Whether a text consists of letters, digits and _, and does not start with a digit.
 bool is_identifier(const std::string &text);
-// "ns::f<3>" is called as written and registered as "f".
+// Returns the name under which a function is registered: "f" for "ns::f<3>".
 std::string last_component(const std::string &function);
 
-// The type letters in the order of the documentation, and their types.
+// A type letter and its type. The letters are in the order of the documentation.
 struct TypeLetter {
   char letter;
   char identifier;       // in symbol names

@@ -20,7 +20,8 @@ void take_form(const op::Signature &form, Function *function) {
   }
 }
 
-// Additional checks: the parser accepts more, because a table may leave the role of an output open.
+// Checks the roles more strictly than the parser, which accepts module tables that leave the role
+// of an output open.
 bool check_roles(const Place &place, const RegistrationOptions &options, const Function &function,
                  Diagnostics *diagnostics) {
   for (size_t i = static_cast<size_t>(function.nin); i < options.roles.size(); ++i) {

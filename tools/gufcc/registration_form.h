@@ -9,14 +9,14 @@
 
 namespace gufunc::gufcc {
 
-// Generalized functions: reads operand counts, core dimensions, rules and roles.
+// Reads the operand counts, core dimensions, rules and roles of a generalized function.
 bool read_form(const Place &place, const std::string &signature, const RegistrationOptions &options,
                Function *function, Diagnostics *diagnostics);
 
-// Elementwise functions: the types have already set the operand counts.
+// Reads the form of an elementwise function, whose operand counts its types have already set.
 bool read_elementwise_form(const Place &place, Function *function, Diagnostics *diagnostics);
 
-// The signature of a function that one of the above has read.
+// Returns the signature of a function that read_form or read_elementwise_form has read.
 op::Signature form_of(const Function &function);
 
 }  // namespace gufunc::gufcc

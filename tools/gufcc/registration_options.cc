@@ -42,7 +42,7 @@ std::string nearest_key(const std::string &key) {
   return nearest.empty() ? "" : fmt::format(" did you mean '{}'?", nearest);
 }
 
-// Finds the field of a key without a value; NULL for other keys.
+// Finds the field of a key that has no value. Returns NULL for other keys.
 bool *find_flag(const std::string &key, RegistrationOptions *options) {
   if (key == "inplace_safe") return &options->inplace_safe;
   if (key == "commutative") return &options->commutative;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles for an AMD device, because that front end detects what devices lack: calls of functions
+// Compiles for an AMD device, because clang then detects what devices lack: calls of functions
 // without GUF_DEVICE, variables, variable-length arrays, exceptions. Loops that no device can run
-// are compiled for the host. The code is not optimized: it contains each variable and each
+// are compiled for the host. The code is not optimized, so it contains each variable and each
 // conversion of the source.
 #include "rules_check.h"
 
@@ -32,8 +32,8 @@ const Command kWarnings = {"-Wall",
                            "-Wno-trigraphs",
                            "-Wno-pass-failed"};
 const Command kNoWarnings = {"-Wno-everything", "-Wno-trigraphs"};
-// Conversions between float and double. In a loop of float, the conversion to double is the
-// mistake, and the conversion back follows from it.
+// Warnings about conversions between float and double. In a loop of float, only the conversion to
+// double is reported, because the conversion back is a consequence of it.
 const Command kFloatPrecision = {"-Wdouble-promotion"};
 const Command kDoublePrecision = {"-Wdouble-promotion", "-Wimplicit-float-conversion",
                                   "-Wno-implicit-int-float-conversion"};
@@ -48,7 +48,8 @@ constexpr char kPrintingDeclarations[] =
 bool has_any(const Loop &loop, const char *letters) {
   return (loop.inputs + loop.outputs).find_first_of(letters) != std::string::npos;
 }
-// A conversion between float and double may be intended.
+// Whether a loop has operands of float and of double, so that a conversion between them may be
+// intended.
 bool mixes_floats(const LoopRef &ref) {
   return has_any(*ref.loop, "eEfF") && has_any(*ref.loop, "dD");
 }
@@ -64,7 +65,7 @@ std::vector<LoopRef> loops_of(const std::vector<LoopRef> &all, LoopKind kind) {
 
 // One compilation of a part of a unit.
 struct Pass {
-  std::string suffix;  // of the intermediate files
+  std::string suffix;  // suffix of the intermediate files
   std::vector<LoopRef> loops;
   std::vector<const RawKernel *> kernels;
   bool on_devices = true;
@@ -87,7 +88,9 @@ class Check {
   }
 
  private:
-  // In raw kernels and in loops of float and double, all conversions may be intended.
+  // Checks the loops and kernels that are compiled for devices, or those that are compiled for the
+  // host. In raw kernels, and in loops of both float and double, conversions between float and
+  // double may be intended, so they are not reported.
   bool check_half(const std::string &suffix, const std::vector<LoopRef> &loops,
                   const std::vector<const RawKernel *> &kernels, bool on_devices) {
     if (loops.empty() && kernels.empty()) return true;

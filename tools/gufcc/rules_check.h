@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks sources against the rules of all backends, independent of the targets, and prints the
-// compiler's warnings; the compilations for targets do not repeat them. Nothing is optimized, and
-// no vendor toolkit is needed.
+// compiler's warnings, which the compilations for targets do not repeat. The check runs no
+// optimizer and needs no vendor toolkit.
 #ifndef GUFUNC_TOOLS_GUFCC_RULES_CHECK_H
 #define GUFUNC_TOOLS_GUFCC_RULES_CHECK_H
 

@@ -56,8 +56,8 @@ class Scanner {
     return good;
   }
 
-  // Joins the tokens of one argument: the characters of a string argument, else the tokens. Stores
-  // the terminating ',' or ')' in `*end`.
+  // Reads one argument. `*text` is the content of a string argument, or the joined tokens of any
+  // other argument. Stores the terminating ',' or ')' in `*end`.
   bool argument(std::string *text, bool *is_string, char *end) {
     int open = 0;
     *is_string = false;
@@ -97,7 +97,7 @@ class Scanner {
         return diagnostics_->error(found.place, "registration of {}: cannot read its arguments",
                                    found.function);
       }
-      if (!is_string && text.empty() && end == ')') break;  // GUF_UFUNC(f): reported later
+      if (!is_string && text.empty() && end == ')') break;  // GUF_UFUNC(f), which is reported later
       if (!is_string) {
         return diagnostics_->error(found.place,
                                    "registration of {}: expected a string literal, got '{}'",
@@ -118,8 +118,9 @@ class Scanner {
     return diagnostics_->error(place, "{}", why_refused(name));
   }
 
-  // Refuses keywords whose use an object file does not show: the compiler removes unused
-  // allocations, and long double is a different type on every device. System headers may use them.
+  // Refuses keywords whose use cannot be found in an object file: the compiler removes unused
+  // allocations, and long double is a different type on every device. System headers may use these
+  // keywords.
   bool check_keyword(std::string_view previous, const Token &token) {
     const std::string_view text = token.text;
     if (tokens_.in_system_header()) return true;

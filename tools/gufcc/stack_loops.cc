@@ -11,7 +11,7 @@
 namespace gufunc::gufcc {
 
 Command show_code_flags(const std::string &folder) {
-  // The last pass over the whole module before the loop passes.
+  // recompute-globalsaa is the last pass over the whole module before the loop passes.
   return {"-mllvm", "-print-before=recompute-globalsaa", "-mllvm", "-ir-dump-directory=" + folder};
 }
 
@@ -19,9 +19,8 @@ bool lacks_code_flags(const std::string &output) {
   return output.find("Unknown command line argument '-ir-dump-directory") != std::string::npos;
 }
 
-// Functions run from "define ... {" to "}". A function is reported if it contains both a remaining
-// alloca and an access marked as independent; each generated loop is a separate
-// function.
+// A function extends from "define ... {" to "}". It is reported if it contains both a remaining
+// alloca and an access marked as independent; each generated loop is a separate function.
 std::set<int> find_stack_loops(std::string_view code) {
   std::set<int> callees;
   std::string_view definition;

@@ -57,7 +57,8 @@ Target amd(const AmdTarget &row) {
   return target;
 }
 
-// The highest level of this machine. Every x86-64 that the project supports has v2 or better.
+// Returns the highest ISA level of this machine. Every x86-64 processor that the project supports
+// has level v2 or higher.
 std::string host_level() {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
@@ -81,8 +82,8 @@ const std::vector<Target> &all_targets() {
   static const auto *const kTargets = [] {
     auto *all = new std::vector<Target>{
         host("v2"), host("v3"),
-        // By default clang prefers 256 bits for v4, for the sake of the first processors with
-        // AVX-512.
+        // Without this flag, clang prefers vectors of 256 bits for v4, because wider ones slow down
+        // the first processors with AVX-512.
         host("v4", {"-mprefer-vector-width=512"})};
     for (const int arch : {75, 80, 90, 100, 120}) {
       if (arch == 75) all->push_back(nvidia("ptx_", arch));
@@ -145,15 +146,15 @@ bool check_command(const std::string &name, const std::string &compiler, Command
             "-Xclang",   "-finclude-default-header",
             "-emit-llvm"};
   } else if (name == "gcc") {
-    // The lowest level, with the warnings that need optimization.
+    // Compiles for the lowest level, optimized because some warnings need optimization.
     *out = {"g++",       "-x",     "c++", "-std=c++17", "-march=x86-64-v2", "-fno-exceptions",
             "-fno-rtti", "-Werror"};
   } else {
     return diagnostics->usage_error("--check: '{}' is unknown; valid are nvptx64 amdgcn opencl gcc",
                                     name);
   }
-  // The code does not run, so each compiler uses its fastest level. Always-inlined functions are
-  // checked where they are inlined.
+  // The code does not run, so each compiler uses the optimization level with which it compiles
+  // fastest. Always-inlined functions are checked where they are inlined.
   out->push_back(name == "nvptx64" || name == "opencl" ? "-O0" : "-O1");
   out->insert(out->end(), {"-ffp-contract=off", "-Wall", "-Wextra"});
   return true;

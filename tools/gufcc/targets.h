@@ -31,9 +31,9 @@ const std::vector<Target> &all_targets();
 // Parses "x86-64-v2,sm_90", "all" (every host level) or "host" (the highest level of this machine).
 bool select_targets(const std::string &text, std::vector<Target> *out, Diagnostics *diagnostics);
 
-// Returns compiler and flags, without files, for a name of --check: `compiler` for nvptx64 and
-// amdgcn; clang-15 for opencl, because the output of later versions is not readable by OpenCL
-// drivers; g++ for gcc, which compiles host entries.
+// Returns the compiler and its flags, without files, for a name that --check accepts. The compiler
+// is `compiler` for nvptx64 and amdgcn, clang-15 for opencl, because OpenCL drivers cannot read the
+// output of later versions, and g++ for gcc, which compiles host entries.
 bool check_command(const std::string &name, const std::string &compiler, Command *out,
                    Diagnostics *diagnostics);
 

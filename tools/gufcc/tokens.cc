@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Preprocessing has removed the comments. The tokenizer distinguishes literals, names and other
-// text.
+// The tokenizer distinguishes literals, names and other text. It need not handle comments, because
+// preprocessing has removed them.
 #include "tokens.h"
 
 #include <cctype>
@@ -24,12 +24,13 @@ void Tokens::pass_newline() {
   if (!frames_.empty()) ++frames_.back().line;
 }
 
-// `# 12 "file" 1 3`: flag 1 enters a file, 2 returns to it, 3 marks a system header.
+// Reads a line marker such as `# 12 "file" 1 3`. Flag 1 means that the file is entered, 2 that the
+// preprocessor returns to it, and 3 that it is a system header.
 void Tokens::line_marker() {
   const size_t end = std::min(text_.find('\n', at_), text_.size());
   std::string_view line = text_.substr(at_, end - at_);
   if (line.starts_with("#pragma clang attribute")) {
-    at_ += std::string_view("#pragma").size();  // its attributes are tokens to check
+    at_ += std::string_view("#pragma").size();  // the attributes in it are checked as tokens
     return;
   }
   at_ = end < text_.size() ? end + 1 : end;
@@ -102,7 +103,8 @@ bool Tokens::starts_number() const {
   return digit < text_.size() && std::isdigit(static_cast<unsigned char>(text_[digit])) != 0;
 }
 
-// A number may contain letters, dots, digit separators and signs of exponents: 1'000.5e-3f.
+// Skips a number, which may contain letters, dots, digit separators and signs of exponents, as in
+// 1'000.5e-3f.
 void Tokens::number() {
   for (; at_ < text_.size(); ++at_) {
     const char c = text_[at_];
@@ -145,7 +147,7 @@ Place Tokens::included_from() const {
   if (frames_.size() < 2) return place();
   size_t at = frames_.size() - 2;
   while (at > 0 && frames_[at].system) --at;
-  // While an included file is read, the including file is at the line after its #include.
+  // While an included file is read, the frame of the including file has the line of the #include.
   return {frames_[at].file, std::max(frames_[at].line, 1)};
 }
 

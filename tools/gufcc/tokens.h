@@ -26,8 +26,8 @@ class Tokens {
     return {frames_.empty() ? "" : frames_.back().file, frames_.empty() ? 0 : frames_.back().line};
   }
   bool in_system_header() const { return !frames_.empty() && frames_.back().system; }
-  // Location of the #include of that token's file, or of the first including file that is not a
-  // system header.
+  // Location of the #include directive by which the last token's file is included. If a system
+  // header contains the directive, the location is in the innermost including file that is not one.
   Place included_from() const;
 
  private:

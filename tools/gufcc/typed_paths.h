@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that gufcc runs get absolute paths, so that they read no file name as an option
+// Programs that gufcc runs get absolute paths, so that they do not read a file name as an option
 // ("-x.guf.cpp") or as a response file ("@x.guf.cpp"). Messages name files as the user typed them.
 #ifndef GUFUNC_TOOLS_GUFCC_TYPED_PATHS_H
 #define GUFUNC_TOOLS_GUFCC_TYPED_PATHS_H
@@ -15,7 +15,7 @@ std::string absolute_path(const std::string &typed);
 
 class TypedPaths {
  public:
-  // Adds a source: its file, and the folder for its #include "...".
+  // Adds a source file and its folder, from which #include "..." reads.
   void add_source(const std::string &typed);
   void add_folder(const std::string &typed);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports memory exhaustion where no handler can catch it (before main or in a destructor): prints
-// a message and exits with a status instead of calling std::terminate.
+// Reports memory exhaustion where no handler can catch it (before main or in a destructor). The
+// program prints a message and exits with a status instead of calling std::terminate.
 #include <unistd.h>
 
 #include <cstdlib>

@@ -29,8 +29,9 @@ uint64_t number_in(std::string_view text) {
   return number;
 }
 
-// The value of a field of a metadata node: text in quotes without them, else up to the comma.
-// Returns "" if there is no such field. Quoted text may contain any characters but quotes.
+// Returns the value of a field of a metadata node: quoted text without the quotes, or other text up
+// to the comma. Returns "" if the node has no such field. Quoted text may contain any characters
+// but quotes.
 std::string_view field(std::string_view node, std::string_view name) {
   bool in_quotes = false, at_start = true;
   for (size_t i = node.find('(') + 1; i < node.size(); ++i) {
@@ -67,7 +68,7 @@ class Metadata {
     return found == nodes_.end() ? std::string_view() : found->second;
   }
 
-  // The function of a variable, as the reference of its node.
+  // Returns the reference (such as "!19") to the node of the function that declares a variable.
   std::string_view function_of(std::string_view variable) const {
     std::string_view scope = field(variable, "scope");
     for (size_t i = 0; i < nodes_.size(); ++i) {
@@ -78,7 +79,8 @@ class Metadata {
     return scope;
   }
 
-  // Names and qualifiers of types have no size.
+  // Returns the size of a variable. Nodes for type aliases and qualifiers have no size field, so
+  // the search continues at their base type.
   uint64_t bytes_of(std::string_view variable) const {
     std::string_view type = field(variable, "type");
     for (size_t i = 0; i < nodes_.size(); ++i) {
@@ -102,7 +104,7 @@ class Metadata {
   std::vector<std::string_view> variables_;
 };
 
-// Integer types and files by the names of their symbols.
+// Integer types and files, indexed by the names of the symbols that describe them.
 struct Symbols {
   struct Integer {
     uint64_t bits;
@@ -112,7 +114,7 @@ struct Symbols {
   std::map<std::string_view, std::string> files;
 };
 
-// The text in c"...\00".
+// Returns the text inside c"...\00".
 std::string text_in(std::string_view line) {
   const size_t open = line.rfind(" c\"");
   const size_t close = line.find("\\00\"", open == std::string_view::npos ? 0 : open);
@@ -149,7 +151,8 @@ std::vector<std::string_view> symbol_names(std::string_view text) {
   return names;
 }
 
-// The type as the source spells it, without const: "guf::i32" of "'const guf::i32' (aka 'int')".
+// Returns the type as the source spells it, without const: "guf::i32" for "'const guf::i32' (aka
+// 'int')".
 std::string type_name(const std::string &name) {
   const size_t open = name.starts_with("'const ") ? 7 : 1;
   const size_t close = name.find('\'', 1);
@@ -206,7 +209,8 @@ std::vector<CodeFinding> find_narrowed_integers(std::string_view code) {
   while (!code.empty()) {
     const std::string_view line = next_line(&code);
     if (!line.starts_with('@') || line.find(kConversion) == std::string_view::npos) continue;
-    const std::vector<std::string_view> names = symbol_names(line);  // itself, file, two types
+    // The symbol of the line itself, the file, and two types.
+    const std::vector<std::string_view> names = symbol_names(line);
     if (names.size() != 4) continue;
     const auto file = symbols.files.find(names[1]);
     const auto from = symbols.integers.find(names[2]), to = symbols.integers.find(names[3]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the code that clang generates before it optimizes. It shows what an object file does not:
-// the variables of each function, and the conversions that the source does not spell out.
+// Checks the code that clang generates before it optimizes. Unlike an object file, this code
+// contains the variables of each function and the implicit conversions.
 #ifndef GUFUNC_TOOLS_GUFCC_UNOPTIMIZED_CODE_H
 #define GUFUNC_TOOLS_GUFCC_UNOPTIMIZED_CODE_H
 
@@ -15,14 +15,14 @@ namespace gufunc::gufcc {
 
 // Bytes of local variables per function. NVIDIA's devices have 512 KiB of stack per thread, AMD's
 // 128 KiB, and the cpu gives a thread of a raw kernel 64 KiB. Functions that call each other share
-// the stack, and a device reserves it for all threads that it can run at once: 4.3 GB on an H100 at
-// this limit.
+// the stack, and a device reserves a stack for each thread that it can run at once, which is 4.3 GB
+// on an H100 at this limit.
 inline constexpr uint64_t kMostStack = 16 * 1024;
 
-// Flags that make clang write this code, as text, to `file`.
+// Flags that make clang write its unoptimized code, as text, to `file`.
 Command unoptimized_code_flags(const std::string &file);
 
-// Flags that mark implicit conversions of integers in this code.
+// Flags that make clang mark implicit conversions of integers in its unoptimized code.
 Command mark_conversions_flags();
 
 struct CodeFinding {

@@ -41,7 +41,8 @@ void check_one_destination(bool output, bool into, bool inplace);
 // Refuses -o or --into unless it is given once per result or not at all.
 void check_one_per_result(const std::string &name, size_t nresults, const char *option,
                           size_t given);
-// Refuses a file that is named for two results: the second would overwrite the first.
+// Refuses a file that is named for two results, because the second result would overwrite the
+// first.
 void check_different_files(const char *option, const std::vector<std::string> &paths);
 
 // Refuses --into with a stream or an archive member, and -o - together with --json.
@@ -57,7 +58,7 @@ int32_t order_of(const std::string &letter);
 // Parses `text` as the value of --axis, or as a part of the value `whole`, which the error quotes.
 int64_t axis_of(std::string_view text, std::string_view whole, const char *expected);
 inline constexpr const char *kOneAxis = "an integer";
-// Without a value: 0, the backend chooses.
+// Returns 0 for no value, so that the backend chooses the number.
 uint32_t threads_of(const std::optional<std::string> &text);
 guf_dtype dtype_of(const std::optional<std::string> &name);    // without a value: 0, any dtype
 guf_device device_of(const std::optional<std::string> &spec);  // without a value: NULL, where the

@@ -14,7 +14,7 @@ struct Common {
   std::vector<std::string> modules;  // files to load first
 };
 
-// An option that was not given has no value: an empty value is an error of its own.
+// An option that was not given has no value. This differs from an empty value, which is an error.
 struct RunOptions {
   std::string name;
   std::vector<std::string> inputs;   // .npy files and literals

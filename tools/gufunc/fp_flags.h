@@ -12,7 +12,7 @@
 
 namespace gufunc::cli {
 
-// The work writes the flags into this object, so it must outlive the work.
+// The call or method writes the flags into this object, so the object must outlive its execution.
 class FpFlags {
  public:
   // Parses "report", or a list such as "divide=fail,over=report,all=ignore" in which later entries

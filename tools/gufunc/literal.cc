@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses literals with the locale-independent functions of the C++ library. The libgufunc casts
-// convert them to a named dtype.
+// Parses literals with the locale-independent functions of the C++ library. The casts of libgufunc
+// convert a literal to the dtype that it names.
 #include "literal.h"
 
 #include <fmt/format.h>

@@ -12,7 +12,7 @@
 namespace gufunc::cli {
 namespace {
 
-// Number of letters left after removing the common prefix and suffix of two words.
+// Returns the number of letters of the longer word without the common prefix and suffix of both.
 size_t edit_distance(std::string_view a, std::string_view b) {
   const size_t shorter = std::min(a.size(), b.size());
   size_t front = 0, back = 0;

@@ -9,8 +9,8 @@
 
 namespace gufunc::cli {
 
-// Returns "; did you mean 'run'?" for the known word that differs from `typed` in one short
-// substring, or "" if there is none.
+// Returns "; did you mean 'run'?" for the known word that is most similar to the typed word
+// `expected`, or "" if no known word is similar.
 std::string did_you_mean(const std::string &expected, const std::vector<std::string> &known);
 
 // Throws Failure(kUsage) for an unknown command. `word` is "" if the command is missing.

@@ -102,8 +102,8 @@ class Run {
     });
   }
 
-  // A signature without outputs: its inout operands are the results. Without --inplace each one is
-  // copied first.
+  // Whether the signature has no outputs. Its inout operands are then the results, and each of them
+  // is copied first unless --inplace is given.
   bool no_outputs() const { return info_.nout == 0; }
   size_t nresults() const { return results_of(info_); }
   bool in_place() const { return no_outputs() && options_.inplace; }
@@ -264,7 +264,8 @@ class Run {
     return found && (info_.signature[0] == '\0' || options_.order == "A");
   }
 
-  // Whether at most one axis is longer than 1: such an array is contiguous in either order.
+  // Whether at most one axis has a length other than 1. Such an array is contiguous in either
+  // order.
   static bool is_line(const guf_tensor &tensor) {
     return std::count_if(tensor.shape, tensor.shape + tensor.ndim,
                          [](int64_t extent) { return extent != 1; }) < 2;

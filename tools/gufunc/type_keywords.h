@@ -18,8 +18,8 @@ std::vector<guf_dtype> loop_types_of(const std::optional<std::string> &signature
                                      const std::optional<std::string> &dtype,
                                      const guf_ufunc_info &info);
 
-// Parses "(0,1),(1,2),(0,1)": one entry per operand, a bare number for one axis. Throws
-// Failure(kUsage).
+// Parses "(0,1),(1,2),(0,1)", which has one entry per operand. An entry may be a number without
+// parentheses, which is one axis. Throws Failure(kUsage).
 std::vector<std::vector<int64_t>> axes_by_operand(const std::string &text);
 
 // Returns each named core dimension of a signature, or of part of one, once: "(m?,3),(n)" has m, n.

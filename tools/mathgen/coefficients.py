@@ -23,9 +23,9 @@ TINY = mpf(2) ** -60
 
 
 
-# name, type, terms, low, high, function of t, weight, text
+# Tuples (name, type, terms, low, high, function of t, weight, text).
 FITS = []
-# Fits whose first coefficient has a low part.
+# Fits whose first coefficient is stored as a sum of two numbers.
 SPLIT = {"kErf64", "kErfc64", "kLgammaOne64", "kLgammaTwo64"}
 
 
@@ -59,7 +59,7 @@ def log_tail(f):
 
 fit("kLog32", "f32", 9, F_LOW, F_HIGH, log_tail, lambda f: f ** 3 / log1p(f) if f else f,
     "(log(1 + f) - f + f^2/2) / f^3, sqrt(1/2) <= 1 + f <= sqrt(2)")
-# In half octaves, for pow of f32.
+# For pow of f32, which computes the logarithm in units of half an octave.
 fit("kLog2Mid", "f64", 9, mpf("-0.1517"), mpf("0.2023"),
     lambda f: 2 * (log1p(f) / f if abs(f) > TINY else 1) / log(2),
     lambda f: f / log1p(f) * log(2) / 2 if f else log(2) / 2,
@@ -218,7 +218,8 @@ def chopped(x, parts):
 
 
 def angle_table(name, text, numerator, modulus, at_least, first_shift, row_count, columns):
-    """Row j: 2^(16 j + first_shift) numerator/pi modulo modulus, plus at_least."""
+    """Writes a table whose row j is 2^(16 j + first_shift) numerator/pi modulo modulus, plus
+    at_least."""
     height = 1 << (row_count - 1).bit_length()
     yield f"// {text}, as a sum of {columns}: column i at {height} i + j."
     rows = []

@@ -18,7 +18,8 @@ def _extrema(error, grid):
 
 
 def minimax(function, weight, low, high, terms, rounds=30):
-    """Coefficients c of sum c[i] t**i, i < terms, that minimize max |weight * (sum - function)|.
+    """Computes the coefficients c of sum c[i] t**i, i < terms, that minimize max |weight * (sum -
+    function)|.
 
     Returns (coefficients, that maximum). `function` and `weight` map mpf to mpf."""
     low, high = mpf(low), mpf(high)

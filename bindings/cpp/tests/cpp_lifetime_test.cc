@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests for faults that appear only over time: memory leaks, and error messages of calls on another
-// thread.
+// Tests for faults that appear only after many calls, such as memory leaks, or only with several
+// threads, such as error messages of calls of another thread.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.hpp>
 

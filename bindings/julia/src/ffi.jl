@@ -4,8 +4,8 @@ module LibGufunc
 
 import Libdl
 
-# The library; Gufunc.__init__ sets it, and the functions' addresses, which else are found when they
-# are first called.
+# The library. Gufunc.__init__ sets it, and sets the addresses of the functions. An address that is
+# not set is looked up when its function is first called.
 const library = Ref{Ptr{Cvoid}}(C_NULL)
 
 @noinline function address(name::Symbol)
@@ -1972,7 +1972,7 @@ const guf_kernel_launch_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_kernel, guf_stream, Ptr{UInt32}, Ptr{UInt32}, UInt32, Int32, Ptr{guf_operand}, Ptr{guf_error}), kernel, stream, grid, block, shared_bytes, nargs, args, error)
 end
 
-# Every function and where its address is kept.
+# Every function and the reference that holds its address.
 const functions = [
     :guf_status_name => guf_status_name_address,
     :guf_status_text => guf_status_text_address,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Converts the operands of the corpus to Julia. NumPy's axes are mapped to dimensions in three ways:
 #   reversed  dimension d is axis -d, as in the library's view of Julia arrays
-#   core      core dimensions first, in order, then all others reversed: for generalized calls
-#   natural   dimension d is axis d-1: for outer and at, which align from the first dimension
+#   core      core dimensions in order, followed by loop dimensions reversed; for generalized calls
+#   natural   dimension d is axis d-1; for outer and at, which align dimensions from the first one
 
 struct Memory
     bytes::Vector{UInt8}

@@ -86,7 +86,8 @@ function judge_dots(c::Case, f, inputs, results)
            "with dots: $dotted, without: $results")
 end
 
-# Returns the Julia function for a ufunc. For some types two functions differ from NumPy's.
+# Returns the Julia function for a ufunc. Returns the ufunc itself for types for which Julia's
+# function differs from NumPy's.
 function spelled(f, given)
     T = eltype(given[1])
     any(x -> x isa GufArray, given) || return f

@@ -125,7 +125,8 @@ class Case:
         if method == "reduceat":
             inputs.append(self.operand(case["indices"][0]))
         if method == "call" and len(inputs) > ufunc.nin:
-            keywords.setdefault("out", (None,) * ufunc.nout)  # else an input would be the output
+            # Otherwise an extra positional input would be the output.
+            keywords.setdefault("out", (None,) * ufunc.nout)
         result = (ufunc if method == "call" else getattr(ufunc, method))(*inputs, **keywords)
         if "inouts" in case["expect"]:
             return [inputs[i] for i in case["expect"]["inouts"]]

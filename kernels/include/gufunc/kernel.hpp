@@ -17,7 +17,8 @@
 //     inputs without core dimensions are passed as values, operands with core dimensions as views
 //   GUF_KERNEL(function)
 //     raw kernel with an explicit grid; its source includes gufunc/raw_kernel.hpp
-// Types are NumPy's letters, one per operand: ? b B h H i I q Q e E f d F D; E is bfloat16; l is q.
+// Types are NumPy's letters, one per operand: ? b B h H i I q Q e E f d F D; E is bfloat16, and l
+// means the same as q.
 // M and m are datetime64 and timedelta64 of any unit; all datetime operands of a call have the same
 // unit.
 // The function receives bool for ?, float for e and E (rounded once, when stored), guf::datetime
@@ -32,7 +33,7 @@
 //   "fp=fast"        contraction (fma) is allowed
 //   "identity=zero|one|minus_one|minus_inf|reorderable|none"
 //   "commutative"    "associative"
-//   "underflows"     a tiny result is a rounded one (floating-point flags)
+//   "underflows"     a tiny result was rounded, so it raises the underflow flag
 //   "divides"        the last input is a divisor (flag of integer division)
 //   "merge=f"        a reduction with a user-defined accumulator: function f of the same module
 //                    merges two accumulators

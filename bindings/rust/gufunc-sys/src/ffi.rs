@@ -5,8 +5,9 @@
 use core::ffi::{c_char, c_void};
 use core::mem::{align_of, offset_of, size_of};
 
-/// The first 8 bytes of a structure: its size, and zeros. Whole, since behind a store of 4 bytes
-/// the zeros would be stored across the fields, and C wait for both parts of each.
+/// Returns the first 8 bytes of a structure, which are its size and 4 zero bytes. They are stored
+/// as one word: after a store of 4 bytes, the stores of the zeros would straddle the fields, and
+/// each load of a field in C would have to wait for two stores.
 const fn first_word(size: usize) -> u64 {
     let size = (size as u32).to_ne_bytes();
     u64::from_ne_bytes([size[0], size[1], size[2], size[3], 0, 0, 0, 0])
@@ -3494,12 +3495,12 @@ pub struct Api {
     pub guf_kernel_launch: unsafe extern "C" fn(kernel: guf_kernel, stream: guf_stream, grid: *const u32, block: *const u32, shared_bytes: u32, nargs: i32, args: *const guf_operand, error: *mut guf_error) -> guf_status,
 }
 
-/// The address of one entry point, or its name where the library lacks it.
+/// The address of one entry point. Returns its name as an error if the library lacks the symbol.
 #[cfg(feature = "load")]
 macro_rules! entry {
     ($symbol:ident, $name:literal) => {
         match $symbol($name) {
-            // SAFETY: the caller of `Api::load` promises that it is the function of that name.
+            // SAFETY: the caller of `Api::load` promises that the address is the function `$name`.
             Some(address) => unsafe { core::mem::transmute::<*mut c_void, _>(address) },
             None => return Err($name),
         }
@@ -3508,10 +3509,11 @@ macro_rules! entry {
 
 #[cfg(feature = "load")]
 impl Api {
-    /// Finds every entry point; the name of one that is missing is the error.
+    /// Finds every entry point. If one is missing, the error is its name.
     ///
     /// # Safety
-    /// `symbol` gives the address of the symbol of that name in one libgufunc, which stays loaded.
+    /// `symbol` returns the address of the symbol with the given name in a libgufunc. All addresses
+    /// are in the same libgufunc, which stays loaded.
     pub unsafe fn load(
         symbol: impl Fn(&'static str) -> Option<*mut c_void>,
     ) -> Result<Api, &'static str> {
@@ -3641,13 +3643,14 @@ impl Api {
     }
 }
 
-/// The functions of the library that `loader::open` opened, or of the default one.
+/// The functions of the library that `loader::open` opened, or of the default
+/// library.
 #[cfg(feature = "load")]
 mod forwarded {
     use super::*;
 
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_status_name(status: guf_status) -> *const c_char {
         match crate::loader::api() {
@@ -3656,7 +3659,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_status_text(status: guf_status) -> *const c_char {
         match crate::loader::api() {
@@ -3665,7 +3668,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_version() -> u32 {
         match crate::loader::api() {
@@ -3674,7 +3677,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_version_string() -> *const c_char {
         match crate::loader::api() {
@@ -3683,7 +3686,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_context_create(flags: u32, out_context: *mut guf_context, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3692,7 +3695,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_context_retain(context: guf_context, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3701,7 +3704,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_context_release(context: guf_context, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3710,7 +3713,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_poll(max_callbacks: u32, out_ran: *mut u32, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3719,7 +3722,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_log_read(text: *mut c_char, capacity: usize, out_level: *mut i32, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3728,7 +3731,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_shutdown(timeout_ns: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3737,7 +3740,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_backend_count(out_count: *mut u32, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3746,7 +3749,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_backend_get_info(index: u32, probe: i32, out_info: *mut guf_backend_info, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3755,7 +3758,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_backend_load(path: *const c_char, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3764,7 +3767,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_device_get(context: guf_context, spec: *const c_char, out_device: *mut guf_device, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3773,7 +3776,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_device_adopt(spec: *const c_char, native: u64, out_device: *mut guf_device, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3782,7 +3785,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_device_get_info(device: guf_device, out_info: *mut guf_device_info, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3791,7 +3794,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_device_synchronize(device: guf_device, timeout_ns: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3800,7 +3803,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_device_retain(device: guf_device, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3809,7 +3812,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_device_release(device: guf_device, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3818,7 +3821,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_stream_create(device: guf_device, flags: u32, out_stream: *mut guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3827,7 +3830,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_stream_adopt(device: guf_device, native: u64, flags: u32, out_stream: *mut guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3836,7 +3839,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_stream_retain(stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3845,7 +3848,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_stream_release(stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3854,7 +3857,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_stream_get_device(stream: guf_stream, out_device: *mut guf_device, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3863,7 +3866,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_stream_query(stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3872,7 +3875,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_stream_synchronize(stream: guf_stream, timeout_ns: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3881,7 +3884,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_stream_wait_event(stream: guf_stream, event: guf_event, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3890,7 +3893,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_event_create(device: guf_device, flags: u32, out_event: *mut guf_event, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3899,7 +3902,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_event_retain(event: guf_event, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3908,7 +3911,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_event_release(event: guf_event, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3917,7 +3920,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_event_record(event: guf_event, stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3926,7 +3929,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_event_query(event: guf_event, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3935,7 +3938,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_event_wait(event: guf_event, timeout_ns: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3944,7 +3947,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_dtype_parse(spelling: *const c_char, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3953,7 +3956,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_dtype_name(dtype: guf_dtype) -> *const c_char {
         match crate::loader::api() {
@@ -3962,7 +3965,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_dtype_get_info(dtype: guf_dtype, out_info: *mut guf_dtype_info, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3971,7 +3974,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_dtype_can_cast(from: guf_dtype, to: guf_dtype, casting: i32, out_possible: *mut i32, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3980,7 +3983,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_dtype_promote(a: guf_dtype, b: guf_dtype, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3989,7 +3992,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_dtype_make_time(time: guf_dtype, unit: i32, multiple: u32, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3998,7 +4001,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_dtype_get_unit(time: guf_dtype, out_unit: *mut i32, out_multiple: *mut u32, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4007,7 +4010,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_dtype_register(name: *const c_char, itemsize: u32, alignment: u32, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4016,7 +4019,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_alloc(device: guf_device, dtype: guf_dtype, ndim: i32, shape: *const i64, strides: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4025,7 +4028,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_wrap(tensor: *const guf_tensor, release: guf_release_fn, user: *mut c_void, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4034,7 +4037,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_retain(array: guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4043,7 +4046,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_release(array: guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4052,7 +4055,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_get_info(array: guf_array, out_info: *mut guf_array_info, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4061,7 +4064,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_slice(array: guf_array, naxes: i32, starts: *const i64, stops: *const i64, steps: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4070,7 +4073,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_reshape(array: guf_array, ndim: i32, shape: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4079,7 +4082,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_ravel(array: guf_array, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4088,7 +4091,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_transpose(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4097,7 +4100,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_broadcast_to(array: guf_array, ndim: i32, shape: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4106,7 +4109,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_squeeze(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4115,7 +4118,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_expand_dims(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4124,7 +4127,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_sliding_window(array: guf_array, naxes: i32, axes: *const i64, windows: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4133,7 +4136,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_fill(array: guf_array, value: *const guf_operand, stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4142,7 +4145,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_copy(array: guf_array, order: i32, stream: guf_stream, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4151,7 +4154,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_assign(destination: guf_array, source: guf_array, casting: i32, stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4160,7 +4163,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_astype(array: guf_array, dtype: guf_dtype, casting: i32, order: i32, stream: guf_stream, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4169,7 +4172,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_to_device(array: guf_array, device: guf_device, stream: guf_stream, inout_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4178,7 +4181,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_synchronize(array: guf_array, timeout_ns: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4187,7 +4190,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_copy_to_host(array: guf_array, destination: *mut c_void, nbytes: u64, order: i32, stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4196,7 +4199,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_print(array: guf_array, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4205,7 +4208,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_alloc_host(device: guf_device, memory: i32, dtype: guf_dtype, ndim: i32, shape: *const i64, strides: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4214,7 +4217,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_host_register(device: guf_device, address: u64, size: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4223,7 +4226,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_host_unregister(device: guf_device, address: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4232,7 +4235,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_device_get_memory(device: guf_device, out_memory: *mut guf_device_memory, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4241,7 +4244,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_device_trim_memory(device: guf_device, keep_bytes: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4250,7 +4253,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_device_limit_memory(device: guf_device, limit_bytes: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4259,7 +4262,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_device_enable_peer(device: guf_device, peer: guf_device, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4268,7 +4271,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_stream_get_native(device: guf_device, stream: guf_stream, out_native: *mut u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4277,7 +4280,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_event_elapsed(from: guf_event, to: guf_event, out_milliseconds: *mut f64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4286,7 +4289,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_from_dlpack(managed: *mut guf_dlpack, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4295,7 +4298,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_from_dlpack_unversioned(managed: *mut guf_dlpack_unversioned, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4304,7 +4307,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_to_dlpack(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4313,7 +4316,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_array_to_dlpack_unversioned(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack_unversioned, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4322,7 +4325,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_ufunc_create(context: guf_context, desc: *const guf_ufunc_desc, out_ufunc: *mut guf_ufunc, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4331,7 +4334,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_ufunc_find(context: guf_context, name: *const c_char, out_ufunc: *mut guf_ufunc, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4340,7 +4343,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_ufunc_retain(ufunc: guf_ufunc, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4349,7 +4352,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_ufunc_release(ufunc: guf_ufunc, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4358,7 +4361,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_ufunc_count(context: guf_context, out_count: *mut u32, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4367,7 +4370,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_ufunc_name_at(context: guf_context, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4376,7 +4379,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_ufunc_get_info(ufunc: guf_ufunc, out_info: *mut guf_ufunc_info, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4385,7 +4388,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_ufunc_loop_types(ufunc: guf_ufunc, index: u32, ntypes: i32, out_types: *mut guf_dtype, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4394,7 +4397,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_ufunc_add_loop(ufunc: guf_ufunc, desc: *const guf_loop_desc, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4403,7 +4406,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_ufunc_add_module_loop(ufunc: guf_ufunc, module: guf_module, function: *const c_char, ntypes: i32, types: *const guf_dtype, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4412,7 +4415,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_ufunc_set_reduction(ufunc: guf_ufunc, desc: *const guf_reduction_desc, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4421,7 +4424,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_module_load(context: guf_context, path: *const c_char, flags: u32, out_module: *mut guf_module, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4430,7 +4433,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_module_register(context: guf_context, table: *const guf_module_v1, out_module: *mut guf_module, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4439,7 +4442,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_module_retain(module: guf_module, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4448,7 +4451,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_module_release(module: guf_module, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4457,7 +4460,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_module_get_info(module: guf_module, out_info: *mut guf_module_info, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4466,7 +4469,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_module_function_at(module: guf_module, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4475,7 +4478,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_call(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4484,7 +4487,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_apply(context: guf_context, name: *const c_char, ntensors: i32, tensors: *const guf_tensor, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4493,7 +4496,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_plan_create(ufunc: guf_ufunc, args: *const guf_call_args, out_plan: *mut guf_plan, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4502,7 +4505,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_plan_retain(plan: guf_plan, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4511,7 +4514,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_plan_release(plan: guf_plan, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4520,7 +4523,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_plan_workspace(plan: guf_plan, out_nbytes: *mut u64, out_alignment: *mut u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4529,7 +4532,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_plan_launch(plan: guf_plan, stream: guf_stream, naddresses: i32, addresses: *const u64, workspace: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4538,7 +4541,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_plan_explain(plan: guf_plan, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4547,7 +4550,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_reduce(ufunc: guf_ufunc, args: *mut guf_reduce_args, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4556,7 +4559,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_accumulate(ufunc: guf_ufunc, args: *mut guf_accumulate_args, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4565,7 +4568,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_reduceat(ufunc: guf_ufunc, args: *mut guf_accumulate_args, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4574,7 +4577,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_outer(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4583,7 +4586,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_at(ufunc: guf_ufunc, args: *const guf_at_args, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4592,7 +4595,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_resolve(ufunc: guf_ufunc, request: *const guf_request, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4601,7 +4604,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_explain(ufunc: guf_ufunc, request: *const guf_request, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4610,7 +4613,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_call_chunked(ufunc: guf_ufunc, args: *mut guf_call_args, options: *const guf_chunk_options, out_items: *mut i64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4619,7 +4622,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_stream_begin_capture(stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4628,7 +4631,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_stream_end_capture(stream: guf_stream, inout_graph: *mut guf_graph, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4637,7 +4640,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_graph_launch(graph: guf_graph, stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4646,7 +4649,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_graph_retain(graph: guf_graph, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4655,7 +4658,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_graph_release(graph: guf_graph, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4664,7 +4667,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_module_kernel_at(module: guf_module, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4673,7 +4676,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_kernel_find(module: guf_module, name: *const c_char, out_kernel: *mut guf_kernel, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4682,7 +4685,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_kernel_retain(kernel: guf_kernel, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4691,7 +4694,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_kernel_release(kernel: guf_kernel, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4700,7 +4703,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_kernel_get_info(kernel: guf_kernel, out_info: *mut guf_kernel_info, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4709,7 +4712,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_kernel_get_parameter(kernel: guf_kernel, index: u32, out_parameter: *mut guf_module_parameter, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4718,7 +4721,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_kernel_get_device_info(kernel: guf_kernel, device: guf_device, out_info: *mut guf_kernel_device_info, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4727,7 +4730,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// As the C function.
+    /// The requirements are those of the C function.
     #[inline]
     pub unsafe fn guf_kernel_launch(kernel: guf_kernel, stream: guf_stream, grid: *const u32, block: *const u32, shared_bytes: u32, nargs: i32, args: *const guf_operand, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {

@@ -3,11 +3,11 @@
 // prevent vectorisation, and computing both paths and selecting would cost every element the long
 // path. Host loops therefore choose the path for a block of elements. F has these static templates
 // over the arguments:
-//   usual(x...)    whether the short path is valid for them
+//   usual(x...)    whether the short path is valid for the arguments
 //   usually(x...)  the short path
-//   always(x...)   for all arguments; has the same bits as `usually` where that is valid, so that
-//                  no result depends on neighbouring elements
-// On a device only `always` is used, in which the hardware may branch.
+//   always(x...)   the long path, for all arguments; where the short path is valid, both have the
+//                  same bits, so that no result depends on neighbouring elements
+// A device calls only `always`, which may branch per element.
 #ifndef GUFUNC_KERNEL_BY_RANGE_HPP
 #define GUFUNC_KERNEL_BY_RANGE_HPP
 
@@ -15,7 +15,8 @@
 
 namespace guf {
 
-// Result type, for a host loop, of a function that consists of by_range alone: the loop applies F.
+// The type that by_range returns in a host loop. A function with this result type computes nothing
+// itself; the host loop calls the paths of F instead.
 template <class F>
 struct ranged {
   typedef F function;
@@ -29,8 +30,8 @@ struct ranged_of<ranged<F>> {
   static constexpr bool value = true;
 };
 
-// The whole body of a kernel's function: `return guf::by_range<F>(x);`. Complex numbers always take
-// the long path.
+// The body of a function that has two paths: `return guf::by_range<F>(x);`. The body must contain
+// nothing else. Complex numbers always take the long path.
 template <class F, class T, class... More>
 GUF_FN auto by_range(T x, More... more) {
 #if defined(GUF_HOST) && !defined(GUF_EMULATE)

@@ -16,7 +16,7 @@ namespace detail {
 template <class To, class From>
 struct caster;
 
-// The exclusive upper bound of an integer type as a float: 2^bits, exactly.
+// Returns the largest value of an integer type plus 1. This is a power of two, so it is exact.
 template <class To, class From>
 GUF_FN constexpr From past_max() {
   return (From)(limits<To>::max / 2 + 1) * From(2);

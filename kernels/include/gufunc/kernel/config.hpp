@@ -57,8 +57,9 @@
 #define GUF_TABLE static __attribute__((unused)) constexpr const
 #endif
 
-// Unrolling of loops in device entries. Not for OpenCL, because llvm-spirv-15 writes invalid SPIR-V
-// for either pragma, and not on the host, whose vectoriser decides better alone.
+// Control the unrolling of loops in device entries. They are empty for OpenCL, because
+// llvm-spirv-15 writes invalid SPIR-V for both pragmas, and on the host, where the vectoriser makes
+// better decisions without them.
 #if defined(GUF_HIP) || defined(GUF_CUDA)
 #define GUF_UNROLL _Pragma("unroll")
 #define GUF_NO_UNROLL _Pragma("unroll 1")

@@ -25,19 +25,20 @@ namespace guf {
 namespace device {
 
 enum {
-  kThreads = 256,      // threads per block of row, nd and the move entries
-  kItemThreads = 128,  // same for thread, lanes and block; maximum for staged
+  kThreads = 256,      // threads per block of row, nd and the copy and cast kernels
+  kItemThreads = 128,  // threads per block of thread, lanes and block, and at most of staged
   kOuter = 7,          // outer loop dimensions of row, in addition to the inner one
   kDims = 8,           // loop dimensions of the other entries
   kCoreNames = 8,      // distinct core dimensions
   kCoreStrides = 4,    // core dimensions of one operand
   kMaxOperands = 12,   // operands of a loop on a device
   kRowVectors = 2,     // 16-byte words of an operand that a thread of `row` loads at once
-  kSubgroups = 4,      // in a block of kItemThreads
+  kSubgroups = 4,      // sub-groups of a block of kItemThreads
   kGroupScratch = 128  // bytes that a block's group uses before the shared memory of its function
 };
 
-// Elements per thread of `nd`: fewer if many operands would not fit into registers.
+// Returns the elements per thread of `nd`. There are fewer for many operands, so that the elements
+// fit into registers.
 constexpr int nd_elements(int operands) {
   return operands <= 3 ? 4 : operands <= 6 ? 2 : 1;
 }
@@ -46,9 +47,9 @@ constexpr int nd_elements(int operands) {
 // guf_fp_flag.
 enum : u32 { kStatusFailed = 0x80000000u };
 
-// How an operand of `row` advances along the inner dimension: 2 bits in `kinds`.
+// How an operand of `row` advances along the inner dimension. `kinds` contains 2 bits per operand.
 enum : u32 { kStrided = 0, kContiguous = 1, kScalar = 2, kImmediate = 3 };
-enum : u32 { kVectors = 1 };  // flags: contiguous operands and their rows are 16-byte aligned
+enum : u32 { kVectors = 1 };  // in `flags`: contiguous operands and their rows are 16-byte aligned
 
 // Division of n < 2^31 by d as a multiplication: q = (mulhi(n, magic) + n) >> shift.
 struct divisor {
@@ -58,9 +59,10 @@ GUF_FN u32 quotient(divisor by, u32 n) {
   return ((u32)(((u64)n * by.magic) >> 32) + n) >> by.shift;
 }
 
-// Fields before the arrays over operands: host code knows the number of operands only at run time.
-// These are macros because OpenCL does not accept a derived struct as an argument. `status` is the
-// address of the status word, or 0. Dimension 0 is the innermost.
+// The fields of a block that precede its arrays with one element per operand. Host code uses them
+// without the arrays, because it knows the number of operands only at run time. The fields are
+// macros because OpenCL does not accept a derived struct as an argument. `status` is the address of
+// the status word, or 0. Dimension 0 is the innermost.
 #define GUF_ROW_HEAD                                                               \
   u64 inner; /* elements of a row; unlimited if nouter is 0 */                     \
   u64 status;                                                                      \
@@ -81,7 +83,8 @@ struct row_block {
   i64 outer_stride[kOuter][N];
 };
 
-// Items with any strides, and a mask that selects items.
+// First fields of the blocks of entries that compute items with any strides. A mask may select
+// items.
 #define GUF_ITEMS_HEAD                                      \
   u64 status;                                               \
   u64 mask;        /* address of one bool per item, or 0 */ \
@@ -94,7 +97,8 @@ struct items_head {
   GUF_ITEMS_HEAD
 };
 
-enum : u32 { kForms = 1 };  // options of nd: an operand is not the loop's own type in native order
+// Option of nd: some operand does not have the loop's own type in native byte order.
+enum : u32 { kForms = 1 };
 template <int N>
 struct nd_block {
   GUF_ITEMS_HEAD
@@ -120,7 +124,7 @@ struct generalized_block {
 
 // Operands with contiguous rows are staged in shared memory, `options` items per block.
 struct staged_row {
-  divisor elements;  // elements of an item; d 0: the operand is not staged
+  divisor elements;  // elements of an item; its d is 0 if the operand is not staged
   u32 pitch;         // elements from one row to the next in shared memory
   u32 at;            // byte offset in shared memory, a multiple of 16
   u32 copies;        // staged_copies
@@ -129,7 +133,7 @@ enum : u32 {
   kStagedIn = 1,
   kStagedOut = 2,
   kStagedWords = 4
-};  // Words: the base is 16-byte aligned
+};  // kStagedWords: the base is 16-byte aligned
 template <int N>
 struct staged_block : generalized_block<N> {
   staged_row row[N];
@@ -202,7 +206,7 @@ inline void barrier() {
 // ORs bits into the status word, if there is one.
 GUF_DEVICE_ONLY void report(u64 status, u32 bits) {
 #if defined(GUF_OPENCL)
-  (void)status, (void)bits;  // addresses are not available as numbers
+  (void)status, (void)bits;  // OpenCL has no addresses as numbers
 #else
   if (bits == 0 || status == 0) return;
 #if defined(GUF_CUDA) && !defined(__clang__)

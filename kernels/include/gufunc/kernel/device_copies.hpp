@@ -88,7 +88,7 @@ GUF_DEVICE_ONLY void copy_rows(const copy_block &p) {
 
 // ---- tile: a copy whose operands are contiguous in different dimensions
 
-// `shared`: kTile rows of kTile + 1 elements.
+// `shared` has space for kTile rows of kTile + 1 elements.
 template <class T>
 GUF_DEVICE_ONLY void copy_tile(const tile_block &p, char *shared) {
   T *const part = (T *)shared;

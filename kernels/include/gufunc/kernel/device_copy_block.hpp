@@ -9,27 +9,28 @@
 namespace guf {
 namespace device {
 
-enum { kCopyElements = 4 };  // per thread of convert, bytes and fill (there words of 16 bytes)
+enum { kCopyElements = 4 };  // per thread of convert and bytes; fill: 16-byte words
 
 // ---- convert
 
 enum convert_way : u32 {
   kRecast,        // like guf::cast; datetime types are i64
   kNumberToTime,  // a floating-point number: outside i64 it becomes NaT
-  kByFactor,      // between units of one class of datetime types
+  kByFactor,      // between units of the same datetime type
   kByRatio,
   kByCalendar
 };
 
-// Reads operand 0 and writes operand 1; `form` describes how both are stored. No floating-point
-// flags.
+// The entry reads operand 0 and writes operand 1. `form` describes how both are stored. The entry
+// does not compute floating-point flags.
 struct convert_block : nd_block<2> {
   u32 way, reserved;
   time::conversion units;
 };
 
-// One function, because the calendar code is long. Its arguments are plain numbers: a struct would
-// be passed by address, which would copy the whole block that contains it to the stack.
+// All conversions are in one function that is not inlined, because the calendar code is long. The
+// arguments are plain numbers. A struct would be passed by address, so that the compiler would copy
+// the whole block that contains it to the stack.
 GUF_DEVICE_NOINLINE raw_element converted_by(u32 way, i64 num, i64 denom, u32 from_unit,
                                              u32 to_unit, u32 from_multiple, u32 to_multiple,
                                              bool by_calendar, u32 from, u32 to, u64 lo, u64 hi) {
@@ -52,7 +53,7 @@ GUF_DEVICE_NOINLINE raw_element converted_by(u32 way, i64 num, i64 denom, u32 fr
   return recast(kKindI64, to, to_raw<i64>(result));
 }
 
-// Host code also calls it, for immediate operands.
+// Converts an element. Host code also calls this function, for immediate operands.
 GUF_FN raw_element converted(u32 way, const time::conversion &units, u32 from, u32 to,
                              raw_element x) {
   return converted_by(way, units.num, units.denom, units.from, units.to, units.from_multiple,
@@ -79,7 +80,7 @@ struct tile_block {
 
 // ---- bytes: structured dtypes, word by word
 
-// `options`: log2 of the word's bytes. Reads operand 0 and writes operand 1.
+// `options` is log2 of the bytes of a word. The entry reads operand 0 and writes operand 1.
 struct bytes_block : nd_block<2> {
   divisor words;  // per element; items * words < 2^31
   u32 reserved;
@@ -89,7 +90,7 @@ struct bytes_block : nd_block<2> {
 
 struct fill_block {
   u64 address, bytes;
-  u64 pattern[2];  // the 16 bytes at each multiple of 16
+  u64 pattern[2];  // the bytes at every address that is a multiple of 16
 };
 
 }  // namespace device

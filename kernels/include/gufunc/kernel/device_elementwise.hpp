@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two device entries of an elementwise loop.
-//   row  one row of the inner dimension per slice of a block: flat arrays, row and column
-//        broadcasts, strides
+//   row  a slice of a thread block computes one row of the inner dimension; for flat arrays, row
+//        and column broadcasts, strides
 //   nd   any strides, with one division per element and dimension; operands of any type and byte
 //        order, a mask, floating-point flags
 #ifndef GUFUNC_KERNEL_DEVICE_ELEMENTWISE_HPP
@@ -14,7 +14,7 @@
 namespace guf {
 namespace device {
 
-// Calls Op; if it may fail, with a last parameter for `failed`.
+// Calls Op. An Op that may fail has the last parameter `failed`.
 template <class Op, bool MayFail, class... Argument>
 GUF_DEVICE_ONLY decltype(auto) call_op(bool &failed, Argument &&...argument) {
   if constexpr (MayFail) {
@@ -25,9 +25,9 @@ GUF_DEVICE_ONLY decltype(auto) call_op(bool &failed, Argument &&...argument) {
   }
 }
 
-// Positions of the elements of one thread of `nd`: byte offsets from each operand's base. Elements
-// that are not live (masked, or beyond the end, where the last one is used) are read but not
-// written.
+// The positions of the elements of one thread of `nd`, as byte offsets from the base of each
+// operand. Elements that are not live are read but not written. Masked elements are not live. An
+// element beyond the end is not live and has the position of the last element.
 template <int Count, int K>
 struct nd_place {
   bool live[K];
@@ -57,7 +57,7 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
   template <class In, class Out, int... I, int... O>
   static GUF_DEVICE_ONLY void compute(In &in, Out &out, int k, bool &any_failed, indices<I...>,
                                       indices<O...>) {
-    bool failed = false;  // a function may also set it to false
+    bool failed = false;  // of this element only, because a function may also set it to false
     if constexpr (nout == 1) {
       ((values<O>(out)[k] =
             cast<R>(call_op<Op, MayFail>(failed, cast<value_t<A>>(values<I>(in)[k])...))),
@@ -70,7 +70,8 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
     any_failed |= failed;
   }
 
-  // Adds the remaining index, dimension by dimension, to the byte offsets.
+  // Splits the index `rest` into an index per outer dimension, and adds these indices to the byte
+  // offsets.
   static GUF_DEVICE_ONLY void add_outer(const row_type &p, u32 rest, i64 *offset) {
     GUF_NO_UNROLL
     for (u32 d = 0; d < p.nouter; ++d) {
@@ -116,7 +117,7 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
     if constexpr (MayFail) report(p.status, failed ? kStatusFailed : 0u);
   }
 
-  // Processes K elements of the thread from number `first` on.
+  // Computes the positions of K elements of the thread, from its element `first` on.
   template <int K>
   static GUF_DEVICE_ONLY void find_places(const nd_type &p, u32 first, nd_place<count, K> &at) {
     u32 rest[K];
@@ -151,8 +152,9 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
 #endif
   }
 
-  // Processes a thread's elements: all at once if they have the loop's own types and no flags are
-  // computed; else one by one, because conversions cost code and registers.
+  // Processes the elements of a thread. Processes them all at once if they have the loop's own
+  // types, no mask exists and no flags are computed. Otherwise it processes them one by one,
+  // because conversions cost code and registers.
   template <class I, class O>
   static GUF_DEVICE_ONLY void nd_of(const nd_type &p, char *const *base, I in, O out) {
     u32 found = 0;
@@ -240,7 +242,8 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
     store_raw<K>(to, raw, at.live, p.form[a]);
   }
 
-  // Floating-point flags of one element, in the loop's types. The last input is the divisor.
+  // Returns the floating-point flags of one element, whose values have the loop's types. The last
+  // input is the divisor.
   static GUF_DEVICE_NOINLINE u32 look(A... in, R... out) {
     const u32 seen = (0u | ... | classify(in));
     bool zero = false;

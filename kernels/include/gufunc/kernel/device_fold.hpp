@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries of methods, by the form of the loop: X, X -> X with or without the tree, X, Y -> X,
-// and X -> X.
+// The device entries of a loop for methods. The types of the loop, (X, X) -> X, (X, Y) -> X or X ->
+// X, determine which entries it has.
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_HPP
 
@@ -11,7 +11,8 @@
 namespace guf {
 namespace device {
 
-// Loops X, X -> X have fold, scan and at. Functions that may be regrouped have leaves and join too.
+// Loops (X, X) -> X have the entries fold, scan and at. If the elements may be regrouped, they also
+// have leaves and join.
 template <class Op, class T, bool MayFail>
 struct fold {
   typedef tree_block tree;
@@ -32,14 +33,14 @@ struct fold {
   static GUF_DEVICE_ONLY void at(const targets &p) { at_fold<Op, T, MayFail, true>::at(p); }
 };
 
-// X, Y -> X: only reduce.
+// Loops (X, Y) -> X have only the entry fold.
 template <class Op, class X, class Y, bool MayFail>
 struct mixed_fold {
   typedef chain_block chain;
   static GUF_DEVICE_ONLY void from_left(const chain &p) { chain_fold<Op, X, Y, MayFail>::fold(p); }
 };
 
-// Loops X -> X only have at.
+// Loops X -> X have only the entry at.
 template <class Op, class T, bool MayFail>
 struct unary_fold {
   typedef at_block targets;

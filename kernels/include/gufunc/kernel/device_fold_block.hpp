@@ -19,7 +19,7 @@ enum {
   kLaneDims = 15,      // 8 kept dimensions, and 7 that are reduced later
   kFoldThreads = 256,  // threads per block of leaves, join, fold and at
   kJoinRun = 8,        // partial results per thread of join
-  kScanThreads = 128,  // threads per block of scan: tiles side by side
+  kScanThreads = 128,  // threads per block of scan, each of which computes a tile
   kScanRun = 16,       // elements of each tile that are staged together in shared memory
   kFoldInitialBytes = 16
 };
@@ -35,7 +35,7 @@ struct lane_dims {
 // The input along the reduced dimension.
 struct fold_source {
   u64 input;
-  u64 mask;  // one byte per element, or 0: all take part
+  u64 mask;  // address of one byte per element; 0: all elements take part
   i64 step, mask_step;
   u32 form;  // see device_form.hpp, and fold_form
   u32 reserved;
@@ -48,8 +48,8 @@ enum fold_form : u32 {
 // The output: partial results, or final results of type X.
 struct fold_sink {
   u64 output;
-  u64 present;    // bytes for the presence of partial results, or 0
-  i64 slot_step;  // of `output` from one slot to the next, for final results
+  u64 present;    // address of the bytes that mark partial results as present, or 0
+  i64 slot_step;  // bytes of `output` from one slot to the next, for final results
   u32 flags;      // fold_flag
   u32 reserved;
   u64 initial[2];  // a value of type X
@@ -61,21 +61,22 @@ enum fold_flag : u32 {
                            // are present, and no flags are computed
 };
 
-// Elements of the dimension, and the slot of their result.
+// A run of elements of the reduced dimension, and the slot of its result.
 struct fold_piece {
   u64 first, count, slot;
 };
 
 struct tree_block {
   u64 status;
-  u64 table;       // of fold_piece, one per piece; 0: consecutive pieces of `span` elements
-  u64 extent;      // elements of the dimension
+  u64 table;       // address of a fold_piece per piece; 0: consecutive pieces of `span` elements
+  u64 extent;      // elements of the reduced dimension
   u64 span;        // elements of a piece
   u64 first_slot;  // for a launch that is not the first of its pass
   u32 fp_flags;
-  u32 log_lanes, log_parts, log_units;  // threads: lanes, accumulators (0 or 3), base blocks or
-                                        // runs
-  divisor pieces;                       // pieces of this launch
+  // log2 of the lanes of a thread block, of the accumulators of a base block (0 or 3), and of the
+  // base blocks or runs of a piece. Each accumulator has one thread.
+  u32 log_lanes, log_parts, log_units;
+  divisor pieces;  // pieces of this launch
   fold_source from;
   fold_sink to;
   lane_dims lanes;
@@ -88,7 +89,7 @@ struct chain_block {
   u64 extent;
   u64 span;
   u64 first_slot;
-  u64 start;  // of X per lane: start values; 0: the first element is the start value
+  u64 start;  // address of a start value (X) per lane; 0: the first element is the start value
   u32 fp_flags;
   u32 ndim;          // for a loop X, Y -> X: dimensions above 0, reduced together in C order
   u32 items;         // pieces times lanes, of this launch
@@ -100,11 +101,13 @@ struct chain_block {
   lane_dims lanes;
 };
 
-// Tiles of `tile` elements are reduced from the left; every result is stored, or only the last one.
+// Tiles of `tile` elements are reduced from the left. Every result of a tile is stored, or only the
+// last one.
 struct scan_block {
   u64 status;
   u64 extent, tile;
-  u64 offsets;     // of X, [tile - 1][lane]: left operand of all results of a tile; or 0
+  // Address of X at [tile - 1][lane], the left operand of all results of a tile, or 0.
+  u64 offsets;
   u64 first_tile;  // first tile of this launch
   u32 fp_flags;
   u32 flags;  // scan_flag
@@ -117,10 +120,11 @@ struct scan_block {
 };
 enum scan_flag : u32 {
   kScanTotals = 1u << 0,  // only the last result of each tile, as X at [tile][lane]
-  kScanStaged = 1u << 1   // elements are staged in shared memory, tile by tile
+  kScanStaged = 1u << 1   // elements are staged in shared memory, kScanRun of each tile at a time
 };
 
-// Operations on one element, in order: `operand[first .. first + count)`.
+// The operations on one element of the output. Their operands are `operand[first .. first +
+// count)`, in order.
 struct at_target {
   i64 output;  // byte offset
   u64 first, count;
@@ -143,7 +147,8 @@ struct at_block {
   u32 items;  // targets times lanes, of this launch
   divisor by_lanes;
   lane_dims lanes;
-  time_way load, store, operand;  // only used by loops of datetime types, if a form is not own
+  // Used only by loops of datetime types, for forms without kFormOwn.
+  time_way load, store, operand;
 };
 
 }  // namespace device

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries that keep the order of elements: each step depends on the one before it, and is
-// rounded to the loop's type.
+// The entries that combine elements strictly in order. Each step depends on the result of the
+// previous step, which is rounded to the loop's type.
 //   fold  one thread per lane and piece, from the left
 //   at    one thread per lane and changed element, one operation after another
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_CHAIN_HPP
@@ -12,7 +12,7 @@
 namespace guf {
 namespace device {
 
-// X op Y -> X; Y is X unless the method is mixed.
+// Reduces with steps X op Y -> X. Y is X unless the loop is (X, Y) -> X.
 template <class Op, class X, class Y, bool MayFail>
 struct chain_fold {
   typedef chain_block block;
@@ -95,7 +95,7 @@ struct chain_fold {
   static GUF_DEVICE_ONLY state next(steps &step, state all, element y) {
     if (all.there) return {step(all.x, y), true};
     if constexpr (is_same<X, Y>::value) return {y, true};
-    return all;  // mixed: the host code has set a start value
+    return all;  // for a loop (X, Y) -> X, the host code has set a start value
   }
 
   static GUF_DEVICE_ONLY void leave(const block &p, state all, u64 slot, u32 lane, u64 output) {
@@ -112,7 +112,7 @@ struct chain_fold {
   enum : u32 { kTogether = 4 };
 };
 
-// A step of a loop X -> X in the form of one with two operands.
+// Wraps a function X -> X as a step with two operands, of which it ignores the second.
 template <class Op>
 struct unary_step {
   template <class A, class B, class... F>
@@ -143,7 +143,7 @@ struct at_fold {
         y = load(from, p.input_form, p.operand);
       }
       x = cast<X>(step(cast<value>(x), cast<value>(y)));
-      // Each operation reads what the one before it wrote.
+      // Each operation reads the result that the previous operation stored.
       store(to, p.output_form, p.store, x);
       if ((p.output_form & kFormOwn) == 0) x = load(to, p.output_form, p.load);
     }

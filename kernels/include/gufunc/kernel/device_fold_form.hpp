@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversion of elements of any form to the types of a method's loop and back. Not inlined, because
-// an entry uses it in several places.
+// Conversion of elements of any form to the types of a method's loop and back. The functions are
+// not inlined, because an entry calls them in several places.
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_FORM_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_FORM_HPP
 
@@ -21,7 +21,7 @@ GUF_DEVICE_NOINLINE void put_form(char *to, u32 form, T x) {
 
 }  // namespace detail
 
-// Reads an element of memory as a T; an element that is already a T is read directly.
+// Reads an element in memory as a T. An element that already is a T is read directly.
 template <class T>
 GUF_DEVICE_ONLY T fetch(u64 address, u32 form) {
   if ((form & kFormOwn) != 0) return *(const T *)address;

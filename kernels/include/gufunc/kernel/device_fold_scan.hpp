@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// accumulate: a thread reduces a tile of one lane from the left. If the elements of a tile are
-// contiguous they are staged in shared memory, some of every tile of the block at a time, so that
-// accesses to memory are contiguous. Only totals are stored between passes: the pass that writes
-// results computes them again, which costs less than writing and reading them.
+// The device entry of accumulate. A thread reduces a tile of one lane from the left. If the
+// elements of a tile are contiguous, they are staged in shared memory, so that accesses to global
+// memory are contiguous. Each step stages kScanRun elements of every tile of the thread block.
+// Passes store only the totals of tiles for the next pass. The pass that writes results computes
+// the partial results of a tile again, which costs less than writing and reading them.
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_SCAN_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_SCAN_HPP
 
@@ -73,7 +74,7 @@ struct scan_fold {
     if ((p.flags & kScanTotals) != 0 && mine.count != 0) *(X *)mine.total = cast<X>(mine.all);
   }
 
-  // Thread t moves element t mod kScanRun of every eighth row, and reduces row t.
+  // Thread t copies element t mod kScanRun of every eighth row, and reduces row t.
   static GUF_DEVICE_ONLY void staged(steps &step, const block &p, row mine, char *shared) {
     constexpr u32 apart = kScanThreads / kScanRun;
     u64 *const input = (u64 *)shared, *const output = input + kScanThreads;
@@ -101,8 +102,8 @@ struct scan_fold {
         x = next(step, mine, x);
       }
       barrier();
-      // Each thread writes from the places that it filled, so it can fill them again without a
-      // barrier.
+      // Each thread stores the results from the positions in shared memory that it also fills, so
+      // it can fill them again without a barrier.
       if ((p.flags & kScanTotals) != 0) continue;
       GUF_NO_UNROLL
       for (u32 r = row; r < kScanThreads; r += apart) {

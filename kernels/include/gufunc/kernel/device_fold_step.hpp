@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of a reduction, and access to its operands: building blocks of the entries of methods.
+// One step of a reduction, and access to its operands. The entries of methods use both.
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_STEP_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_STEP_HPP
 
@@ -14,7 +14,8 @@ namespace device {
 
 namespace detail {
 
-// The floating-point flags of A op B = R.
+// Returns the floating-point flags of a step whose operands are `a` and `b` and whose result is
+// `made`.
 template <class A, class B, class R>
 GUF_DEVICE_NOINLINE u32 step_fp_flags(A a, B b, R made) {
   u32 fp_flags = is_integer_zero(b) ? kFpIntegerDivide : 0u;
@@ -26,8 +27,8 @@ GUF_DEVICE_NOINLINE u32 step_fp_flags(A a, B b, R made) {
 
 }  // namespace detail
 
-// Steps X op Y -> X of one thread. X and Y are the types in which flags are computed and results
-// are rounded: the types in memory, or the type of partial results.
+// Computes the steps X op Y -> X of one thread. Flags are computed and results are rounded in the
+// types X and Y, which are the types in memory or the type of partial results.
 template <class Op, class X, class Y, bool MayFail>
 class stepper {
  public:
@@ -42,7 +43,7 @@ class stepper {
       found_ |= detail::step_fp_flags<X, Y, X>(cast<X>(a), cast<Y>(b), made) & fp_flags_;
     return cast<value>(made);
   }
-  // A step without flags.
+  // Computes a step without floating-point flags.
   GUF_DEVICE_ONLY X plain(value a, element b) {
     if constexpr (MayFail) {
       bool failed = false;
@@ -64,7 +65,7 @@ class stepper {
   u32 fp_flags_, found_;
 };
 
-// Position of the first elements of a lane.
+// Byte offsets of the first elements of a lane.
 struct lane_place {
   u64 input, mask, output;
 };
@@ -82,13 +83,13 @@ GUF_DEVICE_ONLY lane_place place_of(const lane_dims &lanes, u32 lane) {
   return at;
 }
 
-// The value whose bits are in `initial`.
+// Returns the value whose bits are in `initial`.
 template <class T>
 GUF_DEVICE_ONLY T initial_of(const fold_sink &to) {
   u64 bits[2] = {to.initial[0], to.initial[1]};
 #if defined(GUF_CUDA) && defined(__clang__)
-  // Without this, clang-19 selects between this and another address and copies the whole block to
-  // local memory for it.
+  // Without this statement, clang-19 selects between the address of `initial` and another address,
+  // and copies the whole block to local memory for that purpose.
   asm("" : "+l"(bits[0]), "+l"(bits[1]));
 #endif
   T x;

@@ -2,8 +2,8 @@
 // The tree of docs/reductions.md. A block of threads reduces a piece of the reduced dimension for
 // some lanes:
 //   leaves  `1 << log_units` base blocks with eight threads each, which are its accumulators; or
-//           with one thread each, if a base block has less than eight elements or any order is
-//           right
+//           with one thread each, if a base block has less than eight elements or the order has no
+//           effect on the result
 //   join    `1 << log_units` runs of kJoinRun partial results, with one thread each
 // The values of the threads are then combined in pairs through shared memory. The lanes of a block
 // are neighbours: if rows are adjacent in memory, each access of a sub-group is contiguous.
@@ -37,7 +37,7 @@ struct tree_fold {
         p.from.mask == 0 ? 0 : p.from.mask + place.mask + first * (u64)p.from.mask_step,
         p.from.step, p.from.mask_step, p.from.form};
     const bool eight = p.log_parts != 0 && n >= 8;
-    const u32 whole = eight ? n / 8 * 8 : n;  // elements of the accumulators
+    const u32 whole = eight ? n / 8 * 8 : n;  // elements that the accumulators combine
     const u32 parts = eight ? 8 : 1;
     maybe mine = {value(), false};
     if (at.part < parts) {
@@ -145,7 +145,8 @@ struct tree_fold {
     return {step(a.x, b.x), true};
   }
 
-  // An absent side is skipped: (0,1) (2,3) ..., then pairs of pairs.
+  // Combines the values of threads in pairs, (0,1) (2,3) ..., then combines pairs of pairs, and so
+  // on. If one value of a pair is absent, the result is the other value.
   static GUF_DEVICE_ONLY maybe joined(steps &step, slots all, maybe mine, const team &at, u32 level,
                                       u32 levels, u32 log_lanes) {
     if (level == levels) return mine;
@@ -181,7 +182,8 @@ struct tree_fold {
     return mine;
   }
 
-  // For elements that need no individual checks: many are loaded at once.
+  // Like elements(), for elements that need no individual checks, so that many can be loaded at
+  // once.
   static GUF_DEVICE_ONLY maybe elements_at_once(steps &step, source from, u32 first, u32 apart,
                                                 u32 end) {
     if constexpr (!is_same<T, partial>::value) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements whose type, byte order and alignment are known only at run time. They are read as raw
 // words, so that several loads are in flight at once, and converted in registers by one small
-// function: every type is converted through a 64-bit integer or two f64, which gives the bits of
-// guf::cast. Compilers copy the function into every entry; a cast per pair of types made each entry
-// 20 KB larger.
+// function. It converts every type through a 64-bit integer or two f64, and its results have the
+// bits of guf::cast. Compilers copy the function into every entry; a cast per pair of types made
+// each entry 20 KB larger.
 #ifndef GUFUNC_KERNEL_DEVICE_FORM_HPP
 #define GUFUNC_KERNEL_DEVICE_FORM_HPP
 
@@ -21,7 +21,7 @@ enum : u32 {
   kFormPair = 1u << 6,
   kFormSwapped = 1u << 7,
   kFormLoose = 1u << 8,     // unaligned
-  kFormImmediate = 1u << 9  // instead of an address the element itself, in the loop's type (nd)
+  kFormImmediate = 1u << 9  // nd: the element itself, in the loop's type, instead of its address
 };
 
 enum element_kind : u32 {
@@ -71,7 +71,8 @@ GUF_FN u64 raw_bits(datetime x) {
 GUF_FN u64 raw_bits(timedelta x) {
   return (u64)x.value;
 }
-// Floating-point storage types, and integers; bits above the type's own are ignored.
+// Returns the bits of a floating-point storage type or an integer. Callers ignore the bits above
+// the width of the type.
 template <class T>
 GUF_FN u64 raw_bits(T x) {
   if constexpr (is_stored_float<T>::value) {
@@ -202,7 +203,8 @@ GUF_FN wide_element widened(u32 kind, raw_element x) {
   return {false, false, 0, (f64)bit_cast<f32>((u32)x.lo), (f64)im};
 }
 
-// From an integer keeps the low bits; from a floating-point number saturates.
+// Converts to an integer type. Saturates a floating-point number. Returns all bits of an integer,
+// of which the caller stores the low ones.
 GUF_FN u64 to_integer(u32 kind, wide_element x) {
   if (x.integer) return x.bits;
   if (kind == kKindU64) return cast<u64>(x.re);
@@ -214,8 +216,8 @@ GUF_FN u64 to_integer(u32 kind, wide_element x) {
   return (u64)(value < least ? least : value > most ? most : value);
 }
 
-// For a value that is rounded once more: returns a number that rounds like the integer if the
-// target type has less precision than f64.
+// Converts to f64. If the caller rounds the result again, to a type with less precision than f64,
+// `exact` must be false: the result of an integer is then a number that rounds like the integer.
 GUF_FN f64 to_number(wide_element x, bool exact) {
   if (!x.integer) return x.re;
   if (x.is_unsigned) return exact ? (f64)x.bits : guf::detail::integer_to_sticky_f64<u64>(x.bits);
@@ -245,7 +247,8 @@ GUF_FN raw_element recast_kind(u32 from, u32 to, raw_element x) {
 
 }  // namespace detail
 
-// Converts an element between two forms, as guf::cast does: one function for all loops of an image.
+// Converts an element between two forms, as guf::cast does. All loops of an image call the same
+// function.
 GUF_DEVICE_NOINLINE raw_element recast(u32 from, u32 to, raw_element x) {
   const raw_element ordered = detail::in_order(from, x);
   return detail::in_order(to, detail::recast_kind(from & kFormKind, to & kFormKind, ordered));
@@ -289,7 +292,7 @@ GUF_DEVICE_ONLY void load_raw(raw_element *to, const char *const *from, u32 form
   }
 }
 
-// Stores the live ones of K elements.
+// Stores those of K elements that are live.
 template <int K>
 GUF_DEVICE_ONLY void store_raw(char *const *to, const raw_element *from, const bool *live,
                                u32 form) {
@@ -330,7 +333,7 @@ GUF_DEVICE_ONLY void store_raw(char *const *to, const raw_element *from, const b
   }
 }
 
-// Reads one element of any form as a T, and writes it.
+// Read one element of any form as a T, and write a T as an element of any form.
 template <class T>
 GUF_DEVICE_ONLY T load_form(const char *from, u32 form) {
   raw_element x;

@@ -11,9 +11,9 @@
 namespace guf {
 namespace device {
 
-// guf_fp_flag, with kStatusFailed. A block's `fp_flags` selects the flags to compute: underflow
-// only for functions that round there, integer division only for functions whose last input is a
-// divisor.
+// The values of guf_fp_flag. The status word combines them with kStatusFailed. The field `fp_flags`
+// of a block selects the flags to compute. It selects underflow only for functions whose tiny
+// results are rounded, and integer division only for functions whose last input is a divisor.
 enum fp_flag_bit : u32 {
   kFpDivide = 1u << 0,
   kFpOverflow = 1u << 1,
@@ -86,8 +86,9 @@ GUF_FN u32 classify(T x) {
   return detail::classifier<T>::go(x);
 }
 
-// Returns the flags of an item: `seen` are the classes of its operands together, `made` is the
-// class of its result. `poles`: an infinite result of an operand that is zero is a pole.
+// Returns the flags of an item. `seen` contains the classes of all its operands, and `made` is the
+// class of its result. If `poles` is true, an infinite result with a zero operand raises "divide by
+// zero" instead of overflow.
 GUF_FN u32 fp_flags_of(u32 seen, u32 made, bool poles) {
   if ((made & kIsNaN) != 0 && (seen & kIsNaN) == 0) return kFpInvalid;
   if ((seen & (kIsNaN | kIsInfinite)) != 0) return 0;

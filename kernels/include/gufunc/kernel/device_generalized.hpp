@@ -35,7 +35,7 @@ struct operand {
     }
   }
 
-  // The classes of all elements of an item, ORed together.
+  // Returns the classes of all elements of an item, ORed together.
   static GUF_DEVICE_ONLY u32 classes(const char *base, const i64 *sizes, const i64 *strides) {
     if constexpr (!has_class<T>()) {
       return 0;
@@ -151,7 +151,7 @@ struct generalized {
     return failed;
   }
 
-  // Classes of the item's inputs; the flag of a zero integer divisor is a bit above them.
+  // Returns the classes of the item's inputs, and kDivisorIsZero if the last input is an integer 0.
   template <int... K>
   static GUF_DEVICE_ONLY u32 look_at_inputs(const block &p, char *const *place, indices<K...>) {
     u32 seen = 0;

@@ -19,8 +19,8 @@ enum {
   kBlockLeaves = (int)kSubgroups * kTeams
 };
 
-// Reduces one base block; all lanes of the team receive the result. Teams without a base block
-// (count 0) take part in the calls.
+// Reduces one base block; all lanes of the team receive the result. Teams without a base block call
+// the function with count 0, because all lanes must take part in its shuffles.
 template <class T, class F, class Op>
 GUF_DEVICE_ONLY T team_leaf(i64 first, i64 count, F f, Op op, T empty) {
   const u32 lane = lane_id(), place = lane & (u32)(kTeam - 1);
@@ -43,8 +43,8 @@ GUF_DEVICE_ONLY T team_leaf(i64 first, i64 count, F f, Op op, T empty) {
   return part;
 }
 
-// Combines base blocks [leaf, leaf + kTeams) up to n; every lane receives the result. n > leaf *
-// kLeafSize.
+// Combines the base blocks [leaf, leaf + kTeams) of n elements, or fewer at the end. Every lane
+// receives the result. Requires n > leaf * kLeafSize.
 template <class T, class F, class Op>
 GUF_DEVICE_ONLY T joined_leaves(i64 leaf, i64 n, F f, Op op, T empty) {
   const u32 lane = lane_id(), team = lane / (u32)kTeam;
@@ -63,7 +63,7 @@ GUF_DEVICE_ONLY T joined_leaves(i64 leaf, i64 n, F f, Op op, T empty) {
   return from_lane(part, 0u);
 }
 
-// 32 threads without their own memory.
+// A group of 32 threads, which has no shared memory.
 class lane_group : public guf::detail::group_reductions<lane_group> {
  public:
   static GUF_DEVICE_ONLY u32 rank() { return lane_id(); }
@@ -79,7 +79,7 @@ class lane_group : public guf::detail::group_reductions<lane_group> {
   GUF_DEVICE_ONLY T broadcast(T value, u32 rank) const {
     return from_lane(value, rank);
   }
-  // Returns the value of the thread with that rank; each thread may name another rank.
+  // Returns the value of the thread whose rank is `rank`. Each thread may name another rank.
   template <class T>
   GUF_DEVICE_ONLY T shuffle(T value, u32 rank) const {
     return from_lane(value, rank);
@@ -98,10 +98,10 @@ class lane_group : public guf::detail::group_reductions<lane_group> {
   }
 };
 
-// A block of kItemThreads.
+// A group that is a block of kItemThreads threads.
 class block_group : public guf::detail::group_reductions<block_group> {
  public:
-  // `scratch`: kGroupScratch bytes, followed by kSharedBytes for shared().
+  // `scratch` has kGroupScratch bytes, followed by kSharedBytes for shared().
   GUF_DEVICE_ONLY explicit block_group(char *scratch) : scratch_(scratch), used_(0), turn_(0) {}
 
   static GUF_DEVICE_ONLY u32 rank() { return thread_id(); }
@@ -134,8 +134,8 @@ class block_group : public guf::detail::group_reductions<block_group> {
   }
 
  private:
-  // Two places alternate: a thread that writes to one has passed the barrier after the reads of the
-  // other.
+  // Returns one of two buffers, which alternate. Before a thread writes to a buffer again, it
+  // passes the barrier of the call in between, so all threads have read the buffer.
   template <class T>
   GUF_DEVICE_ONLY T *turn() {
     static_assert(sizeof(T) <= 16, "a group hands on one number");
@@ -143,7 +143,7 @@ class block_group : public guf::detail::group_reductions<block_group> {
     return (T *)(scratch_ + turn_ * (u32)(kSubgroups * 16));
   }
 
-  // Combines the ranges of the sub-groups from `leaf` on.
+  // Combines the ranges of base blocks of all sub-groups, from base block `leaf` on.
   template <class T, class F, class Op>
   GUF_DEVICE_ONLY T joined(i64 leaf, i64 leaves, i64 n, F f, Op op, T empty) {
     T *const part = turn<T>();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sub-groups of 32 consecutive threads of a block, on every device; half of a wave of 64. All
-// threads of a sub-group must call these functions together.
+// Sub-groups of 32 consecutive threads of a block, on every device. On a device with waves of 64
+// threads, a sub-group is half of a wave. All threads of a sub-group must call these functions
+// together.
 #ifndef GUFUNC_KERNEL_DEVICE_SHUFFLE_HPP
 #define GUFUNC_KERNEL_DEVICE_SHUFFLE_HPP
 
@@ -54,7 +55,7 @@ GUF_DEVICE_ONLY void subgroup_barrier() {
 #endif
 #endif
 
-// Returns the value of the thread of that lane.
+// Returns the value of the thread whose lane is `lane`.
 template <class T>
 GUF_DEVICE_ONLY T from_lane(T value, u32 lane) {
   constexpr int words = (int)((sizeof(T) + sizeof(lane_word) - 1) / sizeof(lane_word));

@@ -9,7 +9,7 @@
 namespace guf {
 namespace device {
 
-// 16 bytes as elements.
+// Accesses 16 bytes as a word or as elements.
 template <class T>
 union stage_word {
   static constexpr u32 count = 16 / (u32)sizeof(T);
@@ -17,13 +17,14 @@ union stage_word {
   T part[count];
 };
 
-// Position of the thread's row of an operand: `direct` if it is not staged.
+// Returns the position of the thread's row of an operand, which is `direct` if the operand is not
+// staged.
 template <class T>
 GUF_DEVICE_ONLY char *staged_place(const staged_row &row, char *shared, u32 item, char *direct) {
   return row.elements.d == 0 ? direct : shared + row.at + (u64)(item * row.pitch) * sizeof(T);
 }
 
-// Index in shared memory of element `index` of the rows.
+// Returns the index in shared memory of element `index` of the contiguous rows.
 GUF_DEVICE_ONLY u32 stage_index(const staged_row &row, u32 index) {
   return index + quotient(row.elements, index) * (row.pitch - row.elements.d);
 }

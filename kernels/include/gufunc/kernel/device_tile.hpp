@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of the operands that one thread of `row` holds, and how they are loaded and stored.
+// The operands' values that one thread of `row` keeps in registers, and their loads and stores.
 #ifndef GUFUNC_KERNEL_DEVICE_TILE_HPP
 #define GUFUNC_KERNEL_DEVICE_TILE_HPP
 
@@ -9,7 +9,8 @@
 namespace guf {
 namespace device {
 
-// 16 bytes in one access: clang does not split the store of a native vector.
+// A type of `Bytes` bytes that is accessed with one instruction. For 16 bytes this is a native
+// vector, whose store clang does not split.
 template <int Bytes>
 struct word_of;
 template <>
@@ -43,7 +44,7 @@ struct word_of<16> {
   typedef word16 type;
 };
 
-// The values of operand I that one thread holds.
+// The values of operand I that one thread keeps in registers.
 template <int I, class T, int K>
 struct held {
   T v[K];
@@ -80,8 +81,8 @@ template <class T, int K, int V>
 GUF_DEVICE_ONLY void load_row(T *to, const char *from, u64 immediate, u32 kind, i64 stride,
                               row_place at) {
 #if defined(GUF_CUDA) && defined(__clang__)
-  // clang-19 has no __grid_constant__: selecting between fields of the block would copy the block
-  // to local memory.
+  // clang-19 has no __grid_constant__, so a selection between fields of the block would copy the
+  // block to local memory.
   asm("" : "+l"(immediate));
 #endif
   if (kind >= kScalar) {
@@ -110,7 +111,8 @@ GUF_DEVICE_ONLY void load_row(T *to, const char *from, u64 immediate, u32 kind, 
       for (int j = 0; j < V; ++j) to[u * V + j] = pack.part[j];
     }
   } else {
-    // Beyond the end the last element is used again, so that the function only receives elements.
+    // Beyond the end, load the last element again, so that the function receives only values of
+    // elements.
     GUF_UNROLL
     for (int k = 0; k < K; ++k) {
       const u32 i = ((u32)k << at.lgx) + at.tx;

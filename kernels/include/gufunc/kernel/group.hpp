@@ -11,7 +11,8 @@
 //   g.reduce(n, f, op, empty)  reduction with another operation
 //   g.shared<T>(n)             memory of the group, uninitialised; null if the calls together
 //                              exceed kSharedBytes
-//   g.broadcast(x, rank)       the x of that thread, at most 16 bytes; all threads must call it
+//   g.broadcast(x, rank)       the x of the thread with this rank, at most 16 bytes; all threads
+//                              must call it
 //   g.subgroup()               the 32 threads around this one, without their own memory. It also
 //                              has s.shuffle(x, rank), where each thread may name another rank
 #ifndef GUFUNC_KERNEL_GROUP_HPP

@@ -34,7 +34,8 @@ struct word_of<16> {
   typedef complex<u64> type;
 };
 
-// Steps are in bytes. Inlined below with constant steps.
+// Copies `count` elements; steps are in bytes. The function is inlined, so that the calls with
+// constant steps below vectorise.
 template <int Size>
 GUF_FN void copy_steps(char *to, i64 to_step, const char *from, i64 from_step, i64 count) {
   typedef memory<typename word_of<Size>::type> word;
@@ -42,8 +43,8 @@ GUF_FN void copy_steps(char *to, i64 to_step, const char *from, i64 from_step, i
   for (i64 i = 0; i < count; ++i) word::store(to + i * to_step, word::load(from + i * from_step));
 }
 
-// Returns a block of an input: the input itself if it is contiguous, else a copy in `buffer`. A
-// scalar is copied for the first block only.
+// Returns a contiguous block of an input, which is the input itself if it is contiguous, or a copy
+// in `buffer`. A scalar is copied for the first block only (`later` is false).
 template <int Size>
 static __attribute__((noinline)) char *gathered(char *base, i64 step, char *buffer, i64 count,
                                                 bool later) {
@@ -59,7 +60,7 @@ static __attribute__((noinline)) char *gathered(char *base, i64 step, char *buff
   return buffer;
 }
 
-// Scalar stores, because the scatter instructions of AVX-512 take twice as long.
+// Uses scalar stores, because the scatter instructions of AVX-512 take twice as long.
 template <int Size>
 static __attribute__((noinline)) void scatter(const char *buffer, char *base, i64 step, i64 count) {
   if (step == Size) return;

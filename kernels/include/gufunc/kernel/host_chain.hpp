@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of a fold entry that keep the order: each element depends on the one before it.
-// Functions that may not be regrouped have only these.
+// The operations of a fold entry in which each result depends on the previous one. Functions that
+// do not allow regrouping have only these operations.
 #ifndef GUFUNC_KERNEL_HOST_CHAIN_HPP
 #define GUFUNC_KERNEL_HOST_CHAIN_HPP
 

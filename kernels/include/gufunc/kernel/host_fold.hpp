@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fold entry of a loop (X, X) -> X of a function that may be regrouped: the operations from
-// which the cpu backend builds reduce and accumulate. It computes base blocks as reduce_tree.hpp
-// defines them, several at once: side by side if the elements of a row are contiguous, or with one
-// vector across rows if the rows are adjacent.
+// The fold entry of a loop (X, X) -> X whose elements may be regrouped. It contains the operations
+// from which the cpu backend builds reduce and accumulate. It computes base blocks as
+// reduce_tree.hpp defines them, and several of them at once: side by side if the elements of a row
+// are contiguous, or with one vector across rows if the rows are adjacent.
 #ifndef GUFUNC_KERNEL_HOST_FOLD_HPP
 #define GUFUNC_KERNEL_HOST_FOLD_HPP
 
@@ -12,9 +12,9 @@
 #include "partial.hpp"
 #include "reduce_tree.hpp"
 
-// A loop with independent iterations that is not interleaved: there are enough vectors without it,
-// and the code is half as large. Such loops are in functions without arrays, because gufcc drops
-// the promise in a function that has one.
+// Marks a loop whose iterations are independent, and disables interleaving, which would double the
+// code for no gain. Such loops are in functions without arrays, because gufcc drops the promise of
+// independence in a function that has an array.
 #if defined(__clang__)
 #define GUF_FOLD_LOOP _Pragma("clang loop vectorize(assume_safety) interleave_count(1)")
 #else
@@ -24,7 +24,8 @@
 namespace guf {
 namespace host {
 
-// Converts values of one type to another; steps are in bytes. Shared by all functions.
+// Converts values of one type to another. Steps are in bytes. All fold entries of a type use the
+// same instance, because it does not depend on the function.
 template <class From, class To>
 GUF_FN void copy_values_by(const char *from, i64 from_step, char *to, i64 to_step, i64 n) {
   typedef value_t<From> value;
@@ -51,8 +52,8 @@ struct fold {
   typedef chain<Op, T, MayFail, 4> in_order;
   static constexpr i64 size = (i64)sizeof(T);
   static constexpr i64 partial_size = (i64)sizeof(partial);
-  // Whether the order of elements has no effect on the bits. False for a sum of times: once a
-  // partial sum is NaT it stays NaT.
+  // Whether the order of elements has no effect on the bits. It is false for datetime types,
+  // because a partial sum that is NaT stays NaT.
   static constexpr bool any_order =
       !is_float<value>::value && !is_complex<value>::value && !is_time<value>::value;
   // Number of rows whose eight accumulators fit into L1 together.
@@ -125,8 +126,8 @@ struct fold {
 
   enum { kRows = 64 };
 
-  // Rows with contiguous elements: computes eight accumulators of each row, then combines these and
-  // adds the remaining elements, for all rows side by side.
+  // Computes base blocks of rows with contiguous elements. Computes eight accumulators of each row.
+  // Then combines the accumulators and adds the remaining elements, for all rows side by side.
   static __attribute__((noinline)) bool row_by_row(const char *in, i64 row_step, i64 step, i64 rows,
                                                    i64 n, char *out, i64 out_step) {
     alignas(64) char part[kRows * 8 * partial_size], half[kRows * 4 * partial_size];
@@ -184,7 +185,7 @@ struct fold {
     return packed;
   }
 
-  // Integers: in the order that the compiler chooses.
+  // Combines integers in an order that the compiler chooses.
   static __attribute__((noinline)) bool in_any_order(const char *in, i64 n, char *out) {
     bool failed = false;
     value all = get_partial(in);
@@ -194,8 +195,8 @@ struct fold {
   }
 
   // Computes the accumulators of `Rows` rows. The stores at the end let the compiler use a vector
-  // of eight per row. The asm between them keeps it from vectors that combine two rows, which cost
-  // an insertion per load.
+  // of eight per row. The asm statement between the stores prevents vectors that combine two rows,
+  // which would cost an insertion per load.
   template <int Rows>
   static GUF_FN bool accumulators(const char *in, i64 row_step, i64 n, char *part) {
     bool failed = false;
@@ -218,8 +219,8 @@ struct fold {
     return failed;
   }
 
-  // Combines neighbouring accumulators, then the results, and again. `half` has space for four
-  // accumulators of each row.
+  // Combines neighbouring accumulators in three rounds, from eight to one per row. `half` has space
+  // for four accumulators of each row.
   static GUF_FN bool join_accumulators(char *part, char *half, char *all, i64 rows) {
     bool failed = join_pairs(part, half, rows * 4);
     failed |= join_pairs(half, part, rows * 2);
@@ -260,14 +261,16 @@ struct fold {
     return failed;
   }
 
-  // Rows side by side, at most row_block: all eight accumulators of all rows are in L1.
+  // Computes base blocks of adjacent rows with one vector across rows. `rows` is at most row_block,
+  // so that all eight accumulators of all rows fit into L1.
   static __attribute__((noinline)) bool columns(const char *in, i64 row_step, i64 step, i64 rows,
                                                 i64 n, char *out, i64 out_step) {
     alignas(64) char part[8 * row_block * partial_size];
     const i64 eights = n / 8;
     bool failed = false;
     if (eights != 0) {
-      // The elements of eight rows may also be contiguous: they are then one row of accumulators.
+      // If eight successive elements of all rows are contiguous, they are combined as one wide row
+      // of accumulators.
       const bool together = row_step == size && step == rows * size;
       const i64 width = together ? rows * 8 : rows;
       for (int j = 0; j < (together ? 1 : 8); ++j) {
@@ -282,8 +285,8 @@ struct fold {
     return failed;
   }
 
-  // Combines `count` times `width` elements at `step` from left to right. `fresh`: the first
-  // elements initialise the accumulators.
+  // Combines `count` groups of `width` elements from left to right into `width` accumulators.
+  // Groups are `step` apart. If `fresh` is true, the first group initialises the accumulators.
   static __attribute__((noinline)) bool pile(const char *in, i64 width_step, i64 step, i64 count,
                                              i64 width, char *part, bool fresh) {
     alignas(64) char packed[4 * row_block * size];
@@ -308,7 +311,7 @@ struct fold {
     return failed;
   }
 
-  // Returns `count` times `width` contiguous elements: the input itself, or a copy.
+  // Returns `count` groups of `width` contiguous elements, which are the input itself or a copy.
   static GUF_FN const char *side_by_side(const char *in, i64 width_step, i64 step, i64 count,
                                          i64 width, char *packed) {
     if (width_step == size) return in;
@@ -355,7 +358,7 @@ struct fold {
     return join_steps(args, n, steps[0], steps[1], steps[2]);
   }
   static GUF_FN bool join_steps(char **args, i64 n, i64 a_step, i64 b_step, i64 out_step) {
-    // Local copies, so that they are not read from `args` again after each store.
+    // Local copies, so that the addresses are not read from `args` again after each store.
     const char *const a = args[0], *const b = args[1];
     return any_failed<join_one>(n, a, a_step, b, b_step, args[2], out_step);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Access to elements in host loops: whole scalars at any address, and complex numbers part by part,
-// because copying a struct would hide the accesses from the vectoriser.
+// Access to elements in host loops. Scalars may be at any address. Complex numbers are accessed
+// part by part, because copying a struct would hide the accesses from the vectoriser.
 #ifndef GUFUNC_KERNEL_HOST_MEMORY_HPP
 #define GUFUNC_KERNEL_HOST_MEMORY_HPP
 
@@ -54,14 +54,15 @@ struct memory<timedelta> {
 };
 
 // Whether no value is a struct. The compiler may place a struct, such as a complex number, on the
-// stack, where all iterations of a loop share it. Such a loop must not be promised to have
-// independent iterations: `c ? x : y` of two complex numbers was wrong (clang 19).
+// stack, where all iterations of a loop share it. Such a loop must not promise independent
+// iterations: with the promise, clang 19 computed a wrong result for `c ? x : y` of two complex
+// numbers.
 template <class... Value>
 GUF_FN constexpr bool all_scalars() {
   return !(__is_class(Value) || ...);
 }
 
-// The inputs and outputs of a loop over i = 0 .. n-1.
+// An input or output of a loop: get(i) and put(i, x) access its element i.
 template <class T>
 struct packed_input {
   const char *base;

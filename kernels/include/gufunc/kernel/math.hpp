@@ -47,7 +47,7 @@ GUF_FN T ulp(T x) {
                                 : nextafter(size, limits<T>::infinity) - size;
 }
 
-// The name in Python.
+// The same as tgamma, under Python's name.
 GUF_FN f32 gamma(f32 x) {
   return tgamma(x);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inverse trigonometric functions and hypot on the host, in f64. atan of a ratio n/d: t is n/d,
-// (n - d)/(n + d) or -d/n with |t| <= tan(pi/8), and 0, pi/4 or pi/2 is added; t and the constant
-// are stored as unevaluated sums of two numbers. asin and acos use a polynomial up to 1/2, and
-// asin(x) = pi/2 - 2 asin(sqrt((1 - x)/2)) beyond.
+// The inverse trigonometric functions and hypot on the host, in f64. atan(n/d) is computed as
+// atan(t) plus a constant: t is n/d, (n - d)/(n + d) or -d/n, whichever has |t| <= tan(pi/8), and
+// the constant is 0, pi/4 or pi/2. t and the constant are unevaluated sums of two numbers. asin and
+// acos use a polynomial up to 1/2, and asin(x) = pi/2 - 2 asin(sqrt((1 - x)/2)) beyond.
 #ifndef GUFUNC_KERNEL_MATH_ARC_HPP
 #define GUFUNC_KERNEL_MATH_ARC_HPP
 
@@ -89,7 +89,8 @@ GUF_FN f64 asin_any(f64 x) {
   const pair<f64> most = fast_two_sum(kHalfPi, -2.0 * s);
   const f64 far = most.hi + (most.lo + mad(-2.0, rest, kHalfPiLow));
   const f64 result = near_one ? far : s + rest;
-  return size < 0x1p-28 ? x : flip_sign(result, sign_bit(x));  // above 1 it is NaN, from sqrt
+  // NaN above 1, where sqrt returns NaN.
+  return size < 0x1p-28 ? x : flip_sign(result, sign_bit(x));
 }
 
 GUF_FN f64 acos_any(f64 x) {

@@ -31,7 +31,8 @@ struct bits_of<f32> {
   static constexpr int mantissa = 23;
   static constexpr u32 sign = 0x80000000u;
   static constexpr u32 infinity = 0x7f800000u;
-  // Adding it rounds a number below 2^22 to an integer, which is then in the low bits.
+  // Adding `rounder` to a number below 2^22 rounds the number to an integer, which is then in the
+  // low bits of the sum.
   static constexpr f32 rounder = 0x1.8p23f;
 };
 template <>
@@ -83,7 +84,7 @@ GUF_FN f64 fused(f64 a, f64 b, f64 c) {
 }
 #endif
 
-// a * b + c with one or two roundings, where the difference is irrelevant.
+// a * b + c with one or two roundings, for uses in which the difference does not matter.
 template <class T>
 GUF_FN T mad(T a, T b, T c) {
 #if GUF_HAS_FMA
@@ -116,7 +117,7 @@ GUF_FN pair<T> two_sum(T a, T b) {
   return {sum, (a - (sum - b_part)) + (b - b_part)};
 }
 
-// The same if |a| >= |b| or a == 0.
+// Like two_sum, but valid only if |a| >= |b| or a == 0.
 template <class T>
 GUF_FN pair<T> fast_two_sum(T a, T b) {
   const T sum = a + b;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The complex functions on host and device, computed with the real ones; special values as in Annex
-// G of C. Those with cancellation (log, sqrt, pow) use f64 for c64 too.
+// The complex functions on host and device, which call the real functions. Special values are as in
+// Annex G of C. Functions in which terms may cancel (log, sqrt, pow) use f64 for c64 too.
 #ifndef GUFUNC_KERNEL_MATH_COMPLEX_HPP
 #define GUFUNC_KERNEL_MATH_COMPLEX_HPP
 
@@ -37,8 +37,8 @@ template <class T>
 GUF_FN complex<T> exp_complex(complex<T> z) {
   typedef split_growth<T> S;
   const bool large = z.re > S::edge;
-  // PERF  The angle first: on a device its argument reduction needs a stack, and fewer registers
-  // are live here.
+  // PERF The sine and cosine are computed first, because their argument reduction needs a stack on
+  // a device, and fewer registers are live at this point.
   const T cosine = guf::cos(z.im), sine = guf::sin(z.im);
   const T size = guf::exp(large ? z.re - S::part : z.re);
   const T factor = large ? S::factor : T(1);
@@ -46,7 +46,7 @@ GUF_FN complex<T> exp_complex(complex<T> z) {
   const bool real = z.im == T(0);
   re = real ? size * factor : re;
   im = real ? z.im : im;
-  // An infinite real part with an infinite or NaN angle.
+  // Special values for an infinite real part with an infinite or NaN imaginary part.
   const bool lost = !is_finite(z.im) && magnitude(z.re) == limits<T>::infinity;
   re = lost ? (z.re > T(0) ? z.re : T(0)) : re;
   const T zero = z.im == z.im ? from_bits<T>(sign_bit(z.im)) : T(0);
@@ -54,7 +54,8 @@ GUF_FN complex<T> exp_complex(complex<T> z) {
   return complex<T>(re, im);
 }
 
-// sin x cosh y and cos x sinh y (for sin z); swapped for cos z.
+// The factors of sin z = (sin x cosh y, cos x sinh y), and of cos z, where sine and cosine are
+// swapped.
 template <class T>
 struct waves {
   T sine, cosine, cosh, sinh, factor;
@@ -114,7 +115,7 @@ GUF_FN c128 sqrt_complex(c128 z) {
   const f64 other = root == 0.0 ? 0.0 : y / (root + root);
   const bool left = z.re < 0.0;
   f64 re = left ? other : root, im = left ? root : other;
-  // -inf with a finite or NaN imaginary part, inf likewise, and an infinite imaginary part.
+  // Special values for an infinite real part, and for an infinite imaginary part.
   const bool beyond = x == inf;
   re = beyond ? (left ? (y < inf ? 0.0 : y) : x) : re;
   im = beyond ? (left ? x : (y < inf ? 0.0 : y)) : im;

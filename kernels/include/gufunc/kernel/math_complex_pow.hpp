@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The complex power: repeated squaring for small integer exponents, else exp(w log z). Both use
-// unevaluated sums of two numbers: an error of w log z is an error of the result, of as many units
-// in the last place as |w log z|, and each squaring doubles the error of its operand. On a device,
-// log is the library's.
+// The complex power. It is computed by repeated squaring for small integer exponents, and otherwise
+// as exp(w log z). Both methods use unevaluated sums of two numbers, because they magnify errors: a
+// relative error of w log z is multiplied by |w log z| in the result, and each squaring doubles the
+// relative error of its operand. On a device, the vendor's library computes the logarithm.
 #ifndef GUFUNC_KERNEL_MATH_COMPLEX_POW_HPP
 #define GUFUNC_KERNEL_MATH_COMPLEX_POW_HPP
 
@@ -57,7 +57,8 @@ GUF_FN c128 pow_by_squares(c128 z, i32 n) {
   return result;
 }
 
-// z^n for a small integer n. Up to the third power, and for infinities and NaN, as in NumPy.
+// z^n for a small integer n. Powers up to the third, and powers of infinities and NaN, are computed
+// as in NumPy.
 template <bool Long>
 GUF_FN c128 pow_whole(c128 z, i32 n) {
   if (n == 1) return z;  // not 1 * z, which spreads infinities and NaNs
@@ -101,7 +102,7 @@ GUF_FN c128 multiply_infinities(c128 z, c128 w) {
 }
 
 #if defined(GUF_HOST)
-// atan(n / d) like atan_ratio, to 2^-65.
+// atan(n / d) like atan_ratio, with an error of 2^-65.
 GUF_FN pair<f64> atan_ratio_long(f64 n, f64 d) {
   constexpr f64 edge = 0x1.a827999fcef32p-2;  // tan(pi/8)
   const bool low = n <= edge * d, high = d <= edge * n;
@@ -123,7 +124,7 @@ GUF_FN pair<f64> atan_ratio_long(f64 n, f64 d) {
   return long_sum(start, long_sum(t, long_product(t, sum)));
 }
 
-// log z to 2^-65, for finite nonzero z.
+// log z with an error of 2^-65, for finite nonzero z.
 GUF_FN long_complex log_long(c128 z) {
   const f64 x = magnitude(z.re), y = magnitude(z.im);
   const scaled_two s = scale_to_one(x, y);
@@ -169,8 +170,9 @@ GUF_FN c128 pow_by_log(c128 z, c128 w) {
   return exp_complex(multiply_infinities(w, l));
 }
 
-// Special values as in NumPy: 0^w is 1, 0 or NaN depending on the real part of w; small integer
-// exponents multiply. Accurate to the last places of c128 if Long, else of c64.
+// z^w with NumPy's special values: z^0 is 1, and 0^w is 0 if the real part of w is positive, and
+// NaN otherwise. Small integer exponents use multiplications. The result is accurate to the last
+// places of c128 if Long is true, and of c64 otherwise.
 template <bool Long>
 GUF_FN c128 pow_complex(c128 z, c128 w) {
   if (w.re == 0.0 && w.im == 0.0) return c128(1.0, 0.0);

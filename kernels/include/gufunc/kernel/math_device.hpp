@@ -6,7 +6,7 @@
 
 #include "types.hpp"
 
-// The functions that every one of the three has under the same name.
+// The functions that libdevice, ocml and OpenCL have under the same name.
 // clang-format off
 #define GUF_MATH_ONE(F)                                                                         \
   F(exp) F(exp2) F(expm1) F(log) F(log2) F(log10) F(log1p) F(sin) F(cos) F(tan) F(asin) F(acos) \

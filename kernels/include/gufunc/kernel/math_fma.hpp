@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// a * b + c rounded once, for a host without the instruction: the exact sum of three parts. The
-// last two are rounded to odd (the last bit means "inexact") before the only rounding to nearest.
+// a * b + c rounded once, for a host without an FMA instruction. The exact result is a sum of three
+// parts. The last two are rounded to odd (the last bit means "inexact") before the only rounding to
+// nearest.
 #ifndef GUFUNC_KERNEL_MATH_FMA_HPP
 #define GUFUNC_KERNEL_MATH_FMA_HPP
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tgamma and lgamma on the host, in f64. gamma(x) = exp(e) f: Stirling's series for an argument of
-// at least 12, the factor that shifts the argument there, and for x < 1/2 the reflection pi /
-// sin(pi x). e and f are sums of two numbers. lgamma uses separate polynomials near its zeros 1 and
-// 2; near its other zeros, at negative x, its error is absolute.
+// tgamma and lgamma on the host, in f64. gamma(x) = exp(e) f. e is Stirling's series for an
+// argument of at least 12. f is the factor that shifts the argument to 12 or more, and for x < 1/2
+// also contains the reflection pi / sin(pi x). e and f are sums of two numbers. lgamma uses
+// separate polynomials near its zeros 1 and 2; near its other zeros, at negative x, its error is
+// absolute.
 #ifndef GUFUNC_KERNEL_MATH_GAMMA_HPP
 #define GUFUNC_KERNEL_MATH_GAMMA_HPP
 
@@ -44,7 +45,7 @@ struct gamma_parts {
   pair<f64> exponent, factor;
 };
 
-// For x that is not an integer below 1, and |x| between 2^-54 and 1e290.
+// Requires that x is not an integer below 1, and that |x| is between 2^-54 and 1e290.
 GUF_FN gamma_parts gamma_of(f64 x) {
   const bool reflected = x < 0.5;
   pair<f64> y = reflected ? two_sum(1.0, -x) : pair<f64>{x, 0.0};

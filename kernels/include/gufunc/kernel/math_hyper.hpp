@@ -34,7 +34,8 @@ GUF_FN hyperbolic hyperbolic_of(f64 x) {
   const u64 power = (1023u - 2u * (to_bits(rounded) & 0x7ffu)) << 52;
   const f64 small = n > 60.0 ? 0.0 : from_bits<f64>(power);
   const f64 c = 0.5 + 0.5 * small, s = 0.5 - 0.5 * small;
-  const f64 lost = (0.5 * small - (c - 0.5)) * (1.0 - r.hi);  // matters around n = 27
+  // The rounding error of c, which affects the results around n = 27.
+  const f64 lost = (0.5 * small - (c - 0.5)) * (1.0 - r.hi);
   const pair<f64> cr = two_product(c, r.hi), sr = two_product(s, r.hi);
   const pair<f64> sinh = two_sum(s, cr.hi), cosh = two_sum(c, sr.hi);
   const f64 sinh_low = sinh.lo - lost + mad(s, cosh_less_1, mad(c, sinh_less_r, cr.lo));

@@ -18,12 +18,13 @@ struct binary_parts {
   T k, f;
 };
 
-// split_exponent for one x in the normal range; `offset` is added to the exponent.
+// Like split_exponent, for an x in the normal range. `offset` is added to k.
 GUF_FN binary_parts<f64> split_normal(f64 x, f64 offset) {
   constexpr u64 root_half = 0x3fe6a09e667f3bcdu;
   const u64 moved = to_bits(x) + (0x3ff0000000000000u - root_half);
   const f64 m = from_bits<f64>((moved & 0x000fffffffffffffu) + root_half);
-  // The biased exponent in the low bits of 2^52: this avoids a 64-bit conversion on AVX2.
+  // Put the biased exponent into the low bits of 2^52, because AVX2 lacks a conversion of 64-bit
+  // integers.
   const f64 biased = from_bits<f64>((moved >> 52) | 0x4330000000000000u);
   return {biased - (0x1p52 + 1023.0 - offset), m - 1.0};
 }
@@ -65,7 +66,7 @@ GUF_FN f64 log_less_f(f64 f) {
   return s * mad(z, polynomial(z, kLog64), half_square) - half_square;
 }
 
-// The values of log for zero, negative numbers, infinity and NaN.
+// Returns `ordinary`, or the value of log for a zero, negative, infinite or NaN x.
 template <class T>
 GUF_FN T log_special(T x, T ordinary) {
   const T positive = x < limits<T>::infinity ? ordinary : x;  // infinity and NaN are unchanged
@@ -105,8 +106,8 @@ GUF_FN f64 log_of_sum(f64 hi, f64 lo, f64 k) {
   typedef log_constants<f64> C;
   const binary_parts<f64> part = split_normal(hi, 0.0);
   const f64 f = part.f;
-  // lo with the scale of f. For a large exponent it is negligible and the power of two would not
-  // exist.
+  // Scale lo like f, by 2^-part.k. For a large part.k, lo is negligible and the power is not
+  // representable.
   const u64 power = (1023u - (to_bits(part.k + bits_of<f64>::rounder) & 0xfffu)) << 52;
   const f64 f_low = part.k > 100.0 ? 0.0 : lo * from_bits<f64>(power);
   const f64 correction = f_low * mad(f, f - 1.0, 1.0);  // f_low / (1 + f), approximately

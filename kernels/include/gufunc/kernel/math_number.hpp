@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python's math functions of integers, and ulp. Where Python raises an exception the result is a
-// value: the largest value of the type on overflow, and 0 for a negative argument of isqrt,
-// factorial, comb or perm.
+// Python's math functions of integers. Where Python raises an exception, the result is a value: the
+// largest value of the type on overflow, and 0 for a negative argument of isqrt, factorial, comb or
+// perm.
 #ifndef GUFUNC_KERNEL_MATH_NUMBER_HPP
 #define GUFUNC_KERNEL_MATH_NUMBER_HPP
 
@@ -76,7 +76,7 @@ GUF_FN T perm(T n, T k) {
   if (detail::is_negative(n) || detail::is_negative(k) || k > n) return T(0);
   const u64 whole = detail::unsigned_magnitude(n), count = detail::unsigned_magnitude(k);
   u64 product = 1;
-  // The product of 21 factors above 1 exceeds every type.
+  // The product of 21 consecutive positive factors exceeds every integer type.
   for (u64 i = 0; i < count && i < 21; ++i)
     product = detail::saturating_product(product, whole - i);
   return detail::at_most_max<T>(product);

@@ -138,8 +138,8 @@ GUF_FN modf_result<T> modf(T x) {
 }
 
 #if defined(GUF_HOST)
-// x * 2^n, rounded once: the fraction of x times two powers of two, where the first product is
-// exact.
+// x * 2^n, rounded once. The fraction of x is multiplied by two powers of two, and the first
+// product is exact.
 namespace detail {
 template <class T>
 GUF_FN T scale_by_integer(T x, i32 n) {

@@ -44,8 +44,9 @@ GUF_FN f64 pow_positive(f64 x, f64 y) {
   return exp_sum(product.hi, usable ? low : 0.0);
 }
 
-// x normal. In f64, with half octaves: x = 2^(k/2) (1 + f) with 1 + f between 0.848 and 1.203, and
-// around 1 for k = 0. The logarithm and the product are in units of 1/2. `offset` is added to k.
+// x^y for a normal positive x, computed in f64. x = 2^(k/2) (1 + f), where 1 + f is between 0.848
+// and 1.203, and k = 0 for x near 1. The variables `logarithm` and `exponent` are twice the binary
+// logarithms of x and of the result. `offset` is added to k.
 GUF_FN f32 pow_normal(f32 x, f32 y, i32 offset) {
   constexpr u32 low = 0x3f599999u;  // 0.85
   constexpr f64 root_half = 0x1.6a09e667f3bcdp-1, rounder = 2.0 * bits_of<f64>::rounder;
@@ -68,8 +69,8 @@ template <class T>
 GUF_FN T pow_any(T x, T y) {
   const T inf = limits<T>::infinity;
   const T size = magnitude(x);
-  // A number of at least 2^mantissa is an even integer, except in one binade, where rounding is
-  // exact.
+  // The test for odd y is also correct for large y. From 2^(mantissa + 1) on, all numbers are even
+  // integers. In the binade below, all numbers are integers and y / 2 is exact.
   const T half = T(0.5) * y;
   const bool whole = nearest_integer(y) == y;
   const bool odd = whole && nearest_integer(half) != half && magnitude(y) < inf;
@@ -83,7 +84,7 @@ GUF_FN T pow_any(T x, T y) {
   return one ? T(1) : value;
 }
 
-// Whether pow_ordinary is valid.
+// Whether pow_ordinary(x, y) is valid.
 template <class T>
 GUF_FN bool pow_is_ordinary(T x, T y) {
   return x >= limits<T>::min_normal && x < limits<T>::infinity &&

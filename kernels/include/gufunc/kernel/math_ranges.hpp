@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that use by_range: sin and cos without the reduction of huge arguments, log and pow
-// without special values and subnormals.
+// The functions that use by_range: sin and cos, whose short path lacks the reduction of arguments
+// above kHuge, and log and pow, whose short path lacks special values and subnormals.
 #ifndef GUFUNC_KERNEL_MATH_RANGES_HPP
 #define GUFUNC_KERNEL_MATH_RANGES_HPP
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Argument reduction on the host: any finite f64 is split into a quadrant and a remainder, to full
 // relative accuracy. Up to 2^25 it subtracts multiples of pi/2 in three parts; beyond, it
-// multiplies by the part of 2/pi that matters for the exponent of x. Both are computed and one is
-// selected, so that a loop over sin vectorises.
+// multiplies by the part of 2/pi that matters for the exponent of x. Both reductions are computed
+// and one result is selected, so that a loop over sin vectorises.
 #ifndef GUFUNC_KERNEL_MATH_REDUCE_HPP
 #define GUFUNC_KERNEL_MATH_REDUCE_HPP
 
@@ -52,8 +52,8 @@ GUF_FN angle reduce_huge(f64 x) {
   const pair<f64> b = two_product(scaled, kTwoOverPi[row + 64]);
   const pair<f64> c = two_product(scaled, kTwoOverPi[row + 128]);
   const f64 d = scaled * kTwoOverPi[row + 192];
-  // Quarter turns. `fraction` may cancel completely, so the rounding errors of the following steps
-  // are included too.
+  // `turns` counts quarter turns. `fraction` may cancel completely, so the rounding errors of the
+  // following steps are included too.
   const pair<f64> turns = two_sum(a, b.hi);
   const f64 rounded = turns.hi + bits_of<f64>::rounder;
   const f64 fraction = turns.hi - (rounded - bits_of<f64>::rounder);

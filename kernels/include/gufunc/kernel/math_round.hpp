@@ -56,7 +56,7 @@ GUF_FN f64 trunc(f64 x) {
 }
 #else
 namespace detail {
-// The nearest integer, corrected by one if it is on the wrong side. A zero result has the sign of
+// Takes the integer nearest to x, and subtracts 1 if it is above x. A zero result has the sign of
 // x.
 template <class T>
 GUF_FN T floor_any(T x) {

@@ -46,7 +46,7 @@ GUF_FN half_angle half_reduce_small(f64 x, f64 shift) {
   constexpr f64 first = 0x1.921fb54442d18p+1, second = 0x1.1a62633145c07p-53;
   return {fused(-n, second, fused(-n, first, x)), to_bits(rounded)};
 #else
-  // The first two have 27 bits, so their products with n are exact.
+  // `first` and `second` have 27 bits, so their products with n are exact.
   constexpr f64 first = 0x1.921fb54p+1, second = 0x1.10b4610p-29, third = 0x1.a62633145c06ep-57;
   return {mad(-n, third, mad(-n, second, mad(-n, first, x))), to_bits(rounded)};
 #endif

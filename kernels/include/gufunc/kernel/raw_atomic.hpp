@@ -20,7 +20,7 @@ struct is_atomic_integer {
       (sizeof(T) == 8 && (is_same<T, long long>::value || is_same<T, unsigned long long>::value));
 };
 
-// The value argument has the element's type and takes no part in its deduction.
+// The type of value parameters, which is T but takes no part in the deduction of T.
 template <class T>
 struct same {
   typedef T type;
@@ -39,7 +39,8 @@ GUF_DEVICE_ONLY bool compare_exchange(T *at, T *expected, T desired) {
 #endif
 }
 
-// Repeats until no other thread intervened.
+// Replaces the element by next(element) atomically, and repeats this until no other thread
+// intervenes.
 template <class T, class F>
 GUF_DEVICE_ONLY T update(T *at, F next) {
   T seen = *(volatile T *)at;

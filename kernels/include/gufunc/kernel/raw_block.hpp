@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parameter guf::block of a raw kernel: the position of this thread, the sizes of the launch,
 // and the threads that run together. Dimension 0 varies fastest; indices and sizes have 64 bits.
-//   g.global_id(d)  g.global_size(d)   of this thread in the grid; number of threads of the grid
-//   g.local_id(d)   g.local_size(d)    of this thread in the block; number of threads of the block
-//   g.group_id(d)   g.grid(d)          of the block; number of blocks
+//   g.global_id(d)  g.global_size(d)   index of this thread in the grid; threads of the grid
+//   g.local_id(d)   g.local_size(d)    index of this thread in the block; threads of the block
+//   g.group_id(d)   g.grid(d)          index of the block; number of blocks
 //   g.rank() g.size()                  local_id and local_size, linear over all dimensions
 //   g.shared<T>(n), g.shared<T>(d0, d1, ...)  memory of the block, uninitialised, 16-byte aligned;
 //                       null if the launch requested less
@@ -154,8 +154,8 @@ class shared_array {
   i64 extent_[N];
 };
 
-// 32 threads of a block with consecutive ranks. All of them must reach each of these calls
-// together. The value of a thread that does not exist is undefined.
+// A sub-group: 32 threads of a block with consecutive ranks. All 32 threads must call each of its
+// functions together. The value of a thread that does not exist is undefined.
 class lanes {
  public:
   GUF_DEVICE_ONLY lanes(raw::place at, u32 rank) : at_(at), rank_(rank) {}
@@ -164,13 +164,13 @@ class lanes {
   static GUF_DEVICE_ONLY constexpr u32 size() { return device::kLanes; }
   GUF_DEVICE_ONLY void sync() const { raw::subgroup_barrier(at_); }
 
-  // Returns the value of the thread with that rank; each thread may name another rank.
+  // Returns the value of the thread whose rank is `rank`. Each thread may name another rank.
   template <class T>
   GUF_DEVICE_ONLY T shuffle(T value, u32 rank) const {
     return raw::from_lane(at_, value, rank & (size() - 1));
   }
-  // Returns the value of the thread `by` ranks below or above; the thread's own value if there is
-  // none.
+  // shuffle_up and shuffle_down return the value of the thread `by` ranks below or above. Without
+  // such a thread, they return the thread's own value.
   template <class T>
   GUF_DEVICE_ONLY T shuffle_up(T value, u32 by) const {
     const T other = shuffle(value, rank_ - by);

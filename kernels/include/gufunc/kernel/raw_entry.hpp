@@ -17,7 +17,7 @@ enum { kMostParameters = 32, kMostBytes = 2048 };  // bytes of the arguments wit
 enum : u32 { kNumber = 1, kPointer = 2, kView = 3 };
 enum : u32 { kReadOnly = 1 };  // guf_parameter_flag
 
-// guf_dtype of an element type; 0: not an element type
+// The guf_dtype of an element type, or 0 for other types.
 template <class T>
 struct dtype_of {
   static constexpr u32 value = 0;
@@ -98,7 +98,7 @@ struct parameter_row {
   u32 flags;
 };
 
-// F is not a kernel.
+// For a type F that is not the type of a kernel.
 template <class F>
 struct signature {
   static constexpr bool is_kernel = false;
@@ -111,7 +111,8 @@ struct signature<void (*)(block, P...)> {
   static constexpr int count = (int)sizeof...(P);
   static constexpr int words = (0 + ... + parameter<P>::words);
 
-  // Returns the number, from 1, of the first parameter that is not allowed; 0: all are allowed.
+  // Returns the number, from 1, of the first parameter that is not allowed, or 0 if all are
+  // allowed.
   static constexpr int find_bad() {
     const bool good[] = {parameter<P>::dtype != 0 && parameter<P>::ndim <= 8 ..., true};
     for (int i = 0; i < count; ++i) {
@@ -124,7 +125,7 @@ struct signature<void (*)(block, P...)> {
   static_assert(count <= kMostParameters && words * 8 <= kMostBytes,
                 "a kernel has at most 32 parameters, which take at most 2048 bytes");
 
-  // The block.
+  // The argument block of a launch.
   struct arguments {
     head launch;
     u64 word[words + (words == 0)];

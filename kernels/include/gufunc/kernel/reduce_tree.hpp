@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tree by which every group reduces. It depends only on the length, so the bits are the same on
 // every backend and for any number of threads.
-//   base block  128 consecutive elements. Fewer than 8: in order. Else element i goes to
-//               accumulator i mod 8, then ((0+1)+(2+3))+((4+5)+(6+7)), then the remaining n mod 8
-//               in order.
+//   base block  128 consecutive elements. Fewer than 8 are combined in order. Otherwise element i
+//               goes to accumulator i mod 8, the accumulators are combined as
+//               ((0+1)+(2+3))+((4+5)+(6+7)), and the remaining n mod 8 elements are added in
+//               order.
 //   tree        base blocks are combined in aligned pairs: (0,1) (2,3) ..., then pairs of pairs.
 #ifndef GUFUNC_KERNEL_REDUCE_TREE_HPP
 #define GUFUNC_KERNEL_REDUCE_TREE_HPP

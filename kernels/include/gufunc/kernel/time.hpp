@@ -39,8 +39,9 @@ GUF_FN constexpr i64 floor_quotient(i64 a, i64 b) {
 
 constexpr i64 days_of_400_years = 400 * 365 + 97;
 
-// The number of finer units in one coarser unit: 7 days in a week, 24 hours in a day. A year counts
-// as one month, and a month as one week. 0: more than 56 bits.
+// Returns the number of finer units in one coarser unit, such as 7 days in a week or 24 hours in a
+// day. A year counts as one month, and a month as one week. Returns 0 if the number has more than
+// 56 bits.
 GUF_FN constexpr u64 factor(u32 coarse, u32 fine) {
   constexpr u32 next[] = {0, 1, 1, 7, 24, 60, 60, 1000, 1000, 1000, 1000, 1000, 1000, 1};
   u64 product = 1;
@@ -71,7 +72,7 @@ GUF_FN constexpr ratio ratio_of(u32 from, u32 from_multiple, u32 to, u32 to_mult
   const u32 coarse = coarser ? from : to, fine = coarser ? to : from;
   u64 num = 1, denom = 1;
   if (from == no_unit || from == to) {
-    // exact
+    // the ratio of the units is 1
   } else if (coarse == year && fine == month) {
     num = 12;
   } else if (coarse <= month) {
@@ -165,11 +166,11 @@ GUF_FN constexpr date date_of_month(i64 months) {
 
 // ---- conversion of a value to another unit
 
-// Parameters of a conversion between two units of one class, computed once.
+// Parameters of a conversion between two units of the same datetime type, which are computed once.
 struct conversion {
   i64 num, denom;
   u32 from, to, from_multiple, to_multiple;
-  bool by_calendar;  // between datetimes, from or to years or months
+  bool by_calendar;  // a conversion of datetimes from or to years or months
 };
 
 GUF_FN constexpr conversion conversion_of(bool datetimes, u32 from, u32 from_multiple, u32 to,

@@ -99,8 +99,8 @@ GUF_FN bf16 to_bf16(f32 x);
 
 namespace detail {
 
-// Conversion with integer operations, for targets without conversion instructions. Branch-free, so
-// that it vectorises.
+// Converts with integer operations, for targets without conversion instructions. The code has no
+// branches, so that it vectorises.
 GUF_FN f32 f16_to_f32_by_integers(u16 bits) {
   const u32 sign = (u32)(bits & 0x8000u) << 16;
   const u32 shifted = (u32)(bits & 0x7fffu) << 13;

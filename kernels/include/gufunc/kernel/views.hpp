@@ -50,7 +50,7 @@ class stored_ref {
 
 namespace detail {
 
-// How elements are accessed: inputs by value, outputs by reference.
+// The type of an access to an element: a value for inputs, and a reference for outputs.
 template <class T, bool is_stored = !is_same<T, value_t<T>>::value>
 struct access {
   typedef T &type;
@@ -89,8 +89,8 @@ GUF_FN value_t<T> load(const stored_ref<T> &x) {
   return x;
 }
 
-// A view with N core dimensions and elements T (const T for an input). Packed: the last dimension
-// is known at compile time to be contiguous, so that loops over it vectorise.
+// A view with N core dimensions and elements T (const T for an input). If Packed is true, the last
+// dimension is contiguous, which the compiler needs to vectorise loops over it.
 template <class T, int N, bool Packed = false>
 class view {
  public:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compilation with GUF_EMULATE: device entries compiled for the host, one call per work-item. The
+// With GUF_EMULATE, device entries are compiled for the host, and one call runs one work-item. The
 // code that runs them (an executor) passes each call its position in a work_item and implements its
 // barriers.
 #ifndef GUFUNC_KERNEL_WORK_ITEM_HPP
@@ -56,8 +56,8 @@ struct emulation_table {
 #endif
 
 #if defined(GUF_EMULATE)
-// The work-item whose entry runs on this thread. Barriers switch between work-items, so it is set
-// again after each barrier.
+// The work-item whose entry runs on this thread. Barriers switch between work-items, so the pointer
+// is set again after each barrier.
 inline thread_local work_item *current_item = nullptr;
 #endif
 
