@@ -171,4 +171,4 @@ class Parts:
 
 def is_numpy_2(python):
     done = run([python, '-c', 'import numpy; print(numpy.__version__)'], 60, {})
-    return bool(re.match(r'[2-9]', done.output))
+    return bool(re.match(r'[2-9]|[1-9]\d', done.output))

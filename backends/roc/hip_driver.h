@@ -302,8 +302,12 @@ class HipDriver final : public gpu::Driver {
 
   Code launch(Native function, const gpu::LaunchGrid &shape, const void *block,
               uint32_t block_bytes, Native stream) override {
-    // HIP counts the work-items of a grid in 32 bits.
-    if (uint64_t{shape.blocks} * shape.threads > UINT32_MAX) return kHipInvalidConfiguration;
+    // HIP counts the work-items along each dimension of a grid in 32 bits.
+    if (uint64_t{shape.blocks} * shape.threads > UINT32_MAX ||
+        uint64_t{shape.blocks_y} * shape.threads_y > UINT32_MAX ||
+        uint64_t{shape.blocks_z} * shape.threads_z > UINT32_MAX) {
+      return kHipInvalidConfiguration;
+    }
     constexpr uintptr_t kBuffer = 1, kSize = 2, kEnd = 3;
     size_t size = block_bytes;
     void *extra[] = {pointer_of(kBuffer), const_cast<void *>(block), pointer_of(kSize), &size,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // NumPy's order of complex numbers: by the real part, then by the imaginary part.
 // A comparison is false if any part is NaN.
-#ifndef GUFUNC_BACKENDS_KERNELS_COMPLEX_ORDER_HPP
-#define GUFUNC_BACKENDS_KERNELS_COMPLEX_ORDER_HPP
+#ifndef GUFUNC_KERNELS_STANDARD_COMPLEX_ORDER_HPP
+#define GUFUNC_KERNELS_STANDARD_COMPLEX_ORDER_HPP
 
 #include <gufunc/kernel.hpp>
 
@@ -55,4 +55,4 @@ GUF_DEVICE guf::complex<T> choose(bool first, guf::complex<T> x, guf::complex<T>
 
 }  // namespace standard
 
-#endif  // GUFUNC_BACKENDS_KERNELS_COMPLEX_ORDER_HPP
+#endif  // GUFUNC_KERNELS_STANDARD_COMPLEX_ORDER_HPP

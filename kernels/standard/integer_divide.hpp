@@ -4,8 +4,8 @@
 // rounded to the nearest integer. The exact value differs from a tie by at least |1/(2y)|,
 // which is far more than the rounding errors. If y is a scalar, i is computed only once.
 // Devices use the division instruction, because f64 may be slow or missing on a device.
-#ifndef GUFUNC_BACKENDS_KERNELS_INTEGER_DIVIDE_HPP
-#define GUFUNC_BACKENDS_KERNELS_INTEGER_DIVIDE_HPP
+#ifndef GUFUNC_KERNELS_STANDARD_INTEGER_DIVIDE_HPP
+#define GUFUNC_KERNELS_STANDARD_INTEGER_DIVIDE_HPP
 
 #include "integer_wrap.hpp"
 
@@ -106,4 +106,4 @@ struct long_rest {
 
 }  // namespace standard
 
-#endif  // GUFUNC_BACKENDS_KERNELS_INTEGER_DIVIDE_HPP
+#endif  // GUFUNC_KERNELS_STANDARD_INTEGER_DIVIDE_HPP

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer arithmetic that wraps, as in NumPy. It uses unsigned types of at least 32 bits,
 // because signed overflow is undefined and because two u16 are multiplied as int.
-#ifndef GUFUNC_BACKENDS_KERNELS_INTEGER_WRAP_HPP
-#define GUFUNC_BACKENDS_KERNELS_INTEGER_WRAP_HPP
+#ifndef GUFUNC_KERNELS_STANDARD_INTEGER_WRAP_HPP
+#define GUFUNC_KERNELS_STANDARD_INTEGER_WRAP_HPP
 
 #include <gufunc/kernel.hpp>
 
@@ -64,4 +64,4 @@ GUF_DEVICE T negated(T x) {
 
 }  // namespace standard
 
-#endif  // GUFUNC_BACKENDS_KERNELS_INTEGER_WRAP_HPP
+#endif  // GUFUNC_KERNELS_STANDARD_INTEGER_WRAP_HPP

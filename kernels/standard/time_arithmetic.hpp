@@ -2,8 +2,8 @@
 // Arithmetic of datetime64 and timedelta64. The result is NaT if an operand is NaT,
 // after a division by zero, and if a floating-point result does not fit in int64.
 // Sums and products of integers wrap.
-#ifndef GUFUNC_BACKENDS_KERNELS_TIME_ARITHMETIC_HPP
-#define GUFUNC_BACKENDS_KERNELS_TIME_ARITHMETIC_HPP
+#ifndef GUFUNC_KERNELS_STANDARD_TIME_ARITHMETIC_HPP
+#define GUFUNC_KERNELS_STANDARD_TIME_ARITHMETIC_HPP
 
 #include <gufunc/kernel.hpp>
 
@@ -105,4 +105,4 @@ GUF_DEVICE guf::timedelta sign(guf::timedelta x) {
 
 }  // namespace standard
 
-#endif  // GUFUNC_BACKENDS_KERNELS_TIME_ARITHMETIC_HPP
+#endif  // GUFUNC_KERNELS_STANDARD_TIME_ARITHMETIC_HPP

@@ -190,8 +190,8 @@ bool Compiler::preprocess(const Unit &unit, bool with_lines, std::string *text) 
 bool Compiler::expand(const Unit &unit, std::string *text) {
   if (!write(work_ / (unit.stem + ".cpp"), unit.text)) return false;
   if (!preprocess(unit, unit.has_lines, text)) return false;
-  const bool has_stack_loops = !unit.has_lines && requests_stack_check(*text);
-  if (has_stack_loops && !preprocess(unit, true, text)) return false;
+  const bool has_locations = !unit.has_lines && uses_source_locations(*text);
+  if (has_locations && !preprocess(unit, true, text)) return false;
   std::string version = version_;
   if (const std::string &compiler = unit.command[0]; compiler != path_) {
     const ProcessResult result = run_process({compiler, "--version"});
@@ -202,7 +202,7 @@ bool Compiler::expand(const Unit &unit, std::string *text) {
   }
   *text = version + flags_of_the_key(unit) + unit.stack_key + *text;
   // Remove the temporary folder from the key, because the object does not depend on it.
-  if (unit.has_lines || has_stack_loops) replace_all(text, work_.string(), "");
+  if (unit.has_lines || has_locations) replace_all(text, work_.string(), "");
   return true;
 }
 

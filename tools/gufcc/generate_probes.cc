@@ -93,7 +93,7 @@ template <class R, class T> constexpr bool guf_probe_converts(long) {
 }
 template <class R, class T> constexpr bool guf_probe_type_converts =
     guf::ranged_of<R>::value || guf_probe_converts<R, T>(0);
-// The type of a function that is neither a template nor overloaded; guf_probe_no_type of others.
+// The type of a function; guf_probe_no_type for templates and overloaded functions.
 struct guf_probe_no_type {};
 template <class F> struct guf_probe_function { typedef guf_probe_no_type type; };
 template <class R, class... A> struct guf_probe_function<R (*)(A...)> { typedef R type(A...); };

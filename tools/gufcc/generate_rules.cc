@@ -37,12 +37,12 @@ template <> constexpr bool guf_probe_is_integer<guf::datetime> = false;
 template <> constexpr bool guf_probe_is_integer<guf::timedelta> = false;
 template <class T> constexpr bool guf_probe_is_complex = false;
 template <class T> constexpr bool guf_probe_is_complex<guf::complex<T>> = true;
-// Bits of a value, without a sign.
+// The number of bits of a value, without its sign.
 template <class T> constexpr int guf_probe_digits =
     guf_probe_is_bool<T> ? 1
     : guf_probe_is_float<T> ? (sizeof(T) == 4 ? 24 : 64)
     : (int)sizeof(T) * 8 - (T(-1) < T(0) ? 1 : 0);
-// Whether a P holds every A that a loop passes, as NumPy's safe casting has it.
+// Whether a parameter of type P can hold every argument of type A, by NumPy's safe casting.
 template <class P, class A> constexpr bool guf_probe_holds() {
   if constexpr (guf::is_same<P, A>::value) return true;
   else if constexpr (guf::is_same<P, guf_probe_none>::value) return true;
@@ -75,7 +75,8 @@ template <class P, class A> constexpr auto guf_probe_type_of() {
   }
 }
 template <class P, class A> constexpr bool guf_probe_type_fits = guf_probe_holds<P, A>();
-// Whether an R is as wide as the results of a loop: of another kind it is as it is meant.
+// Whether a result of type R is at least as wide as the loop's output of type T. A result of another
+// kind is accepted, because the author chose it.
 template <class R, class T> struct guf_probe_width { static constexpr bool holds = true; };
 template <> struct guf_probe_width<float, double> { static constexpr bool holds = false; };
 template <> struct guf_probe_width<float, guf::c128> { static constexpr bool holds = false; };

@@ -15,7 +15,7 @@ std::string flags_of_the_key(const Compiler::Unit &unit) {
   return command_line(flags) + folder + "\n";
 }
 
-bool requests_stack_check(const std::string &text) {
+bool uses_source_locations(const std::string &text) {
   for (const char *builtin :
        {"__builtin_FILE", "__builtin_LINE", "__builtin_COLUMN", "__builtin_source_location"}) {
     if (text.find(builtin) != std::string::npos) return true;

@@ -14,7 +14,7 @@ std::string flags_of_the_key(const Compiler::Unit &unit);
 
 // Whether a preprocessed text uses builtins that the compiler replaces by source locations, such as
 // __builtin_LINE. Without debug information, only such a text is preprocessed with line markers.
-bool requests_stack_check(const std::string &text);
+bool uses_source_locations(const std::string &text);
 
 }  // namespace gufunc::gufcc
 

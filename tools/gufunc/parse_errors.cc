@@ -44,11 +44,11 @@ std::string option_name(const std::string &argument) {
 
 }  // namespace
 
-std::string did_you_mean(const std::string &expected, const std::vector<std::string> &known) {
+std::string did_you_mean(const std::string &typed, const std::vector<std::string> &known) {
   const std::string *best = nullptr;
-  size_t fewest = std::max<size_t>(1, expected.size() / 3) + 1;
+  size_t fewest = std::max<size_t>(1, typed.size() / 3) + 1;
   for (const std::string &name : known) {
-    const size_t apart = edit_distance(expected, name);
+    const size_t apart = edit_distance(typed, name);
     if (apart >= fewest) continue;
     fewest = apart;
     best = &name;

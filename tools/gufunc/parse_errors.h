@@ -10,8 +10,8 @@
 namespace gufunc::cli {
 
 // Returns "; did you mean 'run'?" for the known word that is most similar to the typed word
-// `expected`, or "" if no known word is similar.
-std::string did_you_mean(const std::string &expected, const std::vector<std::string> &known);
+// `typed`, or "" if no known word is similar.
+std::string did_you_mean(const std::string &typed, const std::vector<std::string> &known);
 
 // Throws Failure(kUsage) for an unknown command. `word` is "" if the command is missing.
 [[noreturn]] void refuse_command(const CLI::App &app, const std::string &word);
