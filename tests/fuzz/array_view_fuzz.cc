@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes chains of views, copies, casts and texts of an array in guarded memory. Every returned view
-// is read completely, so that an access outside the base array faults.
+// Applies a chain of views, copies, casts and text conversions to an array in guarded memory. The
+// target reads every returned view completely, so that an access outside the base array faults.
 #include <gufunc/dlpack.h>
 
 #include <utility>
@@ -57,7 +57,7 @@ void Chain::start() {
                 error);
 }
 
-// Draws mostly small numbers, and sometimes numbers for which arithmetic overflows.
+// Draws numbers, most of which are small. For some of the other numbers, arithmetic overflows.
 int32_t Chain::draw_numbers(int64_t *numbers) {
   constexpr int64_t kLarge[] = {INT64_MAX, INT64_MIN, INT64_MIN + 1, int64_t{1} << 32};
   const auto count = static_cast<int32_t>(bytes_->below(kMostArguments + 1));

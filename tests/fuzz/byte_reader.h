@@ -26,7 +26,7 @@ class ByteReader {
   // Returns a number in [0, count). `count` must be at least 1.
   uint32_t below(uint32_t count) { return byte() % count; }
 
-  // Returns true for one of `odds` byte values.
+  // Returns true for about one of `odds` byte values.
   bool one_in(uint32_t odds) { return below(odds) == odds - 1; }
 
   template <class T>
@@ -43,7 +43,7 @@ class ByteReader {
     return choices[below(N)];
   }
 
-  // Returns the bytes before the next NUL.
+  // Returns the bytes up to the next NUL, as text.
   std::string text() {
     std::string result;
     while (size_ != 0) {

@@ -15,7 +15,8 @@ namespace {
 
 constexpr int32_t kMostOperands = 4;
 
-// The operands are static, because mapping their memory for each input would take most of the time.
+// The operands are static, because mapping their memory again for each input would take most of the
+// time.
 DrawnOperand operands[kMostOperands];
 DrawnOperand mask;
 
@@ -114,7 +115,7 @@ void DrawnCall::release_outputs() {
   }
 }
 
-// Returns whether all arrays and loops of a resolved call are small.
+// Returns whether every output of a resolved call has at most kMaxItems elements.
 bool is_small(const guf_resolution &resolution, int32_t noutputs) {
   for (int32_t i = 0; i < noutputs; ++i) {
     DrawnShape shape;

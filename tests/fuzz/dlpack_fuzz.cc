@@ -41,12 +41,13 @@ void draw_tensor(ByteReader *bytes, Drawn *drawn, guf_dlpack_tensor *tensor) {
   tensor->shape = bytes->one_in(16) ? nullptr : drawn->shape;
   tensor->strides = has_strides ? drawn->strides : nullptr;
   tensor->byte_offset = bytes->one_in(8) ? bytes->value<uint64_t>() : bytes->below(4) * 8;
-  // The tensor starts in the middle of the memory, so that small strides of either sign stay
-  // inside.
+  // The data of the tensor begins in the middle of the memory, so that elements with small strides
+  // of either sign are inside the memory.
   tensor->data = bytes->one_in(16) ? nullptr : memory.place(GuardedMemory::kBytes / 2, true);
 }
 
-// Whatever the status is, the library owns the tensor and deletes it.
+// For every status, the library must have taken ownership of the tensor and must have called its
+// deleter once.
 void demand_deleted_once(guf_status status, guf_array array, int before, const guf_error &error) {
   demand_report(status, error);
   guf_array_release(array, nullptr);

@@ -9,7 +9,8 @@ namespace {
 
 __extension__ using Wide = __int128;  // in this type no product of an extent and a stride overflows
 
-// Limit of each product, so that the sum over all dimensions does not overflow.
+// Each product of an extent and a stride is limited to this absolute value, so that the sum of the
+// products over all dimensions does not overflow.
 constexpr Wide kFurthest = Wide{1} << 100;
 
 constexpr guf_dtype kDtypes[] = {GUF_F64,         GUF_F32,    GUF_I64,  GUF_I32, GUF_I8,
@@ -60,7 +61,8 @@ int64_t DrawnShape::items(int64_t limit) const {
   for (int32_t axis = 0; axis < ndim; ++axis) {
     const int64_t size = extent[static_cast<size_t>(axis)];
     if (size < 0) return limit + 1;
-    // The check ignores later extents of 0, because the product may overflow before them.
+    // The library checks the product of the extents before it looks at later extents of 0, so the
+    // function returns a large number even if a later extent is 0.
     if (size > 1 && count > limit / size) return limit + 1;
     count *= size == 0 ? 1 : size;
   }
@@ -80,7 +82,7 @@ void DrawnOperand::draw(ByteReader *bytes, const DrawnShape &shape, bool is_outp
   clear();
   const uint32_t kind = bytes->byte();
   if (kind >= 224) {
-    operand_.kind = static_cast<int32_t>(kind % 9);  // 8 is not a kind; kind 1 has no array
+    operand_.kind = static_cast<int32_t>(kind % 9);  // 8 is not a kind, and kind 1 has no array
     operand_.dtype = draw_dtype(bytes);
     operand_.value[0] = bytes->value<uint64_t>();
     operand_.value[1] = bytes->value<uint64_t>();
@@ -88,7 +90,7 @@ void DrawnOperand::draw(ByteReader *bytes, const DrawnShape &shape, bool is_outp
   }
   DrawnShape own = shape;
   if (kind % 4 == 1) own = DrawnShape::draw(bytes);
-  if (kind % 4 == 2) {  // fewer leading axes and extents of 1, which broadcast
+  if (kind % 4 == 2) {  // the shape has fewer leading axes and extents of 1, and broadcasts
     const auto dropped =
         static_cast<int32_t>(is_output ? 0 : bytes->below(static_cast<uint32_t>(shape.ndim) + 1));
     own.ndim = shape.ndim - dropped;
@@ -118,7 +120,8 @@ void DrawnOperand::draw_exact(ByteReader *bytes, const DrawnShape &shape, guf_dt
 
 void DrawnOperand::draw_strides(ByteReader *bytes) {
   const auto itemsize = static_cast<int64_t>(itemsize_of(tensor_.dtype));
-  // 0, 1: C order; 2: F order; 3 to 5: a separate choice for each axis.
+  // 0 and 1 mean C order, 2 means F order, and 3 to 5 mean that the stride of each axis is chosen
+  // separately.
   const uint32_t how = bytes->below(6);
   Wide step = itemsize;
   for (int32_t k = 0; k < shape_.ndim; ++k) {

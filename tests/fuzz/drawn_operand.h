@@ -14,12 +14,12 @@
 
 namespace gufunc::fuzz {
 
-// Largest number of elements in a call that runs. Larger calls are resolved but not run.
+// The largest number of elements of a call that is run. Larger calls are only resolved.
 constexpr int64_t kMaxItems = 4096;
 
 guf_dtype draw_dtype(ByteReader *bytes);
 
-// A shape with up to GUF_MAX_NDIM axes that the operands of one call share.
+// A shape with up to GUF_MAX_NDIM axes. The operands of one call share this shape.
 struct DrawnShape {
   int32_t ndim = 0;
   std::array<int64_t, GUF_MAX_NDIM> extent = {};
@@ -39,8 +39,8 @@ class DrawnOperand {
 
   // Makes the operand absent.
   void clear();
-  // Draws a tensor with the given shape or with a shape that may or may not broadcast to it; rarely
-  // draws a scalar.
+  // Draws a tensor with the given shape, or with a shape that may or may not broadcast to the given
+  // shape. Sometimes draws an operand of another kind.
   void draw(ByteReader *bytes, const DrawnShape &shape, bool is_output);
   // Draws a tensor of the given dtype with exactly the given shape.
   void draw_exact(ByteReader *bytes, const DrawnShape &shape, guf_dtype dtype);
@@ -48,7 +48,7 @@ class DrawnOperand {
   // If both operands have memory, makes the tensor overlap `other` with a small offset.
   void overlap(const DrawnOperand &other, ByteReader *bytes);
 
-  // Fills an integer tensor with values in [-1, extent], so that most values are valid indices.
+  // Fills an integer tensor with values from -1 to `extent`, so that most values are valid indices.
   void fill_indices(ByteReader *bytes, int64_t extent);
 
   // Returns whether a kernel may run on the operand: it has few elements, and all are in valid

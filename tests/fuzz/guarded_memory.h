@@ -18,8 +18,8 @@ class GuardedMemory {
   GuardedMemory &operator=(const GuardedMemory &) = delete;
   ~GuardedMemory();
 
-  // Returns `nbytes` bytes that end at the upper guard page or begin at the lower one. All other
-  // accessible bytes are filled with a pattern, which is_intact checks.
+  // Returns `nbytes` bytes that end at the upper guard page or begin at the lower guard page. Fills
+  // all other accessible bytes with a pattern, which is_intact checks.
   unsigned char *place(size_t nbytes, bool at_upper_end);
 
   // Returns whether the accessible bytes outside the last placement still contain the pattern.

@@ -10,7 +10,8 @@
 namespace gufunc::fuzz {
 namespace {
 
-// The operands are static, because mapping their memory for each input would take most of the time.
+// The operands are static, because mapping their memory again for each input would take most of the
+// time.
 DrawnOperand input, output, mask, initial, indices[2];
 
 struct Keywords {
@@ -75,8 +76,8 @@ void release(guf_operand *operand) {
   if (operand->kind == GUF_OPERAND_ARRAY) guf_array_release(operand->array, nullptr);
 }
 
-// Draws a valid shape for the result of a reduction. Reduced axes are missing, or have extent 1
-// with keepdims.
+// Draws an output whose shape is the valid result of a reduction. The shape does not contain the
+// reduced axes, or with keepdims contains them with extent 1.
 void draw_result(ByteReader *bytes, const DrawnShape &shape, const int64_t *axes, int32_t naxes,
                  bool keepdims) {
   DrawnShape result;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens arbitrary module files as data. The digest is recomputed for each input, so that the
-// parsers of headers, dynamic sections, relocations and tables run. A custom mutator replaces whole
-// words with extreme values.
+// Opens arbitrary module files as data. The target computes the digest of each input again, so that
+// the parsers of headers, dynamic sections, relocations and tables run. A custom mutator replaces
+// whole words with extreme values.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@
 
 using namespace gufunc;
 
-// The function is undefined when the corpus runs without libFuzzer.
+// This function is undefined if the target runs on its corpus without libFuzzer.
 extern "C" [[gnu::weak]] size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                           unsigned int seed);
@@ -51,7 +51,7 @@ class MemoryFile {
   const std::string path_;
 };
 
-// Stores the correct digest if the bytes still have the form of a module file.
+// If the bytes still have the form of a module file, stores their correct digest.
 void complete(std::span<uint8_t> bytes) {
   base::ElfFile elf;
   module::ModuleNote note;
@@ -64,7 +64,7 @@ void complete(std::span<uint8_t> bytes) {
 
 volatile uint64_t sink;
 
-// Reads everything that an accepted table references. All of it must be readable.
+// Reads everything that an accepted table references. All of this memory must be readable.
 void read_table(const guf_module_v1 &table) {
   uint64_t sum = std::strlen(table.name);
   for (uint32_t i = 0; i < table.nfunctions; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the parser of .npy headers. It must not read outside the file's bytes, may throw only
-// Failure, and must write every accepted header back unchanged.
+// Runs the parser of .npy headers. The parser must not read outside the file's bytes, and may throw
+// only Failure. Every accepted header must be equal after it is written and parsed again.
 #include <algorithm>
 #include <memory>
 #include <span>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs gufcc's scanner of registrations. Any preprocessed text must be either rejected with a
-// diagnostic or parsed into functions.
+// Runs gufcc's scanner of registrations. The scanner must either reject a preprocessed text with a
+// diagnostic or parse it into functions.
 #include <string_view>
 #include <vector>
 

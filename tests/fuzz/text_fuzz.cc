@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes arbitrary texts to the C API: signatures, rules, names and dtypes. The description of a
-// ufunc is parsed again and must create the same ufunc.
+// Passes arbitrary texts to the C API: signatures, rules, names and dtypes. The target also parses
+// the description of each ufunc again, which must create the same ufunc.
 #include <cstring>
 #include <string>
 
@@ -32,7 +32,7 @@ guf_status create(guf_context context, const char *signature, const char *rules,
   return guf_ufunc_create(context, &desc, ufunc, error);
 }
 
-// A context for one input, so that names are freed with it.
+// A context that exists for one input only, so that the names are free for the next input.
 class Context {
  public:
   Context() { check(guf_context_create(0, &context_, nullptr) == GUF_OK, "guf_context_create"); }

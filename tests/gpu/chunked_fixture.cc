@@ -131,7 +131,7 @@ void ChunkedCalls::expect_same(const Case &given, const std::vector<uint64_t> &s
     for (size_t k = 0; k < given.outputs.size(); ++k)
       EXPECT_EQ(found.outputs[k].bytes, expected.outputs[k].bytes) << given.ufunc << " " << bytes;
     EXPECT_TRUE(std::is_sorted(report_.begin(), report_.end()));
-    if (items_ < 0) continue;  // without items no progress is reported
+    if (items_ < 0) continue;  // a call without items reports no progress
     EXPECT_EQ(report_.back(), items_);
     EXPECT_EQ(done_, items_);
   }

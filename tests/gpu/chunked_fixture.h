@@ -25,9 +25,10 @@ struct Values {
   uint64_t first = 0;
   uint32_t flags = 0;  // bits of guf_tensor_flag
   std::vector<unsigned char> bytes;
-  guf_array array = nullptr;  // if set, the operand instead of `bytes`
+  guf_array array = nullptr;  // if set, the operand uses this array instead of `bytes`
 
-  // Returns `count` elements with small integer values, C-contiguous unless strides are specified.
+  // Returns a C-contiguous operand whose elements are random integers from 1 to 100. `count` is the
+  // number of elements in memory, where 0 means the number of elements of the shape.
   template <class T>
   static Values of(guf_dtype dtype, std::vector<int64_t> shape, uint32_t seed, uint64_t count = 0) {
     Values made;
@@ -55,7 +56,7 @@ struct Values {
 struct Case {
   std::string ufunc;
   std::vector<Values> inputs, outputs;
-  std::vector<Values> where = {};  // mask of the call; empty or one element
+  std::vector<Values> where = {};  // mask of the call, or empty
   guf_dtype dtype = 0;
   int32_t casting = 0;
   uint32_t fp_fail = 0;
@@ -69,20 +70,20 @@ class ChunkedCalls : public testing::TestWithParam<bool> {
 
   bool is_on_device() const { return GetParam(); }
 
-  // Runs the call unchunked, on the cpu unless `whole_on_device_` is set.
+  // Runs the call without chunks, on the cpu unless `whole_on_device_` is set.
   guf_status call(Case &given);
   // Runs the call in chunks, as `options_` specifies.
   guf_status call_chunked(Case &given);
-  // Expects the same bytes as unchunked for each of these chunk sizes, and ordered progress
-  // reports.
+  // Runs the call without chunks, and in chunks of each of these sizes. Expects that all runs write
+  // the same bytes, and that the progress reports are in ascending order.
   void expect_same(const Case &given, const std::vector<uint64_t> &sizes = {1, 24, 1000, 0});
 
-  // Frees released memory, then returns the numbers of live objects of the driver and of the
-  // library.
+  // Frees released memory. Then returns, as text, the number of live objects of the driver and the
+  // number of live bytes of the library.
   std::string objects_alive();
 
   static guf_device find_device(const std::string &spec);
-  // Switches to another device, because a failure of running work makes a device unusable.
+  // Switches to another device. A failure of running work makes the previous device unusable.
   void use_another_device();
 
   guf_device device_ = nullptr;
@@ -102,7 +103,7 @@ class ChunkedCalls : public testing::TestWithParam<bool> {
   uint32_t violations_ = 0;
 };
 
-// Returns an element of an operand's memory.
+// Returns the element with this index from the memory of the operand.
 template <class T>
 T element(const Values &values, uint64_t index) {
   T found;

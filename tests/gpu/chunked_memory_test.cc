@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the discriminant over arrays that are eight times as large as the device's memory, and
-// over mapped files that are larger than the memory limit of the process.
+// Computes the discriminant of arrays that are eight times as large as the device's memory, and of
+// mapped files that are larger than the memory limit of the process.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gufunc/gufunc.h>
@@ -62,7 +62,8 @@ class MappedFile {
   void *memory_ = nullptr;
 };
 
-// Computes a value from its index, so that no table of expected values is needed.
+// Computes the value of an element from the operand and the index, so that no table of expected
+// values is needed.
 double value_of(int operand, int64_t index) {
   const auto mixed = static_cast<uint64_t>(index * 2654435761 + operand * 40503) >> 7U & 0xFFFFU;
   return static_cast<double>(mixed) / 65536.0 + (operand == 1 ? 10 : 0);
@@ -152,7 +153,8 @@ class ChunkedMemory : public testing::TestWithParam<bool> {
   guf_error error_ = fresh_error();
 };
 
-// The library reduces the chunk size, because the device has no memory for three chunks of 8 MiB.
+// The device has no memory for three chunks with the default size of 8 MiB, so the library reduces
+// the chunk size.
 TEST_P(ChunkedMemory, ArraysEightTimesTheDevices) {
   std::vector<double> arrays[4];
   double *operands[4];
@@ -181,7 +183,7 @@ TEST_P(ChunkedMemory, FilesLargerThanItsOwnMemory) {
                                MappedFile(kElements)};
   double *const operands[4] = {files[0].data(), files[1].data(), files[2].data(), files[3].data()};
   fill(operands);
-  options_.chunk_bytes = kElements / 16;  // bytes of chunks for three of the four operands
+  options_.chunk_bytes = kElements / 16;  // number of bytes per operand and chunk
   const int64_t chunk = kElements / 128, chunks = 128;
   watch_.stop_at = 40 * chunk;
   ASSERT_EQ(call(operands), GUF_E_CANCELLED);

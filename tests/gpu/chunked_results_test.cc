@@ -52,7 +52,8 @@ TEST_P(ChunkedResults, EveryDepth) {
 }
 
 TEST_P(ChunkedResults, StridesOfAnySign) {
-  // Operands with every second element, reversed, transposed, and with gaps between rows.
+  // The operands are arrays of every second element, of elements in reverse, transposed arrays, and
+  // arrays with gaps between rows.
   expect_same({"add",
                {f8({50}, 1, 100).strided({16}), f8({50}, 2, 50).strided({-8}, 49 * 8)},
                {f8({50}, 3, 150).strided({24}, 8)}});
@@ -74,7 +75,8 @@ TEST_P(ChunkedResults, BroadcastOperands) {
   expect_same({"add", {f8({1}, 1), f8({1}, 2)}, {f8({40, 3}, 3)}});
 }
 
-// Leading extents of 1 are ignored, and outer items that are larger than a chunk are split further.
+// The split into chunks ignores leading extents of 1. An outer item that is larger than a chunk is
+// split further.
 TEST_P(ChunkedResults, FewOuterItems) {
   expect_same({"add", {f8({1, 300}, 1), f8({1, 300}, 2)}, {f8({1, 300}, 3)}});
   options_.chunk_bytes = 80;
@@ -97,7 +99,7 @@ TEST_P(ChunkedResults, CastsAndByteOrder) {
   const auto i2 = [](int64_t count, uint32_t seed) {
     return Values::of<int16_t>(GUF_I16, {count}, seed);
   };
-  // The operands are wider than the loop's dtype, narrower, or both, and so are the results.
+  // Some operands and results are wider than the dtype of the loop, and others are narrower.
   expect_same({"add", {f8({n}, 1), f4({n}, 2)}, {f8({n}, 3)}});
   expect_same({"add", {i2(n, 1), f4({n}, 2)}, {f8({n}, 3)}});
   expect_same({"add", {f8({n}, 1), f8({n}, 2)}, {f4({n}, 3)}, {}, GUF_F32, GUF_CASTING_UNSAFE});
@@ -181,7 +183,7 @@ TEST_P(ChunkedResults, InPlace) {
   guf_array_release(array, nullptr);
 }
 
-// Host memory that a device supports is copied without staging or used in place.
+// A device can copy host memory that it has allocated without staging, or use this memory in place.
 TEST_P(ChunkedResults, MemoryOfTheDevicesOwnKinds) {
   const int64_t n = 200;
   Case expected = {"add", {f8({n}, 1), f8({n}, 2)}, {f8({n}, 3)}};
@@ -224,7 +226,7 @@ TEST_P(ChunkedResults, MemoryOfTheDevicesOwnKinds) {
   }
 }
 
-// Memory that is already page-locked is copied directly even if no more memory can be page-locked.
+// The device copies page-locked memory directly, even if no more memory can be page-locked.
 TEST_P(ChunkedResults, PageLockedMemoryNeedsNoStaging) {
   if (!is_on_device()) return;
   const int64_t n = 400000;
@@ -257,7 +259,7 @@ TEST_P(ChunkedResults, PageLockedMemoryNeedsNoStaging) {
   EXPECT_NE(call_chunked(given), GUF_OK);
 }
 
-// An unchunked call on host memory that the device uses in place is also complete when it returns.
+// If an unchunked call uses mapped host memory in place, the call is also complete when it returns.
 TEST_P(ChunkedResults, ACallOnMappedMemoryIsComplete) {
   const int64_t n = 1000;
   guf_array array = nullptr;
@@ -283,7 +285,7 @@ TEST_P(ChunkedResults, NoItems) {
   EXPECT_TRUE(report_.empty());
   EXPECT_EQ(done_, 0);
   expect_same({"add", {f8({5, 0}, 1), f8({5, 0}, 2)}, {f8({5, 0}, 3)}});
-  EXPECT_EQ(done_, 5);  // items without elements are reported as done
+  EXPECT_EQ(done_, 5);  // all items are reported as complete, although they have no elements
   expect_same({"vecdot", {f8({0, 4}, 1), f8({4}, 2)}, {f8({0}, 3)}});
   expect_same({"vecdot", {f8({4, 0}, 1), f8({0}, 2)}, {f8({4}, 3)}});  // the results are zeros
 }

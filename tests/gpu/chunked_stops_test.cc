@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests interrupted chunked calls: cancelled after any chunk, failed at any copy or launch, or
-// rejected before the first chunk. The results of completed chunks remain, and a resumed call
+// Tests interrupted chunked calls. A call is cancelled after a chunk, fails at a copy or launch, or
+// is rejected before the first chunk. The results of completed chunks remain, and a resumed call
 // produces the same bytes as an uninterrupted call.
 #include "tests/gpu/chunked_fixture.h"
 
@@ -97,7 +97,7 @@ TEST_P(ChunkedStops, ResumesWithOtherChunks) {
   EXPECT_EQ(case_.outputs[0].bytes, initial_);
 }
 
-// An outer item that needs several chunks is complete after its last chunk.
+// An outer item that is split into several chunks counts as done after its last chunk.
 TEST_P(ChunkedStops, InTheMiddleOfAnItem) {
   Case given = {"negative", {f8({3, 20}, 1)}, {f8({3, 20}, 2)}};
   Case whole = given;
@@ -119,8 +119,8 @@ TEST_P(ChunkedStops, InTheMiddleOfAnItem) {
   }
 }
 
-// A chunk of an in-place call is written only when the chunk is complete. A resumed call would
-// apply the function twice to a partly written chunk.
+// A call in place writes a chunk only when the results of the whole chunk are complete. If it wrote
+// a part of a chunk, a resumed call would apply the function twice to this part.
 TEST_P(ChunkedStops, InPlace) {
   case_.outputs[0].bytes = case_.inputs[0].bytes;
   initial_ = case_.outputs[0].bytes;
@@ -161,8 +161,7 @@ TEST_P(ChunkedStops, ADriverThatFailsOnce) {
         pick("cuStreamWaitEvent", "hipStreamWaitEvent")}) {
     int failed_here = 0;
     for (int nth = 1; nth <= 40; ++nth) {
-      // Injects "not supported". After "invalid value" the plugin would retry copies with another
-      // method.
+      // Injects "not supported". After "invalid value" the plugin would copy in another way.
       const std::string fault = std::string(function) + ":" + std::to_string(nth) + ":801";
       ASSERT_EQ(sim().fault(fault.c_str()), 0) << fault;
       const guf_status status = call_chunked(case_);
@@ -179,7 +178,8 @@ TEST_P(ChunkedStops, ADriverThatFailsOnce) {
   EXPECT_EQ(objects_alive(), before);
 }
 
-// A copy or a kernel fails while it runs, so the device is lost. The call resumes on the cpu.
+// A copy or a kernel fails while it runs, so the device becomes unusable. The call resumes on the
+// cpu.
 TEST_P(ChunkedStops, ADeviceThatIsLost) {
   if (!is_on_device()) return;
   for (const char *const work :

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Provides helpers for tests of a plugin's slots: calls that must succeed, and a check for leaked
-// objects at the end of each test.
+// Provides helpers for tests of a plugin's slots: functions for calls that must succeed, and a
+// check for leaked objects at the end of each test.
 #ifndef GUFUNC_TESTS_GPU_DEVICE_CALLS_H
 #define GUFUNC_TESTS_GPU_DEVICE_CALLS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests images and launches through the plugin's slots: which image is chosen, which arguments
-// kernels receive, and which errors they report.
+// Tests images and launches through the plugin's slots: which image the plugin chooses, which
+// arguments kernels receive, and which errors launches report.
 #include <cstring>
 #include <set>
 
@@ -85,8 +85,9 @@ TEST_F(DeviceLaunch, ElementsAndRows) {
   plugin().module_unload(module);
 }
 
-// Floating-point flags that the caller checks are OR-ed into the caller's word. Flags that make a
-// launch fail are reported once by its stream, and by events that were recorded after the launch.
+// Flags that the caller requests in a report are OR-ed into the caller's word. Flags for which the
+// launch must fail are reported once by the stream of the launch, and by events that were recorded
+// after the launch.
 TEST_F(DeviceLaunch, FloatingPointFlags) {
   OpenDevice device;
   void *const module = load(device);
@@ -146,8 +147,8 @@ TEST_F(DeviceLaunch, AFailingFunctionIsReported) {
   plugin().module_unload(module);
 }
 
-// A launch that fails before it is queued returns its status word to the device, so that repeated
-// failures use no more memory.
+// A launch that fails before it is queued gives its status word back, so that repeated failures use
+// no more memory.
 TEST_F(DeviceLaunch, AFailingLaunchReleasesItsStatusWord) {
   OpenDevice device;
   void *const module = load(device);
@@ -161,7 +162,7 @@ TEST_F(DeviceLaunch, AFailingLaunchReleasesItsStatusWord) {
   for (int i = 0; i < 1000; ++i) {
     EXPECT_EQ(plugin().launch(device, &launch, &error_), GUF_E_ARG);
   }
-  EXPECT_EQ(sim().calls(pick("cuMemHostAlloc", "hipHostMalloc")), 0u);  // not once per launch
+  EXPECT_EQ(sim().calls(pick("cuMemHostAlloc", "hipHostMalloc")), 0u);  // no new status words
   free(device, memory, 2 * kBytes);
   plugin().stream_close(stream);
   plugin().module_unload(module);
@@ -185,8 +186,8 @@ TEST_F(DeviceLaunch, AMethodDetectsFpFlags) {
   plugin().module_unload(module);
 }
 
-// A driver may reject an image with any code. The rejection affects only that image: the next best
-// image loads and works, and the rejected image can be tried again.
+// A driver may reject an image with any of several codes. The rejection affects only this image.
+// The next best image can be used, and a later attempt can load the rejected image.
 TEST_F(DeviceLaunch, ImagesThatTheDriverRefuses) {
   static constexpr int kCodes[] = {200, 209, 218, 300};
   size_t usable = 0;
@@ -244,14 +245,14 @@ TEST_F(DeviceLaunch, AGraphWithFailedStatusChecksRuns) {
   sim().clear_faults();
   sim().clear_calls();
   gpu.graph_destroy(graph);
-  // One wait for the run, and one for the status checks.
+  // One wait is for the run of the graph, and the other wait is for the status checks.
   EXPECT_EQ(sim().calls(pick("cuStreamWaitEvent", "hipStreamWaitEvent")), 2u);
   EXPECT_EQ(plugin().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK) << error_.message;
   plugin().stream_close(stream);
   plugin().module_unload(module);
 }
 
-// A check that could not be queued does not use up a status word.
+// A status check that could not be queued must give its status word back.
 TEST_F(DeviceLaunch, ManyFailedStatusChecksNeedNoMoreWords) {
   if (secure_getenv("GUFUNC_SIM_MISSING") != nullptr) GTEST_SKIP() << "the driver has no graphs";
   OpenDevice device;
@@ -283,7 +284,7 @@ TEST_F(DeviceLaunch, ManyFailedStatusChecksNeedNoMoreWords) {
   plugin().module_unload(module);
 }
 
-// A driver without graph functions returns an error if a graph is requested.
+// If the driver has no graph functions, a request for a graph returns an error.
 TEST_F(DeviceLaunch, ADriverWithoutGraphs) {
   const char *const missing = secure_getenv("GUFUNC_SIM_MISSING");
   if (missing == nullptr) GTEST_SKIP() << "the driver has graphs";

@@ -22,7 +22,8 @@ TEST_F(DeviceMemory, AStreamReusesMemoryThatItFreed) {
   plugin().stream_close(stream);
 }
 
-// Regression test: the cache of a stream must not return device memory for page-locked memory.
+// Regression test. The cache of a stream must not return device memory if page-locked memory is
+// requested.
 TEST_F(DeviceMemory, KindsDoNotMixOnAStream) {
   OpenDevice device;
   void *const stream = open_stream(device);
@@ -216,8 +217,8 @@ TEST_F(DeviceMemory, FillsByTheDriver) {
   free(device, there, bytes);
 }
 
-// Memory that the program has registered is rejected. HIP 6.4 would return success for a second
-// registration, and the first unregistration would end both registrations.
+// The plugin must reject memory that the program has registered. HIP 6.4 would return success for a
+// second registration, and the first unregistration would end both registrations.
 TEST_F(DeviceMemory, MemoryThatTheProgramRegisteredIsRefused) {
   OpenDevice device;
   std::vector<int> memory(1000);

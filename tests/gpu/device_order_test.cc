@@ -28,8 +28,8 @@ TEST_F(DeviceOrder, StreamsAreOpenedAdoptedAndClosed) {
   plugin().event_close(nullptr);
 }
 
-// A program that calls hipGetLastError after its own launch must not receive a failure of the
-// plugin.
+// A failure of a driver call that the plugin makes must not be returned when the program calls
+// hipGetLastError after its own launch.
 TEST_F(DeviceOrder, FailuresLeaveNoErrorToTheProgram) {
   OpenDevice device;
   void *const own = open_stream(device);
@@ -218,7 +218,8 @@ TEST_F(DeviceOrder, MemoryFreedUnderCaptureBelongsToTheGraph) {
   plugin().stream_close(stream);
 }
 
-// After an update, the graph uses the memory of the newer graph, even if that one is destroyed.
+// After an update, the graph uses the memory of the newer graph, even if the newer graph is
+// destroyed.
 TEST_F(DeviceOrder, MemoryOfTheNewerGraphStaysInUseAfterAnUpdate) {
   OpenDevice device;
   void *const stream = open_stream(device);
@@ -237,7 +238,7 @@ TEST_F(DeviceOrder, MemoryOfTheNewerGraphStaysInUseAfterAnUpdate) {
   EXPECT_EQ(gpu.graph_update(graphs[0], graphs[1], &error_), GUF_OK) << error_.message;
   gpu.graph_destroy(graphs[1]);
   EXPECT_EQ(plugin().stream_synchronize(nullptr, UINT64_MAX, &error_), GUF_OK);
-  // The replaced work runs no more, so its memory is free.
+  // The replaced work does not run again, so its memory is free.
   std::set<uint64_t> others;
   for (int i = 0; i < 3; ++i) others.insert(allocate(device, 4096));
   EXPECT_EQ(others.count(freed[0]), 1u);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the trace records of a device: the work of its streams with times, and no captured work.
+// Tests the trace records of a device. They contain the work of the device's streams with its
+// times, and no captured work.
 #include <gufunc/backend_trace.h>
 
 #include <cstddef>
@@ -196,7 +197,8 @@ TEST_F(DeviceTrace, AnOlderHostsSinkCountsNothing) {
   plugin().stream_close(stream);
 }
 
-// Several threads record events concurrently. The trace slices of one stream must not overlap.
+// Several threads record events at the same time. The trace records of one stream must not overlap
+// in time.
 TEST_F(DeviceTrace, WorkOfAStreamDoesNotOverlap) {
   OpenDevice device;
   void *const stream = open_stream(device);
@@ -235,8 +237,8 @@ TEST_F(DeviceTrace, CollectReportsCompleteWork) {
   plugin().stream_close(stream);
 }
 
-// Makes each function fail that only traces call. The work still succeeds, and the trace contains
-// the host's times.
+// Makes each driver function fail that the plugin calls only for traces. The work still succeeds,
+// and the trace then contains times that the host measured.
 TEST_F(DeviceTrace, WithoutEventsTheHostsTimesServe) {
   for (const char *function :
        {pick("cuEventCreate", "hipEventCreateWithFlags"), pick("cuEventRecord", "hipEventRecord"),

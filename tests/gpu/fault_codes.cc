@@ -13,8 +13,8 @@ struct StatusCodes {
   std::initializer_list<int> codes;
 };
 
-// GUF_E_DEVICE_LOST lists the codes after which, according to cuda.h, the process must end, the
-// context is unusable or destroyed, the driver is shut down, or the device is lost.
+// The codes of GUF_E_DEVICE_LOST are the codes after which, according to cuda.h, the process must
+// end, the context is unusable or destroyed, the driver is shut down, or the device is lost.
 const StatusCodes kCuda[] = {
     {GUF_E_DEVICE_LOST,
      {4, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911}},
@@ -31,7 +31,7 @@ const StatusCodes kCuda[] = {
     {GUF_E_DEVICE_MISMATCH, {705}},
     {GUF_E_UNSUPPORTED, {5, 6, 7, 8, 215, 217, 219, 224, 225, 402, 711, 800, 801, 811, 812, 910}},
     {GUF_E_CAPTURE, {900, 901, 902, 903, 904, 905, 906, 907, 908}},
-    // "Not ready" is unexpected except as the result of a query.
+    // Only queries may return "not ready".
     {GUF_E_LAUNCH, {206, 401, 600, 701, 703, 720, 909, 912, 913, 916, 999, 77, 5000}},
 };
 

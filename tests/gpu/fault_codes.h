@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The expected status for every code of a driver. The table is written from the vendors'
-// documentation and does not use the plugins' tables.
+// The expected status for every code of a driver. The table follows the vendors' documentation and
+// is independent of the plugins' tables.
 #ifndef GUFUNC_TESTS_GPU_FAULT_CODES_H
 #define GUFUNC_TESTS_GPU_FAULT_CODES_H
 
@@ -12,7 +12,7 @@ namespace gufunc::gpu_test {
 
 struct FaultCode {
   int code;
-  guf_status status;  // status of the call, except where an argument of the program caused the code
+  guf_status status;  // status of the call, unless an argument of the program caused the code
   bool lost;          // the device is unusable for the rest of the process
 };
 

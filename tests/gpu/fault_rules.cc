@@ -10,30 +10,32 @@ namespace {
 
 // The expected reaction of a plugin to a failing driver function.
 enum class Fate {
-  kUsual,           // slots that can fail report the code; other slots record it
+  kUsual,           // slots that can fail report the code, and other slots record it
   kReported,        // the slot fails with the status of the code
   kRecorded,        // the slot continues; a code that means device loss is recorded
   kUnnoticed,       // the slot continues and ignores the code
-  kReportedIfLost,  // the slot reports the code if the device is lost, otherwise ignores it
-  kEither,          // any of the above: the slot calls the function for several purposes
-  kNextImage,       // ignored if the plugin has another image for the device, otherwise reported
+  kReportedIfLost,  // the slot reports the code if the device is lost, and otherwise ignores it
+  kEither,          // any of the fates above, because the slot calls the function for several
+                    // purposes
+  kNextImage,       // reported if the plugin has no other image for the device, and otherwise
+                    // ignored
   kNotReady,        // the slot returns GUF_NOT_READY
-  kOpen  // reported, or the slot continues and a later call may fail for lack of the result
+  kOpen             // reported, or a later call may fail because the result is missing
 };
 
 struct Rule {
   const char *slot;  // name of a slot, or "*"
   const char *cuda;  // name of a function, or "*"
   const char *hip;
-  int code;  // 0: every code
+  int code;  // code to which the rule applies, or 0 for every code
   Fate fate;
 };
 
-// The first matching rule applies; the default is kUsual.
+// The first rule that matches a call applies. If no rule matches, the fate is kUsual.
 constexpr Rule kRules[] = {
-    // Every call makes the device's context current and restores the previous context. Slots that
-    // release objects make the context current a second time, and shutdown continues with the next
-    // device.
+    // Every slot makes the device's context current and then restores the previous context. Slots
+    // that release objects make the context current a second time. If this fails for one device,
+    // shutdown continues with the next device.
     {"shutdown", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kRecorded},
     {"shutdown", "cuCtxPushCurrent_v2", "", 0, Fate::kRecorded},
     {"host_unregister", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kRecorded},
@@ -49,26 +51,27 @@ constexpr Rule kRules[] = {
     // Memory is treated as pageable if the driver cannot report its kind.
     {"*", "cuPointerGetAttribute", "hipPointerGetAttributes", 0, Fate::kUnnoticed},
     {"*", "cuDriverGetVersion", "hipRuntimeGetVersion", 0, Fate::kUnnoticed},
-    // The driver rejects memory that is only partly page-locked with this code, and the plugin
-    // copies such memory in parts.
+    // With this code the driver rejects memory that is only partly page-locked, and the plugin then
+    // copies the memory in parts.
     {"copy", "cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync", kWrongValue, Fate::kEither},
     {"copy", "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", kWrongValue, Fate::kEither},
-    // A device is usable without a driver pool, unless it is lost.
+    // A device without a memory pool of the driver is usable, unless the failure means that the
+    // device is lost.
     {"device_open", "cuMemPoolCreate", "hipMemPoolCreate", 0, Fate::kReportedIfLost},
     {"device_open", "cuMemPoolSetAttribute", "hipMemPoolSetAttribute", 0, Fate::kReportedIfLost},
     {"device_open", "cuDeviceGetAttribute", "hipDeviceGetAttribute", 0, Fate::kOpen},
-    // For these queries the code is a valid result.
+    // For these queries, the code is a regular result and not a failure.
     {"stream_query", "cuStreamQuery", "hipStreamQuery", kNotReady, Fate::kNotReady},
     {"event_query", "cuEventQuery", "hipEventQuery", kNotReady, Fate::kNotReady},
     {"event_elapsed", "cuEventElapsedTime", "hipEventElapsedTime", kNotReady, Fate::kNotReady},
     {"*", "cuStreamQuery", "hipStreamQuery", kNotReady, Fate::kUnnoticed},
     {"*", "cuEventQuery", "hipEventQuery", kNotReady, Fate::kUnnoticed},
-    // The plugin has an alternative for these results.
+    // For these codes, the plugin has an alternative to the driver function.
     {"peer_enable", "cuCtxEnablePeerAccess", "hipDeviceEnablePeerAccess", kPeerEnabled,
      Fate::kUnnoticed},
     {"graph_update", "cuGraphExecUpdate_v2", "hipGraphExecUpdate", kUpdateFailed, Fate::kUnnoticed},
     {"graph_update", "cuGraphExecDestroy", "hipGraphExecDestroy", 0, Fate::kRecorded},
-    // Failures while the resources of the replaced graph are released.
+    // These functions release the resources of the replaced graph.
     {"graph_update", "cuStreamWaitEvent", "hipStreamWaitEvent", 0, Fate::kRecorded},
     {"graph_update", "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", 0, Fate::kRecorded},
     {"graph_update", "cuLaunchHostFunc", "hipLaunchHostFunc", 0, Fate::kRecorded},
@@ -90,7 +93,8 @@ constexpr Rule kRules[] = {
     {"module_load", "cuModuleLoadData", "hipModuleLoadData", 0, Fate::kUsual},
     {"module_load", "cuLibraryLoadData", "", 0, Fate::kUsual},
     {"module_load", "cuLibraryGetModule", "", 0, Fate::kUsual},
-    // For its own kernels the plugin uses PTX if the driver rejects the machine code.
+    // If the driver rejects the machine code of the plugin's own kernels, the plugin loads their
+    // PTX.
     {"*", "cuModuleLoadData", "", 200, Fate::kNextImage},
     {"*", "cuModuleLoadData", "", 209, Fate::kNextImage},
     {"*", "cuModuleLoadData", "", 218, Fate::kNextImage},
@@ -112,26 +116,28 @@ constexpr Rule kRules[] = {
     {"*", "cuLibraryGetModule", "", 222, Fate::kNextImage},
     {"*", "cuLibraryGetModule", "", 223, Fate::kNextImage},
     {"*", "cuLibraryGetModule", "", 300, Fate::kNextImage},
-    // The image lacks a kernel. The call that needs the kernel reports the error.
+    // The code means that the image lacks a kernel. The call that needs the kernel reports the
+    // error.
     {"*", "cuModuleGetFunction", "hipModuleGetFunction", kNotFound, Fate::kOpen},
     {"*", "cuLibraryGetKernel", "", kNotFound, Fate::kOpen},
     {"*", "cuKernelGetFunction", "", kNotFound, Fate::kOpen},
-    // When memory_trim cannot free a block, it frees the remaining blocks and reports the first
-    // failure. It reports only device loss if another method can free the memory, or if the driver
-    // call frees no memory.
+    // If memory_trim cannot free a block, it frees the remaining blocks and reports the first
+    // failure. If the plugin can free the memory in another way, or if the driver function frees no
+    // memory, memory_trim reports only the loss of the device.
     {"memory_trim", "cuEventCreate", "hipEventCreateWithFlags", 0, Fate::kReportedIfLost},
     {"memory_trim", "cuEventRecord", "hipEventRecord", 0, Fate::kReportedIfLost},
     {"memory_trim", "cuStreamDestroy_v2", "hipStreamDestroy", 0, Fate::kReportedIfLost},
     {"memory_trim", "cuEventQuery", "hipEventQuery", 0, Fate::kUsual},
     {"memory_trim", "cuStreamIsCapturing", "hipStreamIsCapturing", 0, Fate::kUsual},
-    // memory_alloc frees cached memory. If that fails, less memory is available.
+    // memory_alloc frees cached memory with these functions. If a function fails, less memory is
+    // available.
     {"*", "cuStreamIsCapturing", "hipStreamIsCapturing", 0, Fate::kEither},
     {"memory_alloc", "cuStreamSynchronize", "hipStreamSynchronize", 0, Fate::kEither},
     {"memory_alloc", "cuMemFreeAsync", "hipFreeAsync", 0, Fate::kRecorded},
     {"memory_alloc", "cuMemFree_v2", "hipFree", 0, Fate::kRecorded},
     {"memory_alloc", "cuMemPoolTrimTo", "hipMemPoolTrimTo", 0, Fate::kRecorded},
-    // An event that a slot's caller requested fails the slot. The plugin's own events, recorded
-    // after freed work, do not.
+    // If a slot's caller requested the event, the slot fails. If the event is the plugin's own
+    // event, which marks the end of work on freed memory, the slot does not fail.
     {"event_open", "cuEventCreate", "hipEventCreateWithFlags", 0, Fate::kUsual},
     {"event_record", "cuEventRecord", "hipEventRecord", 0, Fate::kUsual},
     {"event_query", "cuEventQuery", "hipEventQuery", 0, Fate::kUsual},
@@ -146,7 +152,7 @@ constexpr Rule kRules[] = {
     {"*", "cuStreamQuery", "hipStreamQuery", 0, Fate::kEither},
 };
 
-// Slots that release objects, and slots that cannot fail.
+// Slots that release objects, and other slots that cannot fail.
 constexpr const char *kSilent[] = {"device_close",  "stream_close",  "event_close", "memory_free",
                                    "module_unload", "graph_destroy", "builtins",    "image_score"};
 // Slots that do not report a lost device, in addition to kSilent.
@@ -187,7 +193,8 @@ std::string text_of(const Call &call) {
   return text;
 }
 
-// For a failed allocation of host memory that a device can access, the status is GUF_E_NO_MEMORY.
+// The status of a failed allocation of host memory for a device is GUF_E_NO_MEMORY, and not
+// GUF_E_DEVICE_MEMORY.
 guf_status status_of(const std::string &function, const FaultCode &code) {
   static const std::set<std::string> kHost = {
       "cuMemHostAlloc",          "cuMemHostGetDevicePointer_v2",
@@ -199,15 +206,15 @@ guf_status status_of(const std::string &function, const FaultCode &code) {
              : code.status;
 }
 
-// Returns the code as the plugin must interpret it. A destroyed stream or context of the program is
-// an invalid handle and not a failure of the device.
+// Returns the code with the status that the plugin must report. If a stream or context of the
+// program is destroyed, the status is GUF_E_HANDLE, and the device is not lost.
 FaultCode expected_code(const Trial &run, size_t injected, const FaultCode &code) {
   const std::vector<Call> &calls = run.calls();
   const auto is = [&](size_t i, const char *slot) { return std::strcmp(calls[i].slot, slot) == 0; };
   bool is_adopted = is(injected, "stream_open") &&
                     run.fault().function == pick("cuStreamGetCtx", "hipStreamGetDevice");
-  // device_open queries a context only if it adopts one. In these sequences, it adopts a context
-  // after device_native.
+  // device_open queries a context only if it adopts the context. The scenarios that adopt a context
+  // call device_native before device_open.
   for (size_t i = 0; i < injected && is(injected, "device_open"); ++i) {
     is_adopted = is_adopted || is(i, "device_native");
   }
@@ -234,7 +241,8 @@ bool is_silent_success(const Call &call) {
   return call.status == GUF_OK && call.native_code == 0 && call.message[0] == '\0';
 }
 
-// Checks the calls after the failing call. If `lost`, they must report the loss of the device.
+// Checks the calls after the failing call. If `lost`, calls on the failed device must report the
+// loss of the device. All other calls must succeed.
 std::string judge_rest(const Trial &run, size_t injected, bool lost, const FaultCode &code) {
   const void *const device = run.calls()[injected].device;
   for (size_t i = injected + 1; i < run.calls().size(); ++i) {
@@ -258,9 +266,10 @@ std::string compare(const Trial &clean, const Trial &run, size_t first, size_t e
   return "";
 }
 
-// Checks the calls on a lost device. Each call must report the loss or succeed without the driver.
-// After the first report every call must report the loss. From call `first` on, all allocations on
-// device `requested` must report it.
+// Checks the calls from `first` on after a failure that made one or more devices unusable. Each
+// call must succeed or report the loss of its device. After the first report for a device, all
+// further calls on the device must report the loss, and allocations on `requested` must report it
+// even before. Slots that cannot report a loss are exempt.
 std::string judge_lost(const Trial &run, size_t first, const void *requested, const FaultCode &code,
                        std::set<const void *> *out_lost) {
   for (size_t i = first; i < run.calls().size(); ++i) {

@@ -10,12 +10,12 @@
 
 namespace gufunc::gpu_test {
 
-// Compares a run that has a fault with the same scenario without the fault. Returns a description
-// of the first error, or an empty string.
+// Compares a run in which a fault was injected with a run of the same scenario without the fault.
+// Returns a description of the first difference that is not permitted, or an empty string.
 std::string judge(const Trial &clean, const Trial &run, const FaultCode &code);
 
-// Checks a run in which queued work failed permanently. If `must_report`, a caller has waited for
-// the work, so a call must have reported the failure.
+// Checks a run in which queued work failed permanently. If `must_report` is true, a caller has
+// waited for the work, so one of the calls must have reported the failure.
 std::string judge_late(const Trial &run, const FaultCode &code, bool must_report);
 
 }  // namespace gufunc::gpu_test

@@ -69,7 +69,8 @@
 
 namespace gufunc::gpu_test {
 
-// Makes the n-th call of a driver function return a code. If sticky, all later calls return it too.
+// Makes the n-th call of a driver function return a code. If `sticky` is true, all later driver
+// calls return this code, too.
 struct Fault {
   std::string function;
   uint64_t nth = 0;
@@ -112,11 +113,12 @@ class Trial {
   void note(const char *slot, const void *device, guf_status status, const guf_error &error);
 
   Fault fault_;
-  uint64_t seen_ = 0;  // number of calls of the faulty function so far
+  uint64_t seen_ = 0;  // number of calls of the faulty driver function so far
   std::vector<Call> calls_;
 };
 
-// Calls a slot of the backend table or of the GPU extension table. The error is the last argument.
+// Calls a slot of the backend table or of the GPU extension table. The macro adds the error record
+// as the last argument.
 #define GUF_TEST_CALL(run, device, slot, ...) \
   (run).call(#slot, device,                   \
              [&](guf_error *guf_error_) { return plugin().slot(__VA_ARGS__, guf_error_); })
@@ -129,16 +131,17 @@ class Trial {
   })
 #define GUF_TEST_CLOSE(run, device, slot, ...) \
   (run).close(#slot, device, [&] { plugin().slot(__VA_ARGS__); })
-// Returns from a scenario that cannot continue. Destructors close its objects.
+// Returns from a scenario that cannot continue. The destructors in the scenario close its objects.
 #define GUF_TEST_TRY(expression)        \
   do {                                  \
     if ((expression) != GUF_OK) return; \
   } while (false)
 
-// Destructors close the objects of a scenario in reverse order, as in a program's cleanup.
+// The destructors of these classes close the objects of a scenario in reverse order, like the
+// cleanup of a program.
 
-// Opens a device for a scenario. The destructor checks that the device still works or reports its
-// loss.
+// Opens a device for a scenario. The destructor checks that the device still works or that it
+// reports its loss.
 class RunDevice {
  public:
   RunDevice(Trial &run, int32_t index, uint64_t native = 0);
@@ -204,8 +207,8 @@ class RunMemory {
   guf_status status_;
 };
 
-// Waits for a stream. If the wait fails, waits again, because the work still uses the program's
-// memory.
+// Waits for a stream. If the wait fails, waits again, because the queued work still uses memory of
+// the program.
 guf_status wait_for(Trial &run, void *device, void *stream);
 
 // Copies bytes to the device and back and compares the bytes. The copies are recorded in the run.

@@ -77,7 +77,7 @@ class Bench {
   RunMemory memory_;
 };
 
-// Calls `body(bench, device, kernel)` with the kernel `stem` on a new bench.
+// Makes a Bench and loads the kernel `stem`. Then calls `body(bench, device, kernel)`.
 template <class F>
 void with_kernel(Trial &run, const char *stem, F body) {
   const RunDevice device(run, 0);
@@ -106,7 +106,8 @@ void load_every_image(Trial &run) {
   }
 }
 
-// Launches row by row, and again with an operand that is converted in scratch memory.
+// Launches a kernel on three contiguous operands, and again with a scalar in host memory as the
+// second input.
 void launch_elementwise(Trial &run) {
   on_bench(run, "plus", [&](Bench &bench, void *, void *kernel) {
     guf_launch_block block =
@@ -121,7 +122,8 @@ void launch_elementwise(Trial &run) {
   });
 }
 
-// A datetime operand is staged, because no kernel casts it.
+// Launches a kernel with a datetime operand. No kernel casts datetime values, so the operand is
+// staged.
 void launch_converted(Trial &run) {
   on_bench(run, "plus", [&](Bench &bench, void *, void *kernel) {
     guf_launch_block block =
@@ -133,7 +135,8 @@ void launch_converted(Trial &run) {
   });
 }
 
-// Launches with status words: with checked floating-point flags, and with a loop that can fail.
+// Launches kernels with status words: one launch checks floating-point flags, and the other launch
+// has a loop that can fail.
 void launch_with_fp_status(Trial &run) {
   on_bench(run, "ratio", [&](Bench &bench, void *, void *kernel) {
     const guf_launch_block block =
@@ -143,16 +146,15 @@ void launch_with_fp_status(Trial &run) {
     guf_backend_launch launch = launch_of(kernel, bench.stream(), block);
     launch.fp_status = &fp_status;
     const guf_status queued = bench.launch(launch);
-    const guf_status done =
-        bench.wait();  // work that writes to `fp_flags` is complete from here on
+    const guf_status done = bench.wait();  // from here on, no work writes to `fp_flags`
     if (queued == GUF_OK && done == GUF_OK) {
       EXPECT_EQ(fp_flags, uint32_t{GUF_FP_INVALID});
     }
   });
 }
 
-// Captures a loop that can fail in two graphs. The runs of a graph are checked, and the first graph
-// is updated with the work of the second.
+// Captures a loop that can fail in two graphs, and updates the first graph with the work of the
+// second. The runs of a graph are checked for failures.
 void capture_what_may_fail(Trial &run) {
   on_bench(run, "checked", [&](Bench &bench, void *device, void *kernel) {
     guf_launch_block block = row_block({bench.address(0), bench.address(1)}, 1, kItems);
@@ -214,7 +216,7 @@ void run_methods(Trial &run) {
   });
 }
 
-// Runs a method with checked floating-point flags that uses scratch memory.
+// Runs a method that checks floating-point flags and uses scratch memory.
 void run_method_with_fp_status(Trial &run) {
   on_bench(run, "plus", [&](Bench &bench, void *, void *kernel) {
     guf_method_block block =

@@ -30,7 +30,8 @@ void allocate_every_kind(Trial &run) {
   }
 }
 
-// Memory is reused by another stream and returned to the driver.
+// Frees memory on one stream, so that another stream can reuse it, and then returns cached memory
+// to the driver.
 void pass_memory_on(Trial &run) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());
@@ -43,8 +44,8 @@ void pass_memory_on(Trial &run) {
     RunMemory small(run, owner, kBytes, GUF_MEMORY_DEVICE, first.get());
     GUF_TEST_TRY(small.status());
     small.free();
-    // The block has the same size class as a block of the first stream. That block waits for a
-    // fence and is reused later.
+    // This block has the same size class as the block that the first stream has freed. The freed
+    // block waits for a fence, so a later allocation reuses it.
     RunMemory same(run, owner, kBytes, GUF_MEMORY_DEVICE, second.get());
     GUF_TEST_TRY(same.status());
   }
@@ -75,7 +76,8 @@ void run_out_of_memory(Trial &run) {
   GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, memory_limit, owner, GUF_MEMORY_DEVICE, UINT64_MAX));
 }
 
-// Copies in all three directions and registers memory twice. Pageable memory is staged on a stream.
+// Copies from the host to the device, on the device, and from the device to the host. The host
+// memory is pageable or page-locked, and pageable memory is staged.
 void copy_every_way(Trial &run) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());
@@ -102,7 +104,7 @@ void copy_every_way(Trial &run) {
     status =
         GUF_TEST_CALL(run, owner, copy, owner, stream.get(), way.to, way.from, kBytes, way.kind);
   }
-  // Queued copies write to host memory until wait_for returns, even after failures.
+  // Queued copies may write to host memory until wait_for returns, even if a call has failed.
   wait_for(run, owner, stream.get());
 }
 
@@ -125,7 +127,8 @@ void register_memory(Trial &run) {
   wait_for(run, owner, stream.get());
 }
 
-// Fills with words of 1, 2 and 4 bytes through the driver, and with a kernel.
+// Fills memory with patterns of 1, 2 and 4 bytes, which the driver writes, and with patterns of
+// other sizes, which a kernel writes.
 void fill_every_way(Trial &run) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());

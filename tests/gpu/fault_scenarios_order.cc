@@ -33,7 +33,7 @@ void use_streams(Trial &run) {
   GUF_TEST_TRY(GUF_TEST_CALL(run, owner, stream_synchronize, nullptr, UINT64_MAX));
 }
 
-// A stream that is busy when it is closed is destroyed later.
+// Closes a stream while it is busy. The plugin destroys the native stream later.
 void close_a_busy_stream(Trial &run) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());
@@ -145,7 +145,7 @@ void capture_and_launch(Trial &run) {
   wait_for(run, owner, stream.get());
 }
 
-// Adopts a context of the caller. A driver without contexts rejects it.
+// Adopts a context of the program. A driver without contexts rejects the context.
 void adopt_a_context(Trial &run) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes each driver call of every scenario fail with every code. The slot must return the matching
-// status, nothing may leak, and later calls must work.
+// Makes the driver calls of every scenario fail, one call at a time, with the codes of the driver.
+// The slot must return the matching status, nothing may leak, and later calls must work.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -23,7 +23,8 @@ constexpr uint64_t kLess = 1;
 #endif
 constexpr int32_t kBystander = 2;  // a device that no fault affects
 
-// Numbers of all kinds of objects that can leak.
+// Counts of everything that a failure must not change: live objects, violations, and the state of
+// the thread.
 struct Balance {
   uint64_t driver;
   int64_t host;
@@ -52,8 +53,8 @@ bool works_in_context(const std::string &function) {
   return true;
 }
 
-// hipGetLastError is called after failures, so its number of calls differs between cases. It has no
-// failures of its own.
+// The plugin calls hipGetLastError after failures, so the number of these calls differs between
+// cases. hipGetLastError itself cannot fail.
 bool has_no_faults(const std::string &function) {
   return function == "hipGetLastError";
 }
@@ -73,15 +74,15 @@ class FaultSweep : public testing::Test {
 
   // Selects the cases that run.
   struct Share {
-    // The first calls and the last call of each function run with every code. This is the number of
-    // first calls.
+    // Number of calls of each function, counted from the first call, that run with every code.
+    // Unless it is 0, the last call of the function also runs with every code.
     uint64_t every_code_of;
-    uint64_t one_of;  // of all other cases, run one of this many
+    uint64_t one_of;  // one of this many other cases also runs
   };
   void sweep(const Share &share);
   void sweep_sticky(uint64_t one_of);
   void sweep_late();
-  // Prints the number of cases and checks that every function was tested.
+  // Prints the number of cases and functions. Checks that at least `least` cases have run.
   void finish(const char *what, uint64_t least);
 
   std::set<std::string> slots_, called_;
@@ -114,8 +115,8 @@ void FaultSweep::prepare_bystander(const Scenario &scenario) {
   }
 }
 
-// Runs every scenario twice without faults. One-time resources are allocated before the second run,
-// which is recorded.
+// Runs every scenario twice without faults. The first run allocates resources that are allocated
+// only once, and the second run is recorded.
 void FaultSweep::find_calls() {
   for (const Scenario &scenario : all_scenarios()) {
     prepare_bystander(scenario);
@@ -222,7 +223,7 @@ void FaultSweep::sweep_sticky(uint64_t one_of) {
   }
 }
 
-// Makes queued work fail while it runs. A caller that waits for the work receives the failure.
+// Makes queued work fail while it runs. A caller that waits for this work must receive the failure.
 void FaultSweep::sweep_late() {
   for (const Clean &clean : cleans_) {
     prepare_bystander(clean.scenario);
@@ -242,8 +243,8 @@ void FaultSweep::finish(const char *what, uint64_t least) {
   EXPECT_GE(cases_, least);
 }
 
-// Reads the names of the driver functions that the plugin resolves from its header, whose rows are
-// 'X(member, cuName, version, "_v2"' or 'X(hipName, true'.
+// Reads the names of the driver functions that the plugin looks up. The plugin's header lists them
+// in rows of the form 'X(member, cuName, version, "_v2"' or 'X(hipName, true'.
 std::set<std::string> resolved_functions() {
   std::ifstream file(is_cuda() ? GUFUNC_TEST_CUDA_API : GUFUNC_TEST_HIP_API);
   std::set<std::string> names;
@@ -257,8 +258,9 @@ std::set<std::string> resolved_functions() {
   return names;
 }
 
-// Returns whether a function is tested elsewhere: only probing calls it, or only the plugin with an
-// old driver.
+// Returns whether other tests inject faults into a function. The probe tests do so for functions
+// that only a probe calls. Some functions are called only with an old driver, and others only with
+// a new driver, and the run with this driver tests them.
 bool is_swept_elsewhere(const std::string &function) {
   for (const char *const probe : {"cuInit", "cuDeviceGetCount", "hipInit", "hipGetDeviceCount"}) {
     if (function == probe) return true;
@@ -311,7 +313,7 @@ TEST_F(FaultSweep, Whole) {
   finish("whole sweep", is_cuda() ? 60000 : 40000);
 }
 
-// Tests permanent errors: after the first failure the driver returns the code for every call.
+// Tests permanent errors. After the first failure, the driver returns the code for every call.
 TEST_F(FaultSweep, Sticky) {
   sweep_sticky(7 * kLess);
   finish("sticky codes", 1000 / kLess);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the plugin in its folder, and the driver by the same library name as the plugin does.
+// Finds the plugin in its folder. Opens the driver library under the same name as the plugin.
 #include "tests/gpu/gpu_fixture.h"
 
 #include <dlfcn.h>

@@ -31,13 +31,14 @@ struct Sim {
   int (*hide)(const char *function, int hidden);
   void (*heal)(void);
   uint64_t (*current)(void);
-  void *library;  // handle to look up the vendor's functions
+  void *library;  // handle of the driver library, for looking up the vendor's functions
 };
 const Sim &sim();
-// Returns and clears this thread's result of hipGetLastError. Always 0 with CUDA.
+// Returns and clears the error of this thread that hipGetLastError returns. With CUDA, the result
+// is always 0.
 int last_error();
 
-// The host's record of memory that the plugin allocated, and of its log messages.
+// Counts the memory that the plugin allocates from the host, and stores its log messages.
 struct TestHost {
   std::atomic<int64_t> live{0};
   std::atomic<int64_t> fail_at{-1};  // counts down with each allocation; the allocation at 0 fails
@@ -46,12 +47,13 @@ struct TestHost {
 TestHost &test_host();
 
 bool is_cuda();
-// Returns the driver function of the current vendor.
+// Returns the first name if the plugin is cuda, and otherwise the second name.
 inline const char *pick(const char *cuda, const char *hip) {
   return is_cuda() ? cuda : hip;
 }
 
-// Return the plugin's table, opened by the first call. plugin() also probes the driver.
+// Return the plugin's function table. The first call opens the plugin. plugin() also probes the
+// driver.
 const guf_backend_api &opened_plugin();
 const guf_backend_api &plugin();
 const guf_gpu_api &gpu_extension();
@@ -59,7 +61,8 @@ const guf_kernels_api &kernels_extension();
 
 guf_error fresh_error();
 
-// Opens a device of the plugin; the destructor closes it. A failure fails the test.
+// Opens a device of the plugin. The destructor closes the device. A failure to open the device
+// fails the test.
 class OpenDevice {
  public:
   explicit OpenDevice(int32_t index = 0);

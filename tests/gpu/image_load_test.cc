@@ -36,8 +36,8 @@ class ImageLoad : public DeviceCalls {
         << error_.message;
     plugin().module_unload(module);
   }
-  // Returns whether the driver is one of CUDA 11.8. The CMake test that sets the variable simulates
-  // it.
+  // Returns whether the simulated driver is a driver of CUDA 11.8. The CMake test gpu_cuda_11
+  // selects this driver with the variable.
   static bool is_old() { return secure_getenv("GUFUNC_SIM_VERSION") != nullptr; }
 
   guf_module_image image_ = {};
@@ -91,7 +91,7 @@ TEST_F(ImageLoad, AKernelThatCannotBeLoadedIsAFailureOfTheCall) {
   EXPECT_EQ(live_objects(), before);
 }
 
-// Counts the PTX that the driver has compiled since construction.
+// Counts the PTX that the driver has compiled since this object was made.
 class Compiled {
  public:
   uint64_t entries() const { return sim().ptx("entries") - entries_; }
@@ -121,7 +121,8 @@ TEST_F(ImageLoad, TheDriverCompilesOnlyTheRequiredPtx) {
   EXPECT_EQ(live_objects(), before);
 }
 
-// Two kernels that write the same variable are in one module, which is loaded once.
+// Two kernels that write to the same variable must be in one module, so the plugin loads the
+// complete text once.
 TEST_F(ImageLoad, OfPtxWithASharedVariableAllIsCompiledOnce) {
   const std::string text =
       ".version 6.3\n.target sm_75\n.address_size 64\n.visible .global .align 4 .u32 counter;\n"
@@ -189,7 +190,7 @@ size_t count(const std::string &text, const std::string &part) {
   return found;
 }
 
-// The image family of `add` contains hundreds of kernels.
+// The built-in image that contains `add` contains hundreds of other kernels.
 TEST_F(ImageLoad, OfABuiltInFamilyOneFunctionIsCompiled) {
   const guf_module_v1 *const table = plugin().builtins();
   const guf_module_loop *loop = nullptr;

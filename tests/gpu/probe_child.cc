@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// probe_child <plugin> <driver's library> <descriptor> [fork|loaded]: opens and probes the plugin
-// in a new process, and writes the result to the descriptor. Prints nothing. With `fork`, the
-// process then forks and calls every slot in the child. With `loaded`, it opens the driver's
-// library before the plugin.
+// Usage: probe_child <plugin> <driver's library> <descriptor> [fork|loaded]. Opens and probes the
+// plugin in a new process, and writes the result to the descriptor. Prints nothing. With `fork`,
+// the process then forks, and the child calls every slot. With `loaded`, the process opens the
+// driver's library before it opens the plugin.
 #include <dlfcn.h>
 #include <gufunc/backend_gpu.h>
 #include <sys/wait.h>
@@ -38,7 +38,8 @@ guf_error fresh() {
   return error;
 }
 
-// Returns the number of calls of a simulated driver, or 0 if it is not loaded or not simulated.
+// Returns the number of calls that a simulated driver has received, or 0 if the library is not
+// loaded or not a simulated driver.
 uint64_t calls_of(void *library) {
   if (library == nullptr) return 0;
   const auto count =
@@ -70,7 +71,8 @@ guf_status open_objects(const guf_backend_api &api, Objects *out, guf_error *err
   return status;
 }
 
-// Returns how many slots do not return `expected` for these objects.
+// Calls several slots with these objects. Returns the number of slots that do not return
+// `expected`.
 int count_others(const guf_backend_api &api, const Objects &of, guf_status expected) {
   guf_error error = fresh();
   char bytes[64] = {};
@@ -92,7 +94,8 @@ int count_others(const guf_backend_api &api, const Objects &of, guf_status expec
   return wrong;
 }
 
-// Runs in a forked child. The parent has opened the driver.
+// Calls the slots in a forked child. The parent has opened the driver. Returns the number of slots
+// that return a wrong status.
 int try_forked(const guf_backend_api &api, const Objects &of) {
   alarm(10);
   guf_error error = fresh();
@@ -120,7 +123,7 @@ void fork_and_look(const guf_backend_api &api, ProbeReport *report) {
   Objects objects;
   report->parent_wrong = open_objects(api, &objects, &error) != GUF_OK;
   if (report->parent_wrong != 0) return;
-  // Queues work, so that it is running when the process forks.
+  // Queues work that may still be running when the process forks.
   api.fill(objects.device, objects.stream, objects.memory, "x", 1, 64, &error);
   const pid_t child = fork();
   if (child == 0) _exit(try_forked(api, objects));

@@ -8,10 +8,10 @@
 namespace gufunc::gpu_test {
 
 struct ProbeReport {
-  int32_t done;  // 1: the child completed
+  int32_t done;  // 1 if the child completed
   int32_t status, native_code, ndevices;
   int64_t microseconds;   // processor time of the probe
-  int32_t library;        // 1: the driver's library was loaded before the probe, 2: after it
+  int32_t library;        // 1 if the driver's library was loaded before the probe, 2 if after it
   uint64_t calls_before;  // number of calls of simulated driver functions before the probe
   uint64_t calls_after;   // number of calls of simulated driver functions after the probe
   int32_t forked_wrong;   // number of slots that hung or returned another status than GUF_E_FORKED

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the first use of a driver, each case in its own process: the state and its reason, the
-// elapsed time, and that nothing is printed.
+// Tests the first use of a driver, each case in its own process: the state of the backend and the
+// reason for it, and the elapsed time. Also tests that nothing is printed.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -21,7 +21,7 @@ namespace gufunc::gpu_test {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int64_t kSoon = 2000000;  // microseconds; sanitizers use most of the time
+constexpr int64_t kSoon = 2000000;  // microseconds; sanitizers need most of the time
 #else
 constexpr int64_t kSoon = 100000;
 #endif
@@ -47,7 +47,8 @@ std::string read_all(int descriptor) {
   return all;
 }
 
-// Runs probe_child with only these environment variables and the variables of the sanitizers.
+// Runs probe_child in an environment that contains only `settings` and the variables of the
+// sanitizers.
 Found probe(const Settings &settings, const char *mode = "",
             const std::string &driver = pick("libcuda.so.1", "libamdhip64.so.6")) {
   int results[2], outputs[2];
@@ -153,7 +154,9 @@ TEST(Probe, EveryCodeOfTheFirstCalls) {
       SCOPED_TRACE(std::string(function) + " " + std::to_string(code.code));
       const Found found = probe(simulated("GUFUNC_SIM_FAULT=" + std::string(function) +
                                           ":1:" + std::to_string(code.code)));
-      if (code.code == 34 && found.report.status == GUF_E_NO_DRIVER) continue;  // tested above
+      if (code.code == 34 && found.report.status == GUF_E_NO_DRIVER)
+        continue;  // TheToolkitsStub
+                   // tests this code
       expect_reason(found, function, code.code);
     }
   }
@@ -268,7 +271,8 @@ TEST(Probe, ALoadedCopyOfAnotherNameIsUsed) {
   expect_loaded_is_used(simulated(), loaded);
 }
 
-// The plugin must not use another library of the vendor as the driver.
+// The plugin must not use another library of the vendor as the driver, even if its name begins like
+// the name of the driver.
 TEST(Probe, ANameThatOnlyBeginsAlikeIsPassedBy) {
   const DriverCopies copies;
   const std::string other = copies.add(pick("libcudart.so.12", "libamdhip64x.so.6"), "libother.so");
@@ -277,7 +281,7 @@ TEST(Probe, ANameThatOnlyBeginsAlikeIsPassedBy) {
   EXPECT_EQ(found.report.calls_after, 0u);
 }
 
-// Debian's HIP runtime is probed on a machine without a GPU.
+// Probes Debian's HIP runtime, which is a real driver library, on a machine without a GPU.
 TEST(Probe, TheRealRuntimeWithoutADevice) {
   if (is_cuda()) GTEST_SKIP() << "NVIDIA's driver is in no free archive";
   if (access(GUFUNC_TEST_HIP_RUNTIME "/libamdhip64.so.5", R_OK) != 0) {

@@ -11,7 +11,8 @@
 
 namespace gufunc::gpu_test {
 
-// A decompressed device image with a terminating NUL byte, as module_load requires. Never freed.
+// A decompressed device image with a terminating NUL byte, as module_load requires. The images are
+// never freed.
 struct PlainImage {
   guf_module_image image;
   std::string bytes;
@@ -25,10 +26,12 @@ const guf_module_image *small_image(const std::string &target);
 // Returns the decompressed bytes of any image.
 std::string inflated(const guf_module_image &image);
 
-// Returns the symbol stem of a function's loop, such as "plus". kernel_get requires it.
+// Returns the stem of the symbols of a function's loop, such as "plus". kernel_get requires this
+// stem.
 const char *small_stem(const std::string &function);
 
-// Returns the raw kernel doubled(x, n). DoubledArguments are its packed launch arguments.
+// Returns the raw kernel doubled(x, n). DoubledArguments contains the head of a launch and the
+// arguments of this kernel.
 const guf_module_kernel &small_raw_kernel();
 struct DoubledArguments {
   guf_kernel_head head;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin that violates the contract in one way, which BAD_PLUGIN_<KIND> selects. Everything else
-// is valid, so a rejection has only one possible reason.
+// A plugin that violates the contract in one way. The macro BAD_PLUGIN_<KIND> selects the
+// violation. Everything else is valid, so a rejection has only one possible reason.
 #include <gufunc/backend.h>
 
 #include <cstdlib>
@@ -36,7 +36,7 @@ namespace {
 }
 #endif
 
-// Fills every required slot. No slot is called before the table is accepted.
+// Fills every required slot. The library does not call a slot before it has accepted the table.
 void slot() {}
 
 template <class Function>

@@ -91,7 +91,7 @@ TEST_P(BadPlugin, IsListedWithItsReason) {
   EXPECT_EQ(open_backend(record, nullptr), GetParam().status);
   EXPECT_EQ(record.state().status, GetParam().status);
   EXPECT_THAT(record.state().reason, HasSubstr(GetParam().text));
-  // A second probe returns the same status without another attempt.
+  // A second probe returns the stored status and does not open the plugin again.
   EXPECT_EQ(probe_backend(record, nullptr), GetParam().status);
 }
 
@@ -144,7 +144,7 @@ TEST(BadPlugins, FastMathConstructorsDoNotReachTheCaller) {
   const uint32_t before = __builtin_ia32_stmxcsr();
   ASSERT_EQ(load_backend(bad_path("fast_math").c_str(), nullptr), GUF_OK);
   EXPECT_EQ(__builtin_ia32_stmxcsr(), before);
-  // Outside the library's protection, the plugin does change the control word.
+  // If the plugin is opened without the library's protection, it does change the control word.
   const std::string copy = ::testing::TempDir() + "/fast_math_copy.so";
   std::filesystem::copy(bad_path("fast_math"), copy,
                         std::filesystem::copy_options::overwrite_existing);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces the process's allocators with versions of which one call fails. One source file of a
-// program may include the header. Sanitizers have their own allocators.
+// Replaces the allocators of the process, so that one chosen call fails. Only one source file of a
+// program may include this header. Programs with sanitizers cannot include it, because sanitizers
+// replace the same allocators.
 #ifndef GUFUNC_TESTS_PLUGINS_FAILING_MALLOC_H
 #define GUFUNC_TESTS_PLUGINS_FAILING_MALLOC_H
 
@@ -15,8 +16,8 @@ extern "C" void *__libc_realloc(void *place, std::size_t size);
 
 namespace {
 
-// Decremented by each allocation; the allocation that makes it 0 fails. If negative, no allocation
-// fails.
+// Number of allocations until one fails: each allocation decrements a positive number, and the
+// allocation that makes the number 0 fails. If the number is 0 or negative, no allocation fails.
 std::atomic<long> left{-1};
 
 bool fails_now() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls fork() while another thread loads a plugin or module in the dynamic loader. The library
-// must be usable in the child and not half initialized.
+// Calls fork() while another thread is inside the dynamic loader to load a plugin or a module. The
+// library must be usable in the child and not half initialized.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
 #include <sys/wait.h>
@@ -50,14 +50,14 @@ guf_status add_once() {
   return status;
 }
 
-// Returns 0 if the child used the library successfully and exited.
+// Waits for the child. Returns 0 if the child used the library successfully and exited.
 int wait_for(pid_t child) {
   int status = -1;
   return waitpid(child, &status, 0) == child ? status : -1;
 }
 
-// The first test, because this process must not have used the library. Each child uses the library
-// for the first time on a separate thread, and forks meanwhile.
+// This test must be the first test, because this process must not have used the library. Each child
+// starts a thread that uses the library for the first time, and forks while that thread runs.
 TEST(Fork, WhileAThreadUsesABackendForTheFirstTime) {
   for (int run = 0; run < 40; ++run) {
     const pid_t child = fork();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Measures the start-up cost of a program: opening the library and its C++ runtime, listing
- * backends, opening the cpu backend. Written in C, so that no C++ runtime is loaded before. Each
- * trial is a separate process, since a library is opened once. Usage: load_time LIBRARY LIMIT_MS
- * (0: no limit) */
+ * Measures the start-up cost of a program: the time to open the library and its C++ runtime, to
+ * list the backends, and to open the cpu backend. The program is written in C, so that no C++
+ * runtime is loaded before the library. Each trial is a separate process, because a process opens
+ * a library only once. Usage: load_time LIBRARY LIMIT_MS (0 means no limit) */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <gufunc/device.h>

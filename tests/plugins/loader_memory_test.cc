@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes each allocation fail once while a module is loaded or a backend is first used, including
-// allocations inside the dynamic loader. The result must be GUF_E_NO_MEMORY and never an invalid or
-// missing file. The next call, with enough memory, must succeed.
+// Makes each allocation fail once while a module is loaded or a backend is used for the first time,
+// including allocations inside the dynamic loader. The call must return GUF_E_NO_MEMORY, and never
+// report an invalid or missing file. The next call, with enough memory, must succeed.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
 

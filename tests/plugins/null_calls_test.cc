@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the failures of a device through the C API: every status that only a device can cause.
-// After a failure outputs must be unchanged and handles valid; without failures results must be
-// correct.
+// Tests failures of a device through the C API, with every status that only a device can cause.
+// After a failure, outputs must be unchanged and handles must be valid. Without failures, results
+// must be correct.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -97,7 +97,7 @@ TEST_F(NullCalls, EveryFailureOfALaunchReachesTheCaller) {
 }
 
 TEST_F(NullCalls, FailuresBeforeTheLaunchLeaveOutputsAlone) {
-  // No kernel was requested from this device yet.
+  // No kernel has been requested from this device before.
   const guf_device fresh = find_device("null:1");
   const guf_array a = make(fresh, {1, 2, 3}), out = make(fresh, {7, 8, 9});
   control().script("module_load@1=1200");
@@ -217,7 +217,7 @@ TEST_F(NullCalls, APlanStaysAliveForWorkQueuedBeforeAFailure) {
   args.outputs = operands + 2;
   guf_plan plan = nullptr;
   guf_stream stream = nullptr;
-  // Describing a plan costs more than creating it, so it is described only on request.
+  // Describing a plan costs more than creating it, so a plan is described only on request.
   const uint64_t described = control().calls("describe_launch");
   ASSERT_EQ(guf_plan_create(add_, &args, &plan, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(control().calls("describe_launch"), described);

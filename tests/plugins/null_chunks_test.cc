@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests chunked calls on the cpu and on a device with its own memory: they have the same results as
-// unchunked calls, and they can be cancelled, fail and resume.
+// Tests chunked calls on the cpu and on a device with its own memory. The results of chunked calls
+// must equal the results of unchunked calls, and chunked calls can be cancelled, fail and resume.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -90,7 +90,7 @@ TEST_P(NullChunks, ReturnTheSameResults) {
 
 TEST_P(NullChunks, StridesBroadcastsAndSharedOperands) {
   std::vector<float> a = {1, 2, 3, 4, 5, 6}, b = {10, 20}, out(8, 0);
-  // View of `a`, reversed and transposed: the rows are (6, 3), (5, 2), (4, 1).
+  // The view of `a` is reversed and transposed, so its rows are (6, 3), (5, 2), (4, 1).
   ASSERT_EQ(add(view(a, {3, 2}, {-4, -12}, 5), view(b, {2}), view(out, {3, 2}, {8, 4}, 1), 8),
             GUF_OK)
       << error_.message;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common code for tests of calls on null devices: the plugin's script, devices and arrays. The host
-// faults if it accesses the memory of devices 2 and 3.
+// Common code for tests of calls on null devices: access to the plugin's script, to devices and to
+// arrays. The process crashes if the host accesses the memory of device 2 or 3.
 #ifndef GUFUNC_TESTS_PLUGINS_NULL_FIXTURE_H
 #define GUFUNC_TESTS_PLUGINS_NULL_FIXTURE_H
 
@@ -70,7 +70,7 @@ class NullDevices : public ::testing::Test {
     arrays_.push_back(array);
     return array;
   }
-  // Returns a vector on a device. Its values are copied from the cpu.
+  // Returns a one-dimensional array on a device. The values are copied from the cpu.
   template <class T>
   guf_array make(guf_device device, guf_dtype dtype, std::vector<T> values) {
     const auto size = static_cast<int64_t>(values.size());

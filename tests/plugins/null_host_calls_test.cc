@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests calls and methods with operands in host memory on a device that cannot access host memory.
-// Operands are copied to the device and results back, and the call is complete when it returns.
+// Tests calls and methods on a device that cannot access host memory, with operands in host memory.
+// Operands are copied to the device, and results are copied back. The call is complete when it
+// returns.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -42,7 +43,8 @@ class NullHostCalls : public NullDevices {
     std::memcpy(operand.value, &value, sizeof value);
     return operand;
   }
-  // Computes a + b on `far_`. An `out` of kind NONE makes the call allocate the output.
+  // Computes a + b on `far_`. If `out` has the kind GUF_OPERAND_NONE, the call allocates the
+  // output.
   guf_status add(guf_operand a, guf_operand b, guf_operand *out, guf_stream stream = nullptr,
                  int32_t policy = GUF_HOST_DEFAULT) {
     const guf_operand inputs[] = {a, b};
@@ -86,7 +88,7 @@ TEST_F(NullHostCalls, HostOperandsReturnAHostResult) {
 TEST_F(NullHostCalls, StridesBroadcastsAndProvidedOutputs) {
   std::vector<float> a = {1, 2, 3, 4, 5, 6}, b = {10, 20}, out = {0, 0, 0, 0, 0, 0, 0, 0};
   guf_operand result = view(out, {3, 2}, {8, 4}, 1);
-  // View of `a`, reversed and transposed: the rows are (6, 3), (5, 2), (4, 1).
+  // The view of `a` is reversed and transposed, so its rows are (6, 3), (5, 2), (4, 1).
   ASSERT_EQ(add(view(a, {3, 2}, {-4, -12}, 5), view(b, {2}), &result), GUF_OK) << error_.message;
   EXPECT_THAT(out, ElementsAre(0, 16, 23, 15, 22, 14, 21, 0));
 }
@@ -146,8 +148,8 @@ TEST_F(NullHostCalls, AMixIsForThePolicyToAllow) {
   EXPECT_STREQ(text, "add: argument 2 is in host memory and is copied to null:2");
 }
 
-// The note of the plugin contains the DLPack device type 77 for device memory. The plugin cannot
-// determine the device of an address, so that tensors in its memory are not imported.
+// The note of the plugin declares the DLPack device type 77 for device memory. The plugin cannot
+// determine the device of an address, so tensors in its memory cannot be imported.
 TEST_F(NullHostCalls, DlpackTypesAreInTheNote) {
   const guf_array a = floats(far_, {1, 2, 3});
   guf_dlpack *managed = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements loops that run item by item, with any strides. Speed does not matter.
+// Implements loops that run item by item, with any strides. The loops are not optimized for speed.
 #include "tests/plugins/null_kernels.h"
 
 #include <array>

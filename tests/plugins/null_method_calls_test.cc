@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests methods on a failing device, on memory that the host cannot access, after shutdown, and in
-// a forked child. The caller receives the status, and results are unchanged.
+// a forked child. The caller must receive the status of the failure, and results must be unchanged.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,8 +27,9 @@ guf_operand operand_of(guf_array array) {
 
 class NullMethods : public NullDevices {
  protected:
-  // The functions call each method of `add` on arrays of three elements (with two indices). If
-  // `out` is null, the method allocates the output, which is then released.
+  // The following functions call each method of `add` on arrays of three elements, and on two
+  // indices where the method has indices. If `out` is null, the method allocates the output, and
+  // the function releases it.
   guf_status reduce(guf_array in, guf_array out, guf_array initial = nullptr,
                     guf_array where = nullptr, guf_stream stream = nullptr) {
     const guf_operand operands[] = {operand_of(in), operand_of(initial), operand_of(where)};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The simplest implementation of the contract of methods.
+// Implements the methods of the backend contract in the simplest possible way.
 #include "tests/plugins/null_methods.h"
 
 #include <cstring>
@@ -65,7 +65,8 @@ class Run {
   static uint64_t offset(int64_t i, int64_t step) { return static_cast<uint64_t>(i * step); }
   static char *at(uint64_t address) { return reinterpret_cast<char *>(to_host(address)); }
 
-  // Calls the function once. It is unary for `at` without an operand, and binary otherwise.
+  // Calls the loop for one item. The loop is unary for `at` without an operand, and binary
+  // otherwise.
   void call(char *left, char *right, char *result) const {
     char *binary[3] = {left, right, result};
     char *unary[2] = {left, result};

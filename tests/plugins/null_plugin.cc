@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A backend without hardware. It counts calls, computes two functions, and fails when its script
-// requires it.
+// A backend without hardware. The backend counts calls, computes two functions, and fails when its
+// script says so.
 #define GUFUNC_BACKEND_IMPLEMENTATION
 #include <gufunc/backend.h>
 
@@ -237,7 +237,8 @@ guf_status kernel_get(void *module, uint32_t index, const char *, void **out_ker
   return GUF_OK;
 }
 
-// A copy of a launch block that remains valid after the call, with the scalars that the call owns.
+// A copy of a launch block that remains valid after the call. It also contains copies of scalars
+// whose memory belongs to the caller.
 struct KeptBlock {
   explicit KeptBlock(const guf_launch_block &from) : block(from) {
     for (int32_t i = 0; i < block.noperands; ++i) {
@@ -328,8 +329,8 @@ guf_status describe_method(void *, const guf_backend_method *method, char *out_t
 guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t minor, guf_backend_api *api,
                                   guf_error *error) {
   using namespace null_plugin;
-  // A test opens the plugin again, without a host, to obtain the control table. The script then
-  // stays.
+  // A test opens the plugin again, without a host, to obtain the control table. In this case, the
+  // current script remains in effect.
   if (host != nullptr) {
     const char *const script = host->config(host->context, "GUFUNC_NULL");
     if (script != nullptr && run_script(script) != GUF_OK) {

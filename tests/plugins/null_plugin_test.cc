@@ -36,7 +36,8 @@ class NullPlugin : public ::testing::Test {
       }
       control_of(*null).script("probe=1000");
       EXPECT_EQ(probe_backend(*null, &error), GUF_E_NO_MEMORY) << "which is kept nowhere";
-      // The choice of a device is final, so a shortage must not make it choose the next one.
+      // The choice of a device is final. A lack of memory must not make choose_device choose the
+      // next device.
       backend::Device *chosen = nullptr;
       EXPECT_EQ(choose_device(&chosen, &error), GUF_E_NO_MEMORY) << error.message;
       control_of(*null).reset();
@@ -88,8 +89,8 @@ TEST_F(NullPlugin, CountsDevicesOnceAndOpensEachOnce) {
   EXPECT_EQ(device("null:63")->index, 63);
 }
 
-// A table that ends before a slot or has an older minor version. The memory behind it must not be
-// read.
+// A table that ends before a slot, or that has an older minor version. The core must not read the
+// memory after the end of the table.
 guf_backend_api old_table;
 guf_status open_old(const guf_host_api *, uint32_t, guf_backend_api *api, guf_error *) {
   std::memcpy(api, &old_table, std::min(api->struct_size, old_table.struct_size));
@@ -214,7 +215,7 @@ TEST_F(NullPlugin, HostLoopsRunOnlyWhereTheHostReaches) {
   EXPECT_THAT(error_.message, HasSubstr("is a host function, which device null:3 cannot run"));
 }
 
-// Injects each code that only a device can cause into the slot that would cause it.
+// Makes each slot fail with each status that only a device can cause.
 TEST_F(NullPlugin, EverySlotFailsWithTheScriptedCode) {
   backend::Device &null = *device("null:0");
   const guf_backend_api &api = null.backend->api;

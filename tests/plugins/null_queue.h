@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The streams of the null plugin. Work runs immediately, or waits for a test or a synchronize.
+// The streams of the null plugin. Work runs immediately, or waits until a test calls `complete` or
+// a caller synchronizes.
 #ifndef GUFUNC_TESTS_PLUGINS_NULL_QUEUE_H
 #define GUFUNC_TESTS_PLUGINS_NULL_QUEUE_H
 
@@ -23,14 +24,14 @@ struct Stream {
   Failure failure;  // first failure since the last report
 };
 
-// Recording an event sets `pending` and queues work that clears it.
+// An event. Recording sets `pending` and queues work that clears `pending`.
 struct Event {
   bool pending = false;
   Failure failure;
 };
 
-// Queues work, or runs it immediately if `stream` is null or async is 0. A failure of queued work
-// is stored in the stream.
+// Queues work, or runs the work immediately if `stream` is null or async is 0. A failure of queued
+// work is stored in the stream.
 guf_status submit(Stream *stream, Work work, guf_error *error);
 
 guf_status query(Stream *stream);

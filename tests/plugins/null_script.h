@@ -10,7 +10,7 @@
 
 namespace null_plugin {
 
-// Declares k_probe and so on, in the order of the table.
+// Declares one enumerator per slot, such as k_probe, in the order of the table.
 enum Slot : int {
 #define GUF_REQUIRED_SLOT(slot) k_##slot,
 #define GUF_OPTIONAL_SLOT(slot) k_##slot,

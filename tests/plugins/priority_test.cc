@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that "auto" selects the backend with the highest priority, also if it is a plugin from
-// outside the tree.
+// Tests that "auto" selects the backend with the highest priority, even if this backend is a plugin
+// from outside the source tree.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
@@ -16,7 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Copies a plugin and replaces the priority in its note with another of the same number of digits.
+// Copies a plugin and replaces the priority in the copy's note. Both priorities must have the same
+// number of digits.
 void copy_plugin(const std::string &from, const fs::path &to, const std::string &before,
                  const std::string &after) {
   std::ostringstream content;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that the test makes privileged. It prints the results of calls in a privileged process,
-// one result per line.
+// A program to which the test gives privileges. The program prints the results of calls in a
+// privileged process, one result per line.
 #include <cstdio>
 #include <cstdlib>
 

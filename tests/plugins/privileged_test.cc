@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that privileged processes do not trust the environment, argv[0] or other users' files.
-// setuid, setgid and file capabilities each make a process privileged. Only root can set these, so
-// without root the tests are skipped.
+// Tests that privileged processes do not trust the environment, argv[0] or other users' files. A
+// process is privileged if its program has the setuid bit, the setgid bit or file capabilities.
+// Only root can set these, so the tests are skipped for other users.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
@@ -20,8 +20,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 namespace fs = std::filesystem;
 
-constexpr uid_t kCaller = 4711;  // starts the helper; owns none of the helper's files
-constexpr uid_t kOwner = 4712;   // the user that owns the helper
+constexpr uid_t kCaller = 4711;  // starts the helper, and owns the plugin and the module in "env"
+constexpr uid_t kOwner = 4712;   // owner of the setuid helper, and group of the setgid helper
 
 class Privileged : public ::testing::Test {
  protected:
@@ -33,7 +33,7 @@ class Privileged : public ::testing::Test {
     fs::create_directories(root_ / "env/gufunc/1");
     helper_ = root_ / "helper";
     fs::copy(GUFUNC_TEST_HELPER, helper_);
-    // The environment or a false argv[0] makes the loader find this plugin.
+    // The loader finds this plugin through the environment or through a false argv[0].
     fs::copy(plugin_source(), plugin());
     fs::copy(GUFUNC_TEST_MODULE, module());
     fs::create_directories(root_ / "own");
@@ -53,8 +53,9 @@ class Privileged : public ::testing::Test {
   static std::string plugin_source() {
     return GUFUNC_TEST_PLUGINS "/bad/libgufunc_backend_fine.so";
   }
-  // The caller can change module(), and only root can change own_module(). Root's group can change
-  // group_module() through the file, and module_below_group() through a folder above it.
+  // The caller can change module(), and only root can change own_module(). Members of root's group
+  // can change the file group_module(), and can replace module_below_group() by changing a folder
+  // above it.
   std::string module() const { return root_ / "env/module.so"; }
   std::string own_module() const { return root_ / "own/module.so"; }
   std::string group_module() const { return root_ / "own/group.so"; }
@@ -134,7 +135,7 @@ TEST_F(Privileged, BySetuid) {
 TEST_F(Privileged, BySetgid) {
   ASSERT_EQ(chown(helper_.c_str(), 0, kOwner), 0);
   ASSERT_EQ(chmod(helper_.c_str(), 02755), 0);
-  expect_distrust();  // although the effective user, who is still the caller, owns the plugin
+  expect_distrust();  // the effective user is still the caller, who owns the plugin
 }
 
 TEST_F(Privileged, ByFileCapabilities) {

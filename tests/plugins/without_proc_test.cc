@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that without /proc a process finds no plugins and the message contains the cause.
+// Tests that a process without /proc finds no plugins, and that the error message names the cause.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
 #include <sched.h>

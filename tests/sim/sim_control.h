@@ -12,23 +12,24 @@ extern "C" {
 #endif
 
 /* Changes a setting. `name` is the name of the GUFUNC_SIM_* variable without its prefix. DEVICES,
-   MEMORY, ARCH, ORDER, SEED, VERSION, MISSING and DEVICE_CHECK take effect at the next reset.
-   Returns 0, or 1 for an unknown setting. */
+   MEMORY, UNITS, ARCH, ORDER, SEED, VERSION, MISSING, EMPTY and DEVICE_CHECK take effect at the
+   next reset. EMPTY has no effect after the first launch. Returns 0, or 1 for an unknown setting or
+   an invalid value. */
 int gufunc_sim_set(const char *name, const char *value);
 
 /* Waits for all work, then deletes every object, context, device, fault and counter. The next init
    uses the current settings. Pointers to contexts and streams become invalid. */
 void gufunc_sim_reset(void);
 
-/* Adds faults of the form "function:nth:code[:sticky]", separated by commas. nth counts calls from
-   now on; 0 means every call. exec_kernel, exec_copy and exec_fill inject the fault when a kernel,
-   copy or fill runs. Returns 0, or 1 for a syntax error, after which some faults may have been
-   added. */
+/* Adds faults of the form "function:nth:code[:sticky]", separated by commas. nth is the number of
+   the call that fails, counted from now on. 0 means every call. exec_kernel, exec_copy and
+   exec_fill inject the fault when a kernel, copy or fill runs. Returns 0, or 1 for a syntax error.
+   Faults before the syntax error may have been added. */
 int gufunc_sim_fault(const char *faults);
 void gufunc_sim_clear_faults(void);
 
-/* Waits for all work and then clears permanent failures of contexts. No real driver can do this.
-   Tests that inject one fault after the other use it. */
+/* Waits for all work, and then clears permanent failures of contexts. No real driver can do this.
+   Tests that inject several faults one after the other use this function. */
 void gufunc_sim_heal(void);
 
 /* Returns the current context of this thread as a number, or 0 if there is none. */
@@ -41,16 +42,16 @@ void gufunc_sim_clear_calls(void);
 const char *gufunc_sim_function(uint32_t index);
 
 /* Returns the number of live objects of a kind: "allocation" (device memory of any kind), "pinned",
-   "registered", "stream", "event", "module", "library", "pool", "graph", "graph_exec", "context"
-   (including references of primary contexts), or null for the sum. Returns UINT64_MAX for an
-   unknown kind. */
+   "registered", "stream", "event", "module", "library", "pool", "graph", "graph_exec" or "context"
+   (where each reference of a primary context counts). For null, returns the sum of all kinds.
+   Returns UINT64_MAX for an unknown kind. */
 uint64_t gufunc_sim_live(const char *kind);
 
 /* Returns the number of bytes of allocated device memory, without the unused memory of pools. */
 uint64_t gufunc_sim_used_bytes(void);
 
-/* Returns how much PTX was loaded, and hence compiled, since the last reset, in "texts", "bytes" or
-   "entries". Returns UINT64_MAX for an unknown unit. */
+/* Returns how much PTX was loaded since the last reset, in "texts", "bytes" or "entries". A real
+   driver would have compiled this PTX. Returns UINT64_MAX for an unknown unit. */
 uint64_t gufunc_sim_ptx(const char *what);
 
 /* gufunc_sim_violations returns the number of violations of the driver's rules.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One function per operation for guf_resolve and guf_explain, with the arguments of the operation
-// instead of a guf_request.
+// Wraps guf_resolve and guf_explain in one function per operation. Each function accepts the
+// arguments of its operation instead of a guf_request.
 #ifndef GUFUNC_TESTS_SUPPORT_REQUESTS_H
 #define GUFUNC_TESTS_SUPPORT_REQUESTS_H
 

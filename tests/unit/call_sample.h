@@ -11,7 +11,8 @@
 
 namespace gufunc::sample {
 
-// One operand, of float64 unless `dtype` is set. It has no memory unless `address` is set.
+// One operand, of dtype float64 by default. The default address is not backed by memory, so
+// operands whose values are read must set `address`.
 struct Operand {
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;  // empty means C-contiguous

@@ -25,7 +25,7 @@ struct ElfSample {
   std::vector<uint8_t> descriptor;
   std::vector<uint8_t> payload = std::vector<uint8_t>(100, 0x5a);
   std::vector<uint8_t> tail =
-      std::vector<uint8_t>(24, 0x77);  // bytes after all segments, like section headers
+      std::vector<uint8_t>(24, 0x77);  // bytes after all segments, in place of section headers
 
   ElfSample(uint32_t type, std::vector<uint8_t> note)
       : note_type(type), descriptor(std::move(note)) {

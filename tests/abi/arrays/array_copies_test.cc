@@ -40,8 +40,8 @@ int32_t *element(const guf_array_info &view, int64_t row, int64_t column) {
                                      static_cast<uint64_t>(column * view.strides[1]));
 }
 
-// Compares copies between overlapping views with the simple rule: read all elements, then write all
-// elements.
+// Copies between overlapping views must have the same result as code that first reads all elements
+// and then writes all elements.
 TEST_F(Copies, OverlapIsAsIfTheSourceWereCopiedFirst) {
   int refused = 0;
   for (int round = 0; round < 3000; ++round) {
@@ -85,7 +85,7 @@ TEST_F(Copies, TwelveDimensionsThatDoNotMerge) {
   std::vector<int32_t> memory(4096);
   std::iota(memory.begin(), memory.end(), 0);
   const guf_array plain = wrap(memory.data(), GUF_I32, shape);
-  // In this order of axes, no two neighbours can be coalesced.
+  // With the axes in this order, no two neighbouring axes can be coalesced.
   const int64_t axes[] = {0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11};
   guf_array transposed = nullptr;
   expect(guf_array_transpose(plain, 12, axes, &transposed, &error_));

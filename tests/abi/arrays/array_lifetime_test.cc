@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests owners of memory: views, streams with queued work, release callbacks, and forked children.
+// Tests which objects keep memory alive: arrays, views, streams with queued work, and release
+// callbacks. Also tests forked children.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,7 +102,7 @@ TEST_F(Lifetime, AnyThreadCallbacksRunWhereTheMemoryDies) {
   uint32_t count = 1;
   expect(guf_poll(0, &count, &error_));
   EXPECT_EQ(ran, 1);
-  EXPECT_EQ(count, 0U);  // run when the memory was freed, not queued
+  EXPECT_EQ(count, 0U);  // the callback ran when the memory was freed and was not queued
 }
 
 TEST_F(Lifetime, QueuedWorkKeepsItsArrays) {
@@ -187,7 +188,8 @@ TEST_F(Lifetime, StreamsWaitForEvents) {
   expect(guf_event_release(event, &error_));
 }
 
-// A forked child cannot use the streams of its parent, but can use host arrays and new streams.
+// A forked child cannot use the streams of its parent, but it can use host arrays and can create
+// streams.
 TEST_F(Lifetime, AForkedChildKeepsItsArrays) {
   double data[4] = {1, 2, 3, 4};
   guf_stream stream = nullptr;

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// A tensor of another library. Counts the calls of its deleter.
+// A tensor that another library owns. It counts the calls of its deleter.
 struct Foreign {
   int deleted = 0;
   int64_t shape[GUF_MAX_NDIM] = {2, 3}, strides[GUF_MAX_NDIM] = {3, 1};

@@ -88,7 +88,8 @@ TEST_F(Library, ShutsDownInOrder) {
   expect(guf_shutdown(std::numeric_limits<uint64_t>::max(), &error_));
   EXPECT_EQ(ran, 1);
 
-  // Handles can still be released. Functions that need a device fail, and report the reason.
+  // After a shutdown, handles can still be released. Functions that need a device fail and report
+  // the reason.
   guf_array made = nullptr;
   guf_stream late = nullptr;
   guf_event event = nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that functions that only copy elements preserve every bit, even of signalling NaNs, and
-// that functions that compute return a NaN for a NaN. Runs on the device that GUFUNC_TEST_DEVICE
-// names.
+// Tests NaNs. Functions that only copy elements must preserve every bit, even of signalling NaNs,
+// and functions that compute must return a NaN for a NaN. The tests run on the device that
+// GUFUNC_TEST_DEVICE names.
 #include <gmock/gmock.h>
 #include <gufunc/gufunc.h>
 

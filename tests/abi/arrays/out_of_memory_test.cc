@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes each allocation in each function fail once: each use of `new`, and each block of an array.
-// The function must return GUF_E_NO_MEMORY or succeed. It must leave outputs unchanged and leak no
-// memory.
+// Makes each allocation of each function fail once, both allocations with `new` and allocations of
+// array memory. The function must return GUF_E_NO_MEMORY or succeed. If it fails, it must leave
+// outputs unchanged and leak no memory.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -15,7 +15,7 @@
 
 namespace {
 
-// Number of allocations until one fails. If it is negative, no allocation fails.
+// Number of allocations until one fails. If the number is negative, no allocation fails.
 std::atomic<long> left{-1};
 std::atomic<long> blocks{0};  // number of blocks that are allocated and not freed
 
@@ -154,7 +154,7 @@ class OutOfMemory : public ArrayTest {
 };
 
 TEST_F(OutOfMemory, ArraysAndTheirViews) {
-  const int64_t shape[] = {1, 2, 1, 3, 1};  // more dimensions than an array stores inline
+  const int64_t shape[] = {1, 2, 1, 3, 1};  // has more dimensions than an array stores inline
   const int64_t flat[] = {6};
   starve("alloc", [&](guf_array *out) {
     return guf_array_alloc(cpu_, GUF_F32, 5, shape, nullptr, GUF_ORDER_F, out, nullptr);
@@ -216,8 +216,8 @@ TEST_F(OutOfMemory, CopiesOfAllKinds) {
   EXPECT_GT(total_failures_, 15);
 }
 
-// Finds the largest element of a row. It also merges two accumulators, so it suffices for a
-// user-defined accumulator of one value.
+// Computes the largest element of a row. This loop can also merge two accumulators, so it is
+// sufficient for a user-defined accumulator of one value.
 void greatest(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     double all = *reinterpret_cast<double *>(args[0] + item * steps[0]);
@@ -408,8 +408,8 @@ TEST_F(OutOfMemory, StreamsEventsAndContexts) {
   EXPECT_GE(total_failures_, 3);
 }
 
-// The library frees released objects when it makes new objects. guf_explain makes no objects, so it
-// must not keep memory.
+// The library frees released objects when it makes new objects. guf_explain must not leave released
+// objects behind, because it makes no objects that a later call would collect.
 TEST_F(OutOfMemory, TextsKeepNothing) {
   guf_ufunc add = nullptr;
   expect(guf_ufunc_find(nullptr, "add", &add, &error_));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests devices that use a context of the program. A process can open a device only once, so each
-// test uses different devices.
+// test uses other devices.
 #include <dlfcn.h>
 
 #include "device_fixture.h"
@@ -28,7 +28,7 @@ class AdoptedContext : public Devices {
     error_ = fresh_error();
     return guf_device_adopt(spec.c_str(), native, out, &error_);
   }
-  // Makes a context as the program would. The context is not current on any thread.
+  // Makes a context in the same way as a program. The context is not current on any thread.
   uint64_t context(int index) {
     void *made = nullptr, *popped = nullptr;
     EXPECT_EQ((driver<int (*)(void **, unsigned, int)>(kCreate)(&made, 0, index)), 0);
@@ -47,7 +47,7 @@ class AdoptedContext : public Devices {
     EXPECT_EQ((driver<int (*)(void **)>("cuCtxGetCurrent")(&found)), 0);
     return reinterpret_cast<uint64_t>(found);
   }
-  // Makes a stream in the context, as the program would.
+  // Makes a stream in the context in the same way as a program.
   uint64_t stream_in(uint64_t native) {
     void *made = nullptr, *popped = nullptr;
     EXPECT_EQ((driver<int (*)(void *)>("cuCtxPushCurrent_v2")(reinterpret_cast<void *>(native))),
@@ -103,7 +103,7 @@ TEST_P(AdoptedContext, OfAnOpenDeviceIsItsOwnOrRefused) {
   EXPECT_EQ(found, nullptr);
 }
 
-// If a context is rejected, the device can still be opened without this context.
+// If a context is rejected, the device can still be opened without a context of the program.
 TEST_P(AdoptedContext, WrongOnesOpenNothing) {
   guf_device found = nullptr;
   if (backend_ != "cuda") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that a wait for an array waits for the work that uses its memory, on streams and without a
-// stream, and for no other work. Reads on the host wait in the same way.
+// Tests that a wait for an array waits for all work that uses the memory of the array, whether the
+// work is on a stream or not, and for no other work. Reads of an array on the host wait for the
+// same work.
 #include <thread>
 
 #include "device_fixture.h"
@@ -37,7 +38,7 @@ class ArrayWaits : public Devices {
   guf_status wait(guf_array array, uint64_t timeout_ns = UINT64_MAX) {
     return guf_array_synchronize(array, timeout_ns, &error_);
   }
-  // Reads the elements on the host. No other function waits before the read.
+  // Reads the elements on the host. Only the read itself can wait for queued work.
   std::vector<float> read(guf_array array) {
     std::vector<float> elements(kSize);
     EXPECT_EQ(guf_array_copy_to_host(array, elements.data(), elements.size() * sizeof(float),
@@ -135,7 +136,7 @@ TEST_P(ArrayWaits, LeaveAFailureToItsStream) {
   EXPECT_EQ(guf_stream_synchronize(stream_, UINT64_MAX, &error), GUF_E_VALUE);
 }
 
-// The work on the cpu takes longer than the queries.
+// A read of a cpu array on the host waits for the queued work of a stream that uses the array.
 TEST(ArrayWaitsOfTheCpu, ForItsStreams) {
   guf_error error = fresh_error();
   guf_device cpu = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests calls on device auto: small calls on host memory stay on the host, large calls run on the
-// GPU, and all other calls run as on the chosen device.
+// Tests calls on device auto. Small calls on host memory stay on the host, large calls run on the
+// GPU, and all other calls run as if they named the chosen device.
 #include <cmath>
 #include <cstring>
 
@@ -64,7 +64,8 @@ TEST_P(AutoCalls, ManyProductsRunOnTheDevice) {
   EXPECT_EQ(ran_there(), !on_cpu());
 }
 
-// One item contains the same amount of work. A device would compute it in a single block.
+// The call has one item with as much work as the call in the previous test. A device would compute
+// the item in a single block.
 TEST_P(AutoCalls, OneLargeProductStaysOnTheHost) {
   double a = 1.5, b = 2;
   std::vector<double> out(256);
@@ -88,8 +89,8 @@ TEST_P(AutoCalls, CallsWithMuchWorkRunOnTheDevice) {
   EXPECT_EQ(ran_there(), !on_cpu());
 }
 
-// The signature has no output. The calls run in place, into an allocated output, or into a given
-// output.
+// The signature has no output, so the operand is inout. The calls run in place, into an allocated
+// output, or into a given output.
 TEST_P(AutoCalls, CallsWithMuchWorkInPlaceAndIntoSeparateOutputs) {
   const std::vector<int64_t> shape = {kUnits, 300};
   std::vector<double> y(kUnits * 300, 1), to(kUnits * 300, 0);
@@ -138,7 +139,7 @@ TEST_P(AutoCalls, OperandsAndStreamsDecideAsEver) {
   EXPECT_EQ(run("add", {here(x_), here(x_)}, {}), GUF_E_DEVICE_MISMATCH);
 }
 
-// A call with an explicit device runs on this device, whatever its size.
+// A call that names a device runs on this device, whatever the size of the call is.
 TEST_P(AutoCalls, NamedDevicesNeverFallBack) {
   args_.options.device = device(0);
   ASSERT_EQ(run("add", {here(x_), here(x_)}, here(out_)), GUF_OK) << error_.message;
@@ -151,7 +152,8 @@ TEST_P(AutoCalls, NamedDevicesNeverFallBack) {
   EXPECT_EQ(run("auto_here:ends", {here(large_), here(large_)}, {}), GUF_E_NO_IMAGE);
 }
 
-// The placement rule uses only sizes. A call that can run on one device only must still run there.
+// The placement rule uses only sizes. However, a call that only one device can run must run on this
+// device.
 TEST_P(AutoCalls, ACallWithOneUsableDeviceRunsOnIt) {
   ASSERT_EQ(run("auto_here:ends", {looped(large_), here(large_)}, here(sums_)), GUF_OK)
       << error_.message;
@@ -201,7 +203,8 @@ TEST_P(AutoCalls, ChunkedCallsWithLittleWorkStayOnTheHost) {
   EXPECT_FALSE(ran_there());
 }
 
-// A plan copies no operands, so a plan with host operands runs on the host, whatever it computes.
+// A plan copies no operands, so a plan with host operands runs on the host, however much work it
+// has.
 TEST_P(AutoCalls, PlansRunWhereTheirOperandsAre) {
   guf_plan plan = nullptr;
   ASSERT_EQ(guf_plan_create(find("auto_both:ends"),
@@ -232,8 +235,9 @@ TEST_P(AutoCalls, PlansRunWhereTheirOperandsAre) {
   guf_plan_release(plan, nullptr);
 }
 
-// The placement rule assumes that the host processes 2560 bytes per ns. A GPU costs 50 us per call,
-// transfers 8 bytes per ns, and processes 40 bytes per ns in each of 132 blocks.
+// The placement rule assumes that the host processes 2560 bytes per ns. It assumes that a GPU needs
+// 50 us per call, transfers 8 bytes per ns, and processes 40 bytes per ns in each block, with at
+// most 132 blocks at a time.
 TEST_P(AutoCalls, TheRule) {
   if (on_cpu()) GTEST_SKIP() << "nothing is weighed";
   std::vector<double> a(495), b(485);
@@ -247,12 +251,12 @@ TEST_P(AutoCalls, TheRule) {
             "device auto is " + there() +
                 ": not used, as the host is faster: 31049700 steps of work in 132 blocks, "
                 "8816 bytes to transfer");
-  // Elements of 4 bytes count as half the work.
+  // Elements of 4 bytes count as half the work of elements of 8 bytes.
   std::vector<float> c(495);
   EXPECT_THAT(explain("auto_both:ends", {looped(c), looped(c)}),
               HasSubstr("not used, as the host is faster"));
-  // A dimension that a rule computes from others adds no work. A broadcast operand is transferred
-  // once. One item is computed by one block.
+  // A core dimension that a rule computes from other dimensions adds no work. A broadcast operand
+  // is transferred once. One item is computed by one block.
   std::vector<double> d(4400), e(4300);
   double one = 1;
   EXPECT_THAT(explain("auto_both:first_of", {here(d), here(e)}),
@@ -262,7 +266,8 @@ TEST_P(AutoCalls, TheRule) {
               HasSubstr(": 193600000 steps of work in 10 blocks, 35288 bytes"));
 }
 
-// The placement depends only on shapes, so an equal call runs on the same device.
+// Calls without elements stay on the host, and invalid calls fail before anything is launched on
+// the device.
 TEST_P(AutoCalls, EmptyCallsAndErrors) {
   std::vector<double> none;
   ASSERT_EQ(run("add", {here(none), here(none)}, {}), GUF_OK) << error_.message;

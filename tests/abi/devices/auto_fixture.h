@@ -21,10 +21,10 @@ class Auto : public Devices {
   guf_operand here(std::vector<double> &values) {
     return here(values, {static_cast<int64_t>(values.size())});
   }
-  // Makes an operand of one broadcast value.
+  // Makes an operand of the given shape in which one value is broadcast.
   guf_operand stretched(double &value, std::vector<int64_t> shape);
-  // Makes an operand with one item for each compute unit of the simulated device. All items are
-  // equal.
+  // Makes an operand with kUnits equal items, which is one item for each compute unit of the
+  // simulated device.
   guf_operand looped(std::vector<double> &values);
   guf_operand looped(std::vector<float> &values);
   static constexpr int64_t kUnits = 132;  // equals GUFUNC_SIM_UNITS in CMakeLists.txt
@@ -36,7 +36,7 @@ class Auto : public Devices {
   std::string explain(const char *name, std::vector<guf_operand> inputs);
 
   uint64_t launches() const;
-  bool ran_there();  // whether a kernel ran on the GPU since the last query
+  bool ran_there();  // returns whether a kernel ran on the GPU since the last query
   std::string spec_of(guf_device device);
   std::string place_of(guf_array array);
   std::string there() const { return backend_ == "cpu" ? "cpu" : backend_ + ":0"; }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Defines functions whose signatures imply more work than the functions do. The placement rule of
-// device auto treats their calls as large, although they finish at once.
+// Defines functions whose signatures imply more work than the functions perform. The placement rule
+// of device auto treats calls of these functions as large, although the calls finish at once.
 #include <gufunc/kernel.hpp>
 
-// A call counts as m times n steps of work.
+// The placement rule counts m times n steps of work for each item.
 template <class X, class Y, class Out>
 GUF_DEVICE void ends(X x, Y y, Out out) {
   out() = x[0] + x[0] + y[y.extent(0) - 1];
 }
 GUF_GUFUNC(ends, "(m),(n)->()", "ff->f dd->d");
 
-// p is computed from n, so it adds no work.
+// A rule computes p from n, so p adds no work.
 template <class X, class Y, class Out>
 GUF_DEVICE void first_of(X x, Y y, Out out) {
   for (guf::i64 i = 0; i < out.extent(0); ++i) out[i] = x[0] + y[0];

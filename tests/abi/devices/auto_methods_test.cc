@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests methods on device auto. They run on the host if their memory is host memory, and otherwise
-// on the device.
+// Tests methods on device auto. A method runs on the host if its operands are in host memory, and
+// otherwise on the device.
 #include "auto_fixture.h"
 #include "tests/support/requests.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the launch of an elementwise or generalized plan under capture. It makes only the driver
-// calls of the launch, without queries or waits, and allocates neither device nor host memory. A
-// captured reduction also queries whether its stream is being captured.
+// Tests the launch of an elementwise or generalized plan while its stream is captured. The launch
+// makes only the driver calls that launch kernels, without queries or waits, and allocates neither
+// device nor host memory. A captured reduction also queries whether its stream is being captured.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -16,8 +16,8 @@
 
 namespace {
 
-// The address ranges of the library and its plugins. Allocations by the simulated drivers, which
-// are in the same process, are not counted.
+// The address ranges of the library and its plugins. Only allocations by code in these ranges are
+// counted, because the simulated drivers, which are in the same process, also allocate memory.
 struct Range {
   uintptr_t begin, end;
 };
@@ -175,8 +175,8 @@ class CaptureSafe : public Devices {
     EXPECT_EQ(guf_plan_create(find(name), &args, &made, &error_), GUF_OK) << error_.message;
     return made;
   }
-  // Expects that each launch under capture makes `kernels` driver calls, all of them kernel
-  // launches.
+  // Expects that each launch of the plan under capture makes exactly `kernels` driver calls, all of
+  // which launch kernels.
   void expect_bare(guf_plan plan, std::vector<uint64_t> addresses, uint64_t kernels) {
     const auto count = static_cast<int32_t>(addresses.size());
     ASSERT_EQ(guf_stream_begin_capture(stream_, &error_), GUF_OK) << error_.message;

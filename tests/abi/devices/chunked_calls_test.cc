@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests chunked calls on devices. Every layout, chunk size and number of concurrent chunks must
-// have the results of one call. Also tests calls that stop, resume or fail, and arrays that are
-// larger than the device.
+// Tests chunked calls on devices. For every layout, chunk size and number of concurrent chunks, the
+// results must equal the results of an unchunked call. Also tests calls that stop, resume or fail,
+// and arrays that are larger than the memory of the device.
 #include <cstring>
 #include <list>
 #include <numeric>
@@ -17,7 +17,7 @@ using testing::HasSubstr;
 
 class ChunkedCalls : public Devices {
  protected:
-  // Makes an operand over host memory of the caller. Strides are in bytes.
+  // Makes an operand over host memory that the caller owns. Strides are in bytes.
   guf_operand here(void *data, guf_dtype dtype, std::vector<int64_t> shape,
                    std::vector<int64_t> strides = {}, uint32_t flags = 0) {
     lists_.push_back(std::move(shape));
@@ -83,8 +83,8 @@ TEST_P(ChunkedCalls, EveryChunkAndDepth) {
   }
 }
 
-// Tests strides, byte order, casts, a mask, broadcast operands, and operands that are transferred
-// once.
+// Tests strides, byte order, casts, a mask, and broadcast operands. An operand that is the same for
+// all chunks is transferred once.
 TEST_P(ChunkedCalls, EveryLayout) {
   constexpr int64_t kRows = 60, kColumns = 7;
   std::vector<float> a(kRows * kColumns), row(kColumns);
@@ -165,8 +165,8 @@ TEST_P(ChunkedCalls, StopAndGoOn) {
   for (size_t i = 0; i < 1000; ++i) ASSERT_EQ(out[i], i < 400 ? 9.0F : -3.0F) << i;
 }
 
-// If one chunk raises a floating-point flag, the call reports the flag, or fails after it has
-// written all results.
+// If one chunk raises a floating-point flag, the call reports the flag or fails. In both cases it
+// has written all results.
 TEST_P(ChunkedCalls, FloatingPointFlags) {
   std::vector<float> a(1000, 1), b(1000, 2), out(1000, 0);
   b[555] = 0;
@@ -265,7 +265,8 @@ TEST_P(ChunkedCalls, Errors) {
   EXPECT_EQ(done_, 0);
 }
 
-// The error names the location of an operand for every device and host policy of the call.
+// Chunked calls reject operands in device memory. The error names the device of the operand,
+// whatever device and host policy the call requests.
 TEST_P(ChunkedCalls, TakeNoDeviceMemory) {
   if (on_cpu()) return;
   std::vector<float> a(100, 1), out(100);
@@ -284,8 +285,8 @@ TEST_P(ChunkedCalls, TakeNoDeviceMemory) {
   }
 }
 
-// Each driver function that a chunk uses fails once at each of its calls. The progress that the
-// call reports must be correct, and the next call must succeed.
+// Makes each driver function that a chunk uses fail once, at each call of the function. The
+// progress that the chunked call reports must be correct, and the next chunked call must succeed.
 TEST_P(ChunkedCalls, AFailureReportsTheCompletedItems) {
   NEEDS_SIM();
   if (on_cpu()) return;
@@ -317,7 +318,7 @@ TEST_P(ChunkedCalls, AFailureReportsTheCompletedItems) {
   EXPECT_EQ(run("negative", {in}, to), GUF_OK) << error_.message;
 }
 
-// The call runs on the second device.
+// The call names the second device.
 TEST_P(ChunkedCalls, OnTheOtherDevice) {
   NEEDS_TWO_DEVICES();
   std::vector<float> a(1000, 4), out(1000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the driver by its name, as the plugin does.
+// Implements the fixture. It opens the driver library under the names that the plugin uses.
 #include "device_fixture.h"
 
 #include <dlfcn.h>

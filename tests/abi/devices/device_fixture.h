@@ -63,10 +63,10 @@ class Current {
   int (*release_)(int) = nullptr;
 };
 
-// Blocks the work that is queued on a stream after the gate. In the eager order, the work is
-// blocked until the gate opens. In the lazy order, where nothing runs without a request, it is
-// blocked for some dozens of queries. In the adversarial order it is not blocked, because this
-// order may run any work at any time.
+// Blocks the work that is queued on a stream after the gate is made. In eager order, the work is
+// blocked until the gate opens. In lazy order, where work runs only when a caller waits or queries,
+// the work is blocked for some dozens of queries. In adversarial order, which may run any work at
+// any time, the work is not blocked.
 class Gate {
  public:
   Gate(const std::string &backend, guf_stream stream);
@@ -120,8 +120,8 @@ class Devices : public testing::TestWithParam<const char *> {
   guf_status reduce(const char *name, guf_operand input, guf_operand out, guf_stream stream);
   void synchronize(guf_stream stream);
 
-  // Makes many new arrays of the given size on a separate stream, so that freed memory is used
-  // again with other content. At the end of the test, these arrays must be unchanged.
+  // Makes many new arrays of the given size on a separate stream, so that the arrays reuse freed
+  // memory and overwrite its content. At the end of the test, these arrays must be unchanged.
   void reuse_memory(guf_device device, int64_t size);
 
   const std::string backend_ = GetParam();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simulates a machine with more devices than a process can open. A process can open any of the
-// devices, up to the limit.
+// devices, but no more devices than the limit.
 #include "device_fixture.h"
 
 namespace device_test {
@@ -11,7 +11,8 @@ constexpr int kMostOpened = 16;  // limit of open devices, not counting the cpu
 
 class DeviceLimit : public Devices {};
 
-// All vendors share the limit of the process. This test exhausts the limit.
+// Devices of both vendors count towards one limit. This test opens as many devices as the limit
+// allows.
 TEST_P(DeviceLimit, HasTheSameMessageEachTime) {
   std::vector<guf_device> opened;
   const auto get = [&](const std::string &spec) {
@@ -21,7 +22,8 @@ TEST_P(DeviceLimit, HasTheSameMessageEachTime) {
     if (status == GUF_OK) opened.push_back(found);
     return status;
   };
-  // The last devices are opened first, because the index of a device has no effect on the limit.
+  // The devices with the highest indices are opened first, because the index of a device has no
+  // effect on the limit.
   for (int i = 0; i < kMostOpened / 2; ++i) {
     ASSERT_EQ(get("cuda:" + std::to_string(kDevices - 1 - i)), GUF_OK) << error_.message;
     ASSERT_EQ(get("roc:" + std::to_string(kDevices - 1 - i)), GUF_OK) << error_.message;

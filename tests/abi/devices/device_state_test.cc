@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the state of a device except its arrays: statistics and limits of its memory pool, peers,
-// native streams, and the time between events.
+// Tests the state of a device apart from its arrays: statistics and limits of its memory pool, peer
+// access, native streams, and the time between events.
 #include <cstring>
 
 #include "device_fixture.h"
@@ -53,7 +53,7 @@ TEST_P(DeviceState, ThePoolIsTrimmed) {
   const guf_device_memory after = memory();
   EXPECT_EQ(after.cached_bytes, 0U);
   EXPECT_LE(sim().used_bytes() + (1 << 20), used);
-  // A trim does not affect live memory, and leaves the requested amount of memory cached.
+  // A trim does not affect live memory, and leaves at most the requested amount of memory cached.
   const guf_array kept = filled(there_, 1000, 4);
   let_go(empty(there_, {1 << 16}));
   let_go(empty(there_, {1 << 18}));
@@ -80,7 +80,7 @@ TEST_P(DeviceState, ThePoolHasALimit) {
   EXPECT_EQ(call("add", {operand_of(first), operand_of(first)}, {}, nullptr), GUF_E_DEVICE_MEMORY);
   let_go(first);
   let_go(second);
-  empty(there_, {large});  // cached memory is freed to stay within the limit
+  empty(there_, {large});  // requires that the pool frees cached memory
   EXPECT_EQ(guf_device_limit_memory(there_, UINT64_MAX, &error_), GUF_OK);
   EXPECT_EQ(memory().limit_bytes, UINT64_MAX);
   empty(there_, {large});

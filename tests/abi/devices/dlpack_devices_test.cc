@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests DLPack tensors of device memory: their location, and the order of the work of producer and
-// consumer.
+// Tests DLPack tensors of device memory: the device that a tensor names, and the order between the
+// work of the producer and the work of the consumer.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -129,8 +129,8 @@ TEST_P(DlpackDevices, HostMemoryKeepsItsKind) {
   }
 }
 
-// The import does not wait. Later work without a stream waits for the producer, and the tensor is
-// deleted after this work.
+// The import itself does not wait. Work that is queued later without a stream waits for the
+// producer, and the tensor is deleted after this work.
 TEST_P(DlpackDevices, ImportsComeBehindTheirStream) {
   Foreign &foreign = make_foreign(address_, type_, 0);
   const guf_stream producer = stream(there_);
@@ -176,8 +176,8 @@ TEST_P(DlpackDevices, ConsumersWaitForTheArray) {
   EXPECT_THAT(values(sums), Each(14.0F));
 }
 
-// If the consumer deletes the tensor while its work is queued, this work must still read the right
-// values.
+// If the consumer deletes the tensor while work of the consumer is queued, this work must still
+// read the right values.
 TEST_P(DlpackDevices, MemoryIsKeptForTheConsumer) {
   const guf_stream consumer = stream(there_);
   const guf_array sums = empty(there_, {kSize});
@@ -208,7 +208,8 @@ TEST_P(DlpackDevices, MemoryIsKeptForTheConsumer) {
   EXPECT_THAT(values(sums), Each(18.0F));
 }
 
-// Tests libraries whose work is on the legacy stream or on the per-thread stream.
+// Tests tensors of libraries that queue their work on the legacy stream or on the per-thread
+// stream.
 TEST_P(DlpackDevices, StreamsWithoutAHandle) {
   NEEDS_SIM();
   const auto late = [](void *done) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulates garbage collectors. Handles of every kind are released on threads that did not make
-// them, in any order, while their work is queued and while other threads make calls.
+// Simulates garbage collectors. Handles of every kind are released on threads that did not make the
+// handles, in any order, while work that uses the handles is queued and while other threads make
+// calls.
 #include <unistd.h>
 
 #include <atomic>
@@ -46,7 +47,7 @@ class Heap {
   std::vector<std::function<guf_status()>> dropped_;
 };
 
-// Numbers of calls of release callbacks, and how many are expected.
+// Counts the calls of release callbacks and the expected number of calls.
 struct Counts {
   std::atomic<int> wrapped = 0, freed = 0;    // memory that was wrapped, and freed
   std::atomic<int> added = 0, destroyed = 0;  // loops that were added, and destroyed

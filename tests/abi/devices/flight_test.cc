@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Releases arrays as soon as the call that queued work with them returns. The library must keep the
-// arrays alive, whatever their role in the call is, on a stream and without a stream.
+// Releases arrays as soon as the call that queued work with the arrays returns. The library must
+// keep the arrays alive, whatever their role in the call is, for work on a stream and for work
+// without a stream.
 #include <numeric>
 
 #include "device_fixture.h"
@@ -49,8 +50,8 @@ class Flights : public Devices {
     EXPECT_EQ(guf_array_fill(made, &operand, nullptr, &error_), GUF_OK) << error_.message;
     return keep(made);
   }
-  // Makes new arrays that use released memory as soon as it is free. Then opens the gate and waits
-  // for the work.
+  // Makes new arrays that reuse released memory as soon as the memory is free. Then opens the gate
+  // and waits for the work.
   void finish(guf_stream order, std::unique_ptr<Gate> *gate) {
     for (const int64_t size : {kSize, kSize / 4, int64_t{1}}) reuse_memory(there_, size);
     // Managed memory is not tested, because the driver waits for the device before it frees managed
@@ -62,7 +63,7 @@ class Flights : public Devices {
     if (order != nullptr) synchronize(order);
     EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
   }
-  // Makes later work without a stream wait for `stream`.
+  // Makes work that is queued later without a stream wait for `stream`.
   void order_default_behind(guf_stream stream) {
     guf_dlpack *tensor = nullptr;
     guf_array imported = nullptr;
@@ -125,8 +126,8 @@ TEST_P(Flights, ScalarsAndAllocatedOutputs) {
   }
 }
 
-// If operands overlap, the call makes copies before and after the kernel. It must keep the memory
-// of the copies.
+// If operands overlap, the call makes copies before and after the kernel runs. The call must keep
+// the memory of the copies until the queued work is complete.
 TEST_P(Flights, CopiesForOverlap) {
   for (const guf_stream order : orders()) {
     std::vector<float> numbers(kSize);
@@ -171,7 +172,8 @@ TEST_P(Flights, Methods) {
       return keep(made);
     }();
     sum = operand_of(scalar);
-    // accumulate and reduceat read the indices after the earlier work of the stream, so they wait.
+    // reduceat and at read their indices before they return, so they wait for the earlier work of
+    // the stream. They therefore run before the gate is closed.
     guf_accumulate_args args = {};
     args.struct_size = sizeof args;
     args.input = &in;
@@ -261,7 +263,7 @@ TEST_P(Flights, HostMemory) {
   }
 }
 
-// For ordinary arrays of the cpu and for wrapped memory, the release callback runs after the copy.
+// The release callbacks of ordinary cpu arrays and of wrapped memory run after the queued copy.
 TEST_P(Flights, OrdinaryHostArrays) {
   const guf_array to = filled(there_, kSize, 0), backwards = view(to, -1, -1);
   std::vector<float> memory(kSize, 6);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program captures its own stream with the functions of the vendor. The library queues work on
-// this stream without knowledge of the capture, and must not break the capture.
+// A program captures its own stream with the functions of the vendor. The library, which does not
+// know about the capture, queues work on this stream and must not break the capture.
 #include <dlfcn.h>
 
 #include "device_fixture.h"
@@ -26,8 +26,9 @@ class ForeignCapture : public Devices {
     ASSERT_EQ(guf_stream_adopt(there_, native, 0, &adopted_, &error_), GUF_OK) << error_.message;
     streams_.push_back(adopted_);
   }
-  // Begins a capture. While it lasts, functions that could disturb it are forbidden in all threads
-  // if `mode` is 0, in this thread if it is 1, and in no thread if it is 2.
+  // Begins a capture. During the capture, functions that could disturb it are forbidden. If `mode`
+  // is 0, they are forbidden in all threads, if `mode` is 1, in this thread, and if `mode` is 2, in
+  // no thread.
   void begin(int mode) {
     const Current current(sim(), 0);
     const auto function =

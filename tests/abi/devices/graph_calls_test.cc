@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests captured work, which is recorded and does not run, can be launched on any stream of the
-// device, and can be replaced by an update.
+// Tests captured work. The work is recorded and does not run during the capture. It can then be
+// launched on any stream of the device, and an update can replace it.
 #include "device_fixture.h"
 
 namespace device_test {
@@ -107,7 +107,7 @@ TEST_P(Graphs, TakeTheSameWorkWithOtherAddresses) {
   synchronize(stream_);
   EXPECT_THAT(values(first), Each(3.0F));
   EXPECT_THAT(values(second), Each(5.0F));
-  // An update may consist of different kernels.
+  // An update may replace the work by other kernels.
   begin(stream_);
   add(c, c, first, stream_);
   add(first, c, first, stream_);
@@ -129,7 +129,7 @@ TEST_P(Graphs, RunManyTimesAtOnce) {
   EXPECT_THAT(values(total), Each(10.0F));
 }
 
-// If a stream waits for an event that was recorded under capture, it joins the capture until the
+// A stream that waits for an event that was recorded under capture joins the capture until the
 // capture ends.
 TEST_P(Graphs, BranchByEvents) {
   const guf_array x = filled(there_, 64, 3), left = filled(there_, 64, 0),
@@ -156,8 +156,8 @@ TEST_P(Graphs, BranchByEvents) {
   launch(graph, other_);
   synchronize(other_);
   EXPECT_THAT(values(sum), Each(18.0F));
-  // An event that was recorded under capture is a node of the graph. If it is recorded again, it is
-  // an ordinary event.
+  // An event that was recorded under capture is a node of the graph. An event that is then recorded
+  // outside a capture is an ordinary event again.
   EXPECT_EQ(guf_event_query(fork, &error_), GUF_E_CAPTURE);
   EXPECT_EQ(guf_event_wait(fork, 0, &error_), GUF_E_CAPTURE);
   EXPECT_EQ(guf_stream_wait_event(other_, fork, &error_), GUF_E_CAPTURE);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests captured loops that can fail. A run of a graph fails on the stream on which it was
-// launched.
+// Tests captured loops that can fail. If a launch of a graph fails, the stream on which the graph
+// was launched reports the failure.
 #include "device_fixture.h"
 
 namespace device_test {
@@ -93,8 +93,9 @@ TEST_P(GraphFailures, AreReportedOnceByTheStreamOfTheRun) {
   }
 }
 
-// The first run fails, and removes the cause of the failure for the second run. The second run
-// clears the status word, so it must not start before the status word of the first run is checked.
+// The first launch of the graph fails, and its work removes the cause of the failure for the second
+// launch. The second launch clears the status word, so it must not start before the status word of
+// the first launch has been checked.
 TEST_P(GraphFailures, OfOneRunAreNotTheNexts) {
   const guf_array exponents = integers(-1);
   begin();
@@ -134,8 +135,8 @@ TEST_P(GraphFailures, OfBranchesAndOfPlans) {
   guf_plan_release(plan, nullptr);
 }
 
-// An update replaces the work of a graph while the old work runs. The failure of the old work must
-// be reported.
+// An update replaces the work of a graph while the old work runs. If the old work fails, the stream
+// must still report the failure.
 TEST_P(GraphFailures, FollowTheWork) {
   const guf_array right = integers(2), wrong = integers(-1);
   const guf_graph graph = powers_of(wrong);
@@ -149,7 +150,7 @@ TEST_P(GraphFailures, FollowTheWork) {
   }
 }
 
-// A graph that is destroyed, and a capture that is abandoned, must free their status words.
+// When a graph is destroyed or a capture is abandoned, its status words must be freed.
 TEST_P(GraphFailures, LeaveNothingBehind) {
   const guf_array exponents = integers(2);
   launch(powers_of(exponents), stream_);

@@ -99,7 +99,7 @@ TEST_P(GraphFlights, SurviveTheirStream) {
   EXPECT_THAT(values(out), Each(40.0F));
 }
 
-// A graph is not part of a reference cycle, so its resources are freed when it is released.
+// A graph is not part of a reference cycle, so the release of the graph frees its resources.
 TEST_P(GraphFlights, ReleaseMemory) {
   const guf_array out = filled(there_, kSize, 0);
   const uint64_t before = live_bytes();
@@ -114,8 +114,8 @@ TEST_P(GraphFlights, ReleaseMemory) {
   EXPECT_EQ(live_bytes(), before);
 }
 
-// A capture that never ends is discarded with its stream. The device frees released memory again,
-// and a stream that joined the capture becomes an ordinary stream.
+// If a stream is released while it is captured, its capture is discarded. The device then frees
+// released memory again, and a stream that joined the capture becomes an ordinary stream.
 TEST_P(GraphFlights, AStreamGoesWhileItIsCaptured) {
   const guf_array out = filled(there_, kSize, 0);
   const guf_stream gone = stream(there_);

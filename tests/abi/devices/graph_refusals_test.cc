@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class GraphRefusals : public Devices {
  protected:
-  // Ends the capture. Expects that the graph contains one addition, and none of the rejected calls.
+  // Ends the capture. Expects that the graph contains one addition and no work of rejected calls.
   void expect_only_the_addition() {
     guf_graph graph = nullptr;
     ASSERT_EQ(guf_stream_end_capture(stream_, &graph, &error_), GUF_OK) << error_.message;
@@ -107,8 +107,8 @@ TEST_P(GraphRefusals, CallsThatNeedMemory) {
   running.output = &made;
   running.options.stream = stream_;
   expect_refused(guf_accumulate(find("add"), &running, &error_), "accumulate");
-  // reduceat and accumulate with indices wait for the earlier work of the stream, and upload the
-  // indices.
+  // at and reduceat cannot be captured, because they wait for the earlier work of the stream to
+  // read the indices, and upload the indices.
   const int64_t place = 3;
   const guf_tensor places = {sizeof(guf_tensor),
                              GUF_I64,
@@ -235,7 +235,7 @@ TEST_P(GraphRefusals, OtherDevices) {
   const guf_graph same = graph;
   EXPECT_EQ(guf_stream_end_capture(far, &graph, &error_), GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(graph, same);
-  // The capture has ended nevertheless.
+  // The capture has ended although end_capture returned an error.
   EXPECT_EQ(guf_stream_query(far, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_graph_launch(graph, stream_, &error_), GUF_OK) << error_.message;
   synchronize(stream_);
@@ -243,7 +243,8 @@ TEST_P(GraphRefusals, OtherDevices) {
   guf_graph_release(graph, nullptr);
 }
 
-// A branch that never joins breaks the capture. The capture ends, and the stream can be used again.
+// If a branch of the capture does not join the captured stream, ending the capture fails. The
+// capture has then ended, and its streams can be used again.
 TEST_P(GraphRefusals, ABranchWithoutAnEnd) {
   const guf_event fork = event(there_);
   begin();

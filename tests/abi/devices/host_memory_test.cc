@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests host memory for devices: page-locked, mapped and managed arrays, which are used in place or
-// copied, and registered memory of the program. For the cpu, all of these are ordinary memory.
+// Tests host memory for devices: page-locked, mapped and managed arrays, which a device uses in
+// place or copies, and registered memory of the program. On the cpu, each of these is ordinary
+// memory.
 #include <cstring>
 
 #include "device_fixture.h"
@@ -51,7 +52,7 @@ TEST_P(HostMemory, IsTheHosts) {
     EXPECT_EQ(info.nbytes, 48U);
     for (int i = 0; i < 12; ++i) elements(array)[i] = static_cast<float>(i);
     EXPECT_EQ(values(array)[11], 11.0F);
-    // If a call has no device, it runs on the cpu.
+    // A call that names no device runs on the cpu.
     const guf_operand both = operand_of(array);
     EXPECT_EQ(call("add", {both, both}, both, nullptr), GUF_OK) << error_.message;
     EXPECT_EQ(elements(array)[11], 22.0F);
@@ -202,7 +203,7 @@ TEST_P(HostMemory, IsRegistered) {
   sim().clear_faults();
 }
 
-// Memory that is page-locked only in part is copied like ordinary memory, whichever part is
+// A range that is only partly page-locked is copied like ordinary memory, whichever part is
 // page-locked.
 TEST_P(HostMemory, IsRegisteredInPart) {
   NEEDS_SIM();

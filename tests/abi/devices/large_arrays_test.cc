@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests arrays of more than 2^31 and more than 2^32 elements. The simulated drivers run only the
-// ends of a grid (GUFUNC_SIM_EDGES), and pages without access are not allocated. The addresses of
-// the last items are computed like the addresses of all other items.
+// ends of a grid (GUFUNC_SIM_EDGES), and the system allocates no memory for pages that are never
+// accessed. A kernel computes the addresses of the last items in the same way as all other
+// addresses.
 #include <numeric>
 
 #include "device_fixture.h"

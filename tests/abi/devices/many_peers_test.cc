@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests eight devices of each vendor, the maximum for a process. Arrays are passed from device to
-// device, and calls run on all devices at once.
+// Tests eight devices of each vendor, which are the maximum for a process. Arrays are copied from
+// device to device, and calls run on all devices at the same time.
 #include <cmath>
 #include <thread>
 

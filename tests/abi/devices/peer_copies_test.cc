@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests copies between two GPUs with every layout, cast and stream. Copies within one backend do
-// not use host memory.
+// Tests copies between two GPUs with every layout, cast and stream. A copy between two GPUs of one
+// backend does not pass through host memory.
 #include <numeric>
 
 #include "device_fixture.h"
@@ -64,7 +64,8 @@ TEST_P(PeerCopies, IntoANewArray) {
   EXPECT_THAT(values(moved), ElementsAreArray(count_up(1000)));
 }
 
-// A copy runs after the earlier work of both devices, and before the later work of both devices.
+// A copy between two devices runs after the earlier work of both devices, and before the later work
+// of both devices.
 TEST_P(PeerCopies, KeepTheOrderOfBothDevices) {
   const std::vector<guf_stream> orders = {nullptr, stream(first_), stream(second_)};
   for (const guf_stream order : orders) {
@@ -137,8 +138,8 @@ TEST_P(PeerCopies, OfNothing) {
   EXPECT_EQ(peer_calls(), peers);
 }
 
-// The source, its view and the destination are released while the copy is queued. The copy must
-// keep them and its buffers alive.
+// The test releases the source, its view and the destination while the copy is queued. The copy
+// must keep these arrays and its temporary buffers alive.
 TEST_P(PeerCopies, KeepTheirArraysAlive) {
   for (const guf_device of : {first_, second_}) {
     const guf_stream order = stream(of);
@@ -189,7 +190,7 @@ TEST_P(PeerCopies, GoThroughTheHostWhereTheDriverDoesNot) {
   sim().clear_faults();
 }
 
-// Each driver call of a copy fails once. The copy must report the error, and later copies must
+// Makes each driver call of a copy fail once. The copy must report the error, and later copies must
 // succeed.
 TEST_P(PeerCopies, FailWithoutATrace) {
   const bool cuda = backend_ == "cuda";
@@ -206,7 +207,7 @@ TEST_P(PeerCopies, FailWithoutATrace) {
         sim().fault((function + ":" + std::to_string(n) + ":1").c_str());
         const guf_status status = guf_array_assign(odd, few, 0, order, &error_);
         sim().clear_faults();
-        // The memory pool makes these driver calls, too, and tolerates their failure.
+        // The memory pool also calls these driver functions, and tolerates their failure.
         const bool pools_too = function.find("Event") != std::string::npos;
         if (n == 1 && !pools_too) {
           EXPECT_NE(status, GUF_OK) << function;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests where a call runs and what it copies, by the rules of docs/devices.md.
+// Tests on which device a call runs and which operands it copies, by the rules of docs/devices.md.
 #include <cstring>
 
 #include "device_fixture.h"
@@ -213,7 +213,7 @@ TEST_P(Placement, AMixWithAWarning) {
   EXPECT_THAT(read_log(), HasSubstr("add: argument 1 is in host memory and is copied to"));
 }
 
-// A mask may be in any memory where an operand may be. Masked elements keep their values.
+// A mask may be in any memory in which an operand may be. Masked elements keep their values.
 TEST_P(Placement, Masks) {
   uint8_t bits[] = {1, 0, 1};
   const int64_t three = 3;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that the release of a handle makes no driver call and does not wait, because garbage
-// collectors call release functions. The remaining work is done later.
+// collectors call release functions. Later calls free the resources of released handles.
 #include <thread>
 
 #include "device_fixture.h"
@@ -21,7 +21,7 @@ class Release : public Devices {
         << error_.message;
     return made;
   }
-  // Queues work on the stream that writes some elements of the array.
+  // Queues work on the stream. The work writes some elements of the array.
   void use(guf_array array, guf_stream stream) {
     const guf_array some = view(array, 0, 1 << 16);
     const guf_operand both = operand_of(some);
@@ -61,7 +61,7 @@ TEST_P(Release, CallsNoDriver) {
     });
     collector.join();
     EXPECT_EQ(sim().calls(nullptr), 0U);
-    // guf_poll does not wait for the blocked stream either.
+    // guf_poll does not wait for the blocked stream.
     EXPECT_EQ(guf_poll(0, nullptr, &error_), GUF_OK);
     EXPECT_GT(sim().calls(nullptr), 0U);
     gate.open();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the rules of gufunc/stream.h for failures on every backend. The first failure is kept, and
-// reported once by a wait for the stream. Events that are recorded after the failure report it,
-// too. Later work still runs.
+// Tests the rules of gufunc/stream.h for failures, on every backend. A stream keeps its first
+// failure, and the next wait for the stream reports it once. Events that are recorded after the
+// failure also report it. Later work still runs.
 #include <chrono>
 #include <thread>
 
@@ -135,7 +135,8 @@ TEST_P(StreamFailures, AnEventDoesNotClearIt) {
   expect_reported(GUF_E_FLOATING_POINT, kDivided);
 }
 
-// The call computes 1 / 0 and 0 / 0. Both flags are checked: one may be reported, the other fails.
+// The call computes 1 / 0 and 0 / 0. The invalid flag makes the work fail, and `fp_flags` receives
+// only the flag that the call requests.
 TEST_P(StreamFailures, OnlyRequestedFpFlagsAreReported) {
   const guf_array a = floats(there_, {1, 0, 1, 0}), b = floats(there_, {0, 0, 1, 0});
   const guf_operand in[] = {operand_of(a), operand_of(b)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests raw kernels through the C API: their descriptions, and each documented error with its
-// cause.
+// Tests raw kernels through the C API: the descriptions of kernels, and each cause of each
+// documented error.
 #include "kernel_fixture.h"
 
 namespace {
@@ -61,8 +61,8 @@ TEST_F(KernelTest, AKernelReportsItsParametersAndLimits) {
   EXPECT_GE(there.max_shared_bytes, 48u * 1024);
 }
 
-// The sub-group size is the size of a warp, of a wave, or of a group of the cpu. Programs divide
-// their blocks by this size.
+// The sub-group size is the size of a warp on CUDA devices, of a wave on AMD devices, and of a
+// group of threads on the cpu. Programs choose block sizes that are multiples of this size.
 TEST_F(KernelTest, SubgroupSizeIsThatOfTheDevice) {
   guf_device_info info = {};
   info.struct_size = sizeof info;
@@ -209,7 +209,7 @@ TEST_F(KernelTest, HandlesAreChecked) {
          GUF_E_HANDLE);
 }
 
-// If a module is opened as data, it has kernels for devices, but none for the cpu.
+// A module that is opened as data has kernels for devices, but no kernels for the cpu.
 TEST_F(KernelTest, AModuleOpenedAsDataHasDevicesAlone) {
   guf_context context = nullptr;
   guf_module data = nullptr;

@@ -60,7 +60,7 @@ TEST_F(KernelTest, NumbersOfEveryTypeArrive) {
                                    1.5, -2, 3, 0.125, 2, -4, 8, -16, 77, -5));
 }
 
-// Transposes slices with elements of every size. Elements outside the slices must not change.
+// Transposes array slices with elements of every size. Elements outside the slices must not change.
 TEST_F(KernelTest, ViewsHaveAnyStrides) {
   struct Row {
     const char *kernel;
@@ -73,7 +73,7 @@ TEST_F(KernelTest, ViewsHaveAnyStrides) {
                                          {"turn_M", GUF_DATETIME64, 8},
                                          {"turn_D", GUF_C128, 16}}) {
     std::vector<char> data(24 * row.bytes);
-    // An element that consists of these bytes is an ordinary number.
+    // With bytes in this range, every element is an ordinary number.
     for (size_t i = 0; i < data.size(); ++i) {
       data[i] = static_cast<char>(row.bytes == 1 ? i % 2 : (i * 7 + 1) % 50);
     }
@@ -109,8 +109,8 @@ TEST_F(KernelTest, ManyBlocksAndAnEdge) {
   }
 }
 
-// Launches on one stream run in order. An array that is released before its launch runs stays
-// alive.
+// Launches on one stream run in order. If the program releases an array before a launch that uses
+// the array has run, the launch keeps the array alive.
 TEST_F(KernelTest, LaunchesKeepOrderAndTheirArrays) {
   const guf_kernel raise = find("raise");
   guf_array first = nullptr, second = nullptr;

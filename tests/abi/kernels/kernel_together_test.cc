@@ -58,7 +58,8 @@ TEST_F(KernelTest, ShufflesPassNumbersAlong) {
     const guf_array d = put(std::vector<double>(count, -1));
     const guf_array h = put(std::vector<uint16_t>(count, 9));
     const guf_array c = put(std::vector<std::complex<double>>(count, -1), {}, GUF_C128);
-    // Sub-groups consist of consecutive threads, counted across all dimensions of a block.
+    // A sub-group consists of consecutive threads, which are numbered across all dimensions of the
+    // block.
     const Size block = threads == 64 ? Size{8, 4, 2} : Size{threads, 1, 1};
     run(find("shuffles_d"), {blocks, 1, 1}, block, {array(d)});
     run(find("shuffles_H"), {blocks, 1, 1}, block, {array(h)});
@@ -111,13 +112,13 @@ TEST_F(KernelTest, AtomicsLoseNothing) {
   EXPECT_THAT(get<double>(d), testing::ElementsAre(5120, -15360));
 }
 
-// On a device, a missed barrier is undefined behaviour of the program. The cpu and the simulated
-// devices detect it.
+// If some threads of a block do not reach a barrier, the behaviour of a real device is undefined.
+// The cpu and the simulated devices report an error.
 TEST_F(KernelTest, AMissedBarrierIsAnErrorAndNoHang) {
   const guf_array out = put(std::vector<int32_t>(64, 0));
   for (const char *name : {"stray", "stray_lanes"}) {
     const guf_kernel kernel = find(name);
-    if (!on_cpu()) continue;  // the device would be lost
+    if (!on_cpu()) continue;  // the failure would make the device unusable
     const guf_operand arguments[] = {array(out)};
     const uint32_t grid[] = {3, 1, 1}, block[] = {64, 1, 1};
     expect(guf_kernel_launch(kernel, nullptr, grid, block, 0, 1, arguments, &error_), GUF_E_LAUNCH);
@@ -133,7 +134,7 @@ TEST_F(KernelTest, AMissedBarrierIsAnErrorAndNoHang) {
   EXPECT_THAT(get<double>(sum), testing::ElementsAre(64));
 }
 
-// Implements Philox4x32-10 independently of the library, as in its paper.
+// Implements Philox4x32-10 as in the paper, independently of the library.
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> c, std::array<uint32_t, 2> k) {
   for (int round = 0; round < 10; ++round) {
     const uint64_t a = 0xD2511F53ull * c[0], b = 0xCD9E8D57ull * c[2];

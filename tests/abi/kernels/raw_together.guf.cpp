@@ -2,7 +2,7 @@
 // Defines raw kernels whose threads cooperate: barriers, shared memory, shuffles and atomics.
 #include <gufunc/raw_kernel.hpp>
 
-// Sums the numbers of each block by repeated halving.
+// Sums the numbers of each block. Each step halves the number of partial sums.
 GUF_DEVICE void sums(guf::block g, const double *in, double *out, guf::i64 n) {
   double *const part = g.shared<double>(g.size());
   const guf::i64 i = g.global_id();
@@ -107,7 +107,7 @@ GUF_DEVICE void stray_lanes(guf::block g, int *out) {
 }
 GUF_KERNEL(stray_lanes);
 
-// Writes words and numbers of guf::random. Thread i uses sequence i.
+// Writes random words and random numbers of guf::random. Thread i uses sequence i.
 GUF_DEVICE void randoms(guf::block g, guf::u64 seed, guf::u32 *words, float *f, double *d) {
   const guf::i64 i = g.global_id();
   guf::random at(seed, (guf::u64)i);

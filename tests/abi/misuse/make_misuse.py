@@ -114,7 +114,7 @@ def emit_function(returns, name, parameters, out):
 
 
 def expand(rows, structs):
-    """Replaces the fields that are structs by their fields, as `outer.inner`."""
+    """Replaces each field that is a struct by the fields of this struct, as `outer.inner`."""
     for kind, field in rows:
         if kind in structs:
             yield from ((inner, f"{field}.{name}") for inner, name in structs[kind])

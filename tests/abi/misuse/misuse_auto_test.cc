@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes the handle of "auto" for every device that is a parameter or a field of a struct. The
-// result must be the same as for the handle of a device, and never GUF_E_HANDLE.
+// Passes the handle of device "auto" as every parameter and every struct field that is a device.
+// The result must be the same as for the handle of an ordinary device, and never GUF_E_HANDLE.
 #include <gmock/gmock.h>
 
 #include <cstring>

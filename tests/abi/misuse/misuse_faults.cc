@@ -36,7 +36,7 @@ bool is(const Function &function, const char *name) {
   return std::strcmp(function.name, name) == 0;
 }
 
-// Adds faults that replace a valid pointer with a pointer to invalid content.
+// Adds faults that replace a valid pointer with a pointer to invalid data.
 void add_contents(const Function &function, const std::string &name, std::vector<Fault> *out) {
   const auto add = [out](const char *what, uint64_t value, Statuses expected) {
     out->push_back({what, value, std::move(expected)});
@@ -195,9 +195,10 @@ void Fixture::add_struct_faults(const Function &function, size_t index, std::vec
     out->push_back({what, word(variant.data()), std::move(expected)});
   };
   Statuses good = good_statuses(function);
-  // guf_module_v1 has only one version.
+  // guf_module_v1 has only one version, so every other size is an error.
   if (std::strcmp(parameter.structure, "guf_module_v1") == 0) good = {GUF_E_STRUCT};
-  // guf_apply expects the second tensor after the longer first tensor, but there is none.
+  // If the first tensor is longer, guf_apply expects the second tensor after it. There is no tensor
+  // at this address.
   if (is(function, "guf_apply")) good = {GUF_E_STRUCT};
   const uint32_t first = first_size(parameter.structure, size);
   for (const uint32_t given : {0U, 3U, first - 1, ~0U}) {

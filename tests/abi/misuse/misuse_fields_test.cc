@@ -12,8 +12,8 @@ namespace {
 
 using Statuses = std::set<guf_status>;
 
-// The expected statuses of an invalid field. For a field without an entry, every status that does
-// not report an internal error is correct.
+// The expected statuses for an invalid value of a field. For a field without an entry, every status
+// is correct that does not report an internal error.
 const std::map<std::string, Statuses> kExpected = {
     {"guf_tensor.dtype", {GUF_E_DTYPE}},
     {"guf_tensor.ndim", {GUF_E_SHAPE}},

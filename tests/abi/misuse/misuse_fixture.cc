@@ -153,8 +153,9 @@ void Fixture::make_ufunc_and_plan() {
   live_[kPlan] = word(plan);
 }
 
-// Makes invalid handles: handles that were freed once or twice, a handle whose slot is in use
-// again, a handle of another copy of the library, and arbitrary numbers.
+// Makes invalid handles: a handle that was released once, a handle that was released twice, a
+// handle whose slot is in use again, a handle of another copy of the library, and arbitrary
+// numbers.
 void Fixture::make_stale_handles() {
   const guf_array freed = wrap(tensor_);
   check(guf_array_release(freed, nullptr), "release");
@@ -163,7 +164,7 @@ void Fixture::make_stale_handles() {
   const guf_array old = wrap(tensor_);
   check(guf_array_release(old, nullptr), "release");
   guf_poll(0, nullptr, nullptr);
-  const guf_array reused = wrap(tensor_);  // has the slot of the previous array
+  const guf_array reused = wrap(tensor_);  // uses the same slot as the previous array
   dead_.emplace_back("slot reused", word(old));
   check(guf_array_release(reused, nullptr), "release");
 
@@ -189,8 +190,8 @@ void Fixture::make_stale_handles() {
   for (const uint64_t number : {uint64_t{1}, ~uint64_t{0}, uint64_t{1} << 63}) {
     dead_.emplace_back("a number", number);
   }
-  // These handles differ in one bit from a live handle, so they have another slot, generation or
-  // kind.
+  // Each of these handles differs in one bit from a live handle, so its slot, generation or kind
+  // differs.
   for (uint32_t bit = 0; bit < 64; bit += 3) {
     dead_.emplace_back("one bit off", live_[kArray] ^ uint64_t{1} << bit);
   }
@@ -289,7 +290,7 @@ void Fixture::fill_struct(const std::string &name, const std::string &function) 
   if (name == "guf_loop_desc") std::memcpy(struct_buffer_, &loop_desc_, sizeof loop_desc_);
   if (name == "guf_module_v1")
     std::memcpy(struct_buffer_, &kOtherMisuseTable, sizeof kOtherMisuseTable);
-  if (name == "guf_reduction_desc") {  // this ufunc has no parts of a reduction
+  if (name == "guf_reduction_desc") {  // the ufunc of the fixture has no reduction functions
     const guf_reduction_desc desc = {sizeof desc, 0, as<guf_ufunc>(live_[kUfunc]), nullptr};
     std::memcpy(struct_buffer_, &desc, sizeof desc);
   }
@@ -325,7 +326,8 @@ Words Fixture::good(const Function &function) {
     if (parameter.kind == Class::kStructIn) {
       fill_struct(parameter.structure, function.name);
       words[i] = reinterpret_cast<uint64_t>(struct_buffer(parameter.structure));
-      // A table is registered by address, so its content must not change.
+      // The library identifies a registered table by its address, so the content of the table must
+      // not change.
       if (is_table(parameter)) words[i] = word(&kOtherMisuseTable);
       continue;
     }
@@ -355,7 +357,7 @@ void Fixture::remember(const Function &function) {
 
 std::string Fixture::difference(const Function &function) const {
   for (size_t i = 0; i < function.parameters.size(); ++i) {
-    // A failing call may write out_items, too.
+    // A failing call may also write out_items.
     const bool report = std::strcmp(function.parameters[i].name, "out_items") == 0;
     if (is_out(function.parameters[i]) && !report &&
         std::memcmp(saved_[i], outs_[i], kCapacity) != 0) {

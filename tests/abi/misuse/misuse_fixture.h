@@ -11,7 +11,7 @@
 
 namespace misuse {
 
-// An invalid value of a parameter, and the statuses that are correct for it.
+// An invalid value of a parameter, and the statuses that a call with this value may return.
 struct Fault {
   std::string what;
   uint64_t word;
@@ -29,7 +29,7 @@ class Fixture {
   // registered only once.
   static Fixture &shared();
 
-  // Returns valid arguments, and resets all memory that they refer to.
+  // Returns valid arguments, and resets all memory to which the arguments refer.
   Words good(const Function &function);
   // Returns the statuses that a call with valid arguments may return.
   std::set<guf_status> good_statuses(const Function &function) const;
@@ -40,17 +40,18 @@ class Fixture {
   void remember(const Function &function);
   std::string difference(const Function &function) const;
 
-  // Balance the references that a call consumes or returns.
+  // Adjust reference counts before and after a call that consumes or returns references.
   void prepare(const Function &function, const Words &words);
   void settle(const Function &function, const Words &words, guf_status status);
 
-  // Returns handles of destroyed arrays, and numbers that never were handles.
+  // Returns handles of destroyed arrays, handles of another copy of the library, and arbitrary
+  // numbers.
   const std::vector<std::pair<std::string, uint64_t>> &dead() const { return dead_; }
   uint64_t live(int kind) const { return live_[static_cast<size_t>(kind)]; }
   uint64_t out_buffer(size_t parameter) { return reinterpret_cast<uint64_t>(outs_[parameter]); }
   const Struct &structure(const char *name) const;
-  // Returns the valid struct with this name, which a struct parameter points to. 64 bytes follow
-  // it.
+  // Returns the valid struct with this name, to which a struct parameter points. The buffer
+  // contains 64 more bytes after the struct.
   unsigned char *struct_buffer(const std::string &name);
   guf_error *error() { return &error_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes valid arguments for methods. The methods run on the array of the fixture, and their results
-// overwrite its elements.
+// overwrite the elements of this array.
 #include <cstring>
 
 #include "misuse_fixture.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Describes exported functions as data. These are the types of the entries in misuse_table.inc.
+// Describes exported functions as data. misuse_table.inc contains values of these types.
 #ifndef GUFUNC_TESTS_ABI_MISUSE_MISUSE_MODEL_H
 #define GUFUNC_TESTS_ABI_MISUSE_MISUSE_MODEL_H
 
@@ -28,7 +28,7 @@ enum class Class {
   kError,
 };
 
-// The kinds of handles. The table contains their numbers.
+// The kinds of handles. misuse_table.inc refers to the kinds by number.
 enum Handle {
   kContext,
   kDevice,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests handles in operands. For each operand of each method, every stale, foreign or arbitrary
-// handle, and every handle of another kind, is passed as an array and as the device of a tensor.
+// Tests handles in operands. Every invalid handle, and every valid handle of another kind, is
+// passed as the array of each operand of each method, and as the device of the operand's tensor.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -15,7 +15,7 @@ const int64_t kShape[] = {2, 3};
 const int64_t kRow[] = {3};
 const int64_t kOne[] = {1};
 
-// Operands that fit each other: a matrix, a row, an index, a mask and a number.
+// Operands that can be used together: a matrix, a row, an index, a mask and a number.
 struct Ground {
   double matrix[6] = {1, 2, 3, 4, 5, 6};
   double row[3] = {7, 7, 7};

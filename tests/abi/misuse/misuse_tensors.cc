@@ -16,7 +16,7 @@ void delete_managed(const void *out) {
 
 }  // namespace
 
-// Tensors in host memory need no stream, so no function waits.
+// The tensors are in host memory. Calls with these tensors need no stream, so no function waits.
 void Fixture::make_tensors() {
   static int64_t shape[] = {2, 3};
   static guf_dlpack managed = {1, 0, nullptr, nullptr, 0, {}};

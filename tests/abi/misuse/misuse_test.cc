@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls every exported function with every kind of invalid argument, alone and in pairs. Each call
-// must return a documented status, store it in the error record, and write no output.
+// Calls every exported function with every kind of invalid argument, with one or two invalid
+// arguments at a time. Each call must return a documented status, store the status in the error
+// record, and write no output.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -13,7 +14,8 @@ namespace {
 
 class Misuse : public testing::Test {
  protected:
-  // The statuses that a call may return. If a call has several faults, any of them may be reported.
+  // The statuses that a call may return. If a call has several invalid arguments, it may report any
+  // of them.
   using Statuses = std::set<guf_status>;
 
   void run(const Function &function, const Words &words, const Statuses &expected,

@@ -90,7 +90,7 @@ TEST_F(Apply, AContextOfTheProgram) {
   EXPECT_EQ(guf_apply(context, "add", 3, tensors_, &error_), GUF_E_HANDLE);
 }
 
-// A program of a later version has longer structs, whose new fields are 0.
+// A program that was compiled for a later version passes longer structs, whose new fields are 0.
 TEST_F(Apply, TensorsOfAnotherSize) {
   struct Longer {
     guf_tensor tensor;

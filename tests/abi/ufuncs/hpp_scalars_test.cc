@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests C++ numbers as operands: which numbers are weak, and the dtype of a bool.
+// Tests numbers of C++ as operands: which numbers are weak scalars, and which dtype a bool has.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.hpp>
 

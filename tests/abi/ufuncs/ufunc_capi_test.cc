@@ -193,7 +193,7 @@ TEST_F(UfuncCapi, DescribesReductions) {
   EXPECT_EQ(info.nresults, 77);  // unchanged: outside the caller's smaller struct
 }
 
-// The caller was compiled before operands had roles.
+// The caller was compiled for a version in which operands had no roles.
 TEST_F(UfuncCapi, DescribesToAnOlderStruct) {
   guf_ufunc ufunc = nullptr;
   guf_ufunc_desc expected = desc("older");
@@ -344,8 +344,8 @@ TEST_F(UfuncCapi, ListsNamesInOrder) {
   EXPECT_EQ(guf_ufunc_count(context_, nullptr, nullptr), GUF_E_ARG);
 }
 
-// guf_resolve fills the caller's struct and zeroes its tail. It does not write array elements
-// beyond the operands and dimensions of the call.
+// guf_resolve fills the caller's struct and sets the bytes after the known fields to zero. It does
+// not write elements of output_shapes beyond the outputs and dimensions of the call.
 TEST_F(UfuncCapi, ResolvesIntoTheCallersStruct) {
   guf_ufunc ufunc = nullptr;
   ASSERT_EQ(guf_ufunc_find(nullptr, "add", &ufunc, nullptr), GUF_OK);

@@ -78,7 +78,7 @@ void ones(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
-// The largest structured dtype is larger than every number.
+// An element of the largest structured dtype is larger than an element of any numeric dtype.
 TEST_F(ValueRule, RefusesStructuredDtypes) {
   guf_dtype structured = 0;
   ASSERT_EQ(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests injected faults, functions that old drivers lack, call counters, and the differences
-// between vendors.
+// between the simulated drivers of the two vendors.
 #include <set>
 
 #include "tests/sim/cases/sim_functions.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver interface of one simulated driver, for tests. The library is opened with dlopen, as
-// plugins do. Functions with a common name hide the differences between the vendors; functions of
-// only one vendor are called through entry().
+// plugins do. Functions that both vendors have are virtual functions with a common name, and
+// functions of only one vendor are called through entry().
 #ifndef GUFUNC_TESTS_SIM_CASES_SIM_FUNCTIONS_H
 #define GUFUNC_TESTS_SIM_CASES_SIM_FUNCTIONS_H
 

@@ -139,7 +139,8 @@ TEST_P(SimMemory, HostMemoryOfEveryKind) {
   SIM_OK(face_.free(device));
 }
 
-// The lazy order reads pinned and large pageable sources as late as the documentation allows.
+// In lazy order, the driver reads pinned sources and large pageable sources as late as the
+// documentation allows.
 TEST_P(SimMemory, SourcesMustStayAsTheyAreUntilTheCopyRan) {
   restart("ORDER", "lazy");
   SIM_OK(face_.stream(&stream_, false));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests images, kernels and launches: which are accepted, which are rejected, and what runs.
+// Tests images, kernels and launches: which the driver accepts, which it rejects, and which code
+// runs.
 #include <numeric>
 #include <vector>
 
@@ -216,14 +217,17 @@ TEST_P(SimModule, ImagesOfOthersAreRefused) {
   EXPECT_EQ(load(ptx_image("7.3", "sm_75")), 222);
 }
 
-// Changes every byte of a header once. The image must be accepted or rejected without a crash.
+// Sets each byte of the ELF header, one at a time, to four values. The driver must accept or reject
+// the image without a crash. Images with a changed byte 32 to 63 are not loaded, because the
+// offsets and counts in these bytes could refer to data far beyond the buffer.
 TEST_P(SimModule, BrokenImagesDoNoHarm) {
   const std::string whole = face_.is_cuda() ? cubin_image(90) : amd_image(0x54C);
   for (size_t at = 4; at < 64; ++at) {
     for (const char value : {'\0', '\x01', '\x7F', '\xFF'}) {
       std::string image = whole;
       image[at] = value;
-      // Modified headers can refer to data beyond the image, so the buffer is larger.
+      // Modified headers can refer to data beyond the image, so the buffer is larger than the
+      // image.
       image.resize(image.size() + (size_t{1} << 16));
       const bool reaches_far = at >= 32 && at < 64;
       if (!reaches_far) load(image);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests stream-ordered memory: what pools reserve and release, and invalid uses outside the
-// stream's order.
+// Tests stream-ordered memory: what pools reserve and release, and invalid uses of memory by
+// streams that do not wait for the allocating stream.
 #include "tests/sim/cases/sim_functions.h"
 
 namespace sim_test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the order of work: within a stream, between streams through events, and relative to the
-// legacy stream. Also tests how each execution order treats a program that lacks an event.
+// legacy stream. Also tests how a program behaves in each execution order if it forgets an event.
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -49,7 +49,7 @@ TEST_P(SimStream, EventsOrderStreams) {
   }
 }
 
-// The program lacks an event, so at least one seed must produce a wrong result.
+// No event orders the two streams, so some seeds must produce a wrong result, but not all seeds.
 TEST_P(SimStream, TheAdversaryFindsAMissingEvent) {
   int wrong = 0;
   for (int seed = 0; seed < 20; ++seed) {

@@ -67,7 +67,8 @@ std::string elf_file(uint16_t machine, unsigned char abi, unsigned char abi_vers
   return file;
 }
 
-// add_half appends a record with a 16-bit value to .nv.info; add_words one with 32-bit values.
+// add_half appends a record with a 16-bit value to .nv.info. add_words appends a record with 32-bit
+// values.
 void add_half(std::string *info, unsigned char attribute, uint16_t value) {
   *info += '\x03';
   *info += static_cast<char>(attribute);

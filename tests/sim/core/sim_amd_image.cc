@@ -16,7 +16,8 @@ constexpr unsigned kMachineAmd = 224;
 constexpr unsigned char kOsAbiHsa = 64;
 constexpr uint32_t kNoteMetadata = 32;
 
-// A target's number in e_flags, and the architectures that run its code if it is a generic target.
+// The number of a target in e_flags. For a generic target, `devices` lists the architectures that
+// run its code.
 struct Mach {
   unsigned code;
   const char *name;
@@ -47,8 +48,8 @@ const std::vector<Mach> &machs() {
   return all;
 }
 
-// Returns whether a device runs code with this feature setting of e_flags: 0 unsupported, 1 any, 2
-// off, 3 on.
+// Returns whether a device runs code with this feature setting of e_flags. A setting is 0 (the
+// target does not have the feature), 1 (any), 2 (off) or 3 (on).
 bool feature_fits(unsigned code, const std::string &name, const std::vector<std::string> &device) {
   if (code < 2) return true;
   for (const std::string &word : device) {

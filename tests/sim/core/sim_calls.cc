@@ -11,7 +11,7 @@ namespace {
 
 struct Fault {
   std::string function;
-  uint64_t nth;  // 0: every call
+  uint64_t nth;  // number of the call that fails, or 0 for every call
   int code;
   bool sticky;
   uint64_t seen = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Common code at the start of every driver function. It counts the call, injects faults, and
-// rejects the call where the vendor's rules forbid calls.
+// Common code at the start of every driver function. This code counts the call, injects faults, and
+// rejects the call if the vendor's rules forbid it at this time.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_CALLS_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_CALLS_H
 
@@ -17,7 +17,7 @@ namespace sim {
 // Flags of a function.
 enum : unsigned {
   kAnyTime = 1,   // callable before init and from host functions
-  kReleases = 2,  // releases an object, even if a fault is injected
+  kReleases = 2,  // releases an object even if a fault is injected
 };
 
 // The last error code of this thread.

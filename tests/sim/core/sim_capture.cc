@@ -24,7 +24,8 @@ double now_milliseconds() {
       .count();
 }
 
-// The legacy stream is unusable while a stream that it would wait for is being captured.
+// Rejects a call on the legacy stream while a stream that the legacy stream would wait for is being
+// captured.
 int refuse_legacy(Driver &driver, const Stream &stream) {
   if (!stream.is_legacy) return kSuccess;
   for (const auto &capture : driver.captures) {
@@ -53,7 +54,7 @@ bool all_joined(const Graph &graph, const std::vector<size_t> &tail) {
   return std::all_of(seen.begin(), seen.end(), [](bool one) { return one; });
 }
 
-// Adds a stream to the capture when it waits for a captured event.
+// Adds the stream to the capture of an event for which the stream waits.
 int join_capture(const std::shared_ptr<Stream> &stream, const Event &event) {
   Capture &capture = *event.capture;
   if (capture.invalid) return kCaptureInvalidated;

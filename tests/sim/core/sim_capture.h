@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stream capture and graphs. While a stream is captured, its operations become nodes and nothing
-// runs. Callers hold the driver's lock.
+// Stream capture and graphs. While a stream is captured, its operations become nodes of a graph and
+// do not run. Callers hold the driver's lock.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_CAPTURE_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_CAPTURE_H
 
@@ -39,7 +39,7 @@ struct GraphExec {
   void *handle = nullptr;
   std::shared_ptr<const std::vector<Node>> nodes;
   std::shared_ptr<GraphMemory> memory;
-  Point last;  // launches of one graph never overlap
+  Point last;  // the last launch, which the next launch waits for
 };
 
 struct Capture {
@@ -55,10 +55,11 @@ struct Capture {
 // Errors  kCaptureInvalidated, kCaptureImplicit
 int submit(Driver &driver, const std::shared_ptr<Stream> &stream, Work work);
 
-// For calls that are unsafe during a capture. If a capture forbids the call, invalidates the
-// capture and returns kCaptureUnsupported; otherwise returns success.
+// Checks a call that is unsafe during a capture. If a capture forbids the call, invalidates the
+// capture and returns kCaptureUnsupported. Otherwise returns success.
 int refuse_while_capturing(Driver &driver);
-// Does the same for a call that waits for or queries `stream`, if `stream` is being captured.
+// Checks a call that waits for or queries `stream`. If `stream` is being captured, invalidates the
+// capture and returns kCaptureUnsupported.
 int refuse_captured(const std::shared_ptr<Stream> &stream);
 
 int begin_capture(Driver &driver, const std::shared_ptr<Stream> &stream, int mode);
@@ -67,7 +68,7 @@ void abandon_capture(Driver &driver, const std::shared_ptr<Capture> &capture);
 // Stores the captured graph. On error *out_graph is 0 and the result is kCaptureInvalidated,
 // kCaptureUnmatched, kCaptureUnjoined, kCaptureWrongThread or kInvalidValue (not capturing).
 int end_capture(Driver &driver, const std::shared_ptr<Stream> &stream, void **out_graph);
-// Changes the capture mode of this thread and returns the previous mode.
+// Sets the capture mode of this thread to *mode, and stores the previous mode in *mode.
 int exchange_mode(int *mode);
 
 int record_event(Driver &driver, const std::shared_ptr<Event> &event,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configuration of the simulated machine: the GUFUNC_SIM_* environment variables, changed by
-// gufunc_sim_set().
+// The configuration of the simulated machine. The GUFUNC_SIM_* environment variables contain the
+// initial settings, and gufunc_sim_set() changes them.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_CONFIG_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_CONFIG_H
 
@@ -17,22 +17,23 @@ struct Config {
   uint64_t memory = uint64_t{2} << 30;  // bytes per device
   Order order = Order::kEager;
   uint64_t seed = 1;
-  // Average delay in microseconds before an operation of an eager stream; the maximum is twice as
-  // long
+  // Average delay in microseconds before an operation of an eager stream. The maximum delay is
+  // twice as long.
   uint32_t delay_us = 0;
   int units = 8;  // compute units per device
-  // Driver version in the vendor's format; 0: the newest supported version
+  // Driver version in the vendor's format. 0 means the newest supported version.
   int version = 0;
-  // For example "sm_90" or "gfx942:sramecc+:xnack-"; empty: the driver's default
+  // Architecture, for example "sm_90" or "gfx942:sramecc+:xnack-". Empty means the driver's
+  // default.
   std::string arch;
   std::vector<std::string> emulation;  // emulation files
   std::vector<std::string> missing;    // names of functions that the library hides
   std::string report;                  // path of the report that is written at exit
-  // Run kernels in ascending and in descending order and compare the results
+  // Runs kernels in ascending and in descending order and compares the results.
   bool twice = false;
-  bool execute = true;        // run launched kernels
-  bool empty = false;         // a launch returns immediately and does nothing; read only once
-  uint64_t edges = 0;         // run this many blocks at each end of a grid; 0: all blocks
+  bool execute = true;        // launched kernels run
+  bool empty = false;         // launches do nothing; the first launch reads this setting
+  uint64_t edges = 0;         // number of blocks that run at each end of a grid; 0 means all blocks
   bool device_check = false;  // kernels are instrumented and red zones are exact
 };
 

@@ -71,7 +71,7 @@ std::string report_text(Driver &driver) {
   return text;
 }
 
-// Functions that an old driver lacks are hidden before a program can look them up.
+// Hides the functions that an old driver lacks before a program can look them up.
 __attribute__((constructor)) void at_load() {
   Driver &state = driver();
   hide_as_configured(state.config, state.version());

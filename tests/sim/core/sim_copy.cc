@@ -13,9 +13,9 @@ constexpr uint64_t kStagedBytes = 64 << 10;
 // Source or destination of a copy, with the properties that it had when the copy was queued.
 struct End {
   uint64_t address = 0, bytes = 0;
-  uint64_t id = 0;      // allocation id; 0: memory that the driver has no record of
-  bool arena = false;   // device memory, which the host cannot access
-  bool mapped = false;  // host memory that kernels can write
+  uint64_t id = 0;      // allocation id, or 0 for memory of which the driver has no record
+  bool arena = false;   // address in device memory, which the host cannot access
+  bool mapped = false;  // address in host memory that kernels can access
 };
 
 bool in_arena(const Driver &driver, uint64_t address) {
@@ -38,7 +38,8 @@ int make_end(Driver &driver, Side side, uint64_t address, uint64_t bytes, End *o
   return kSuccess;
 }
 
-// Checks a source or destination when the copy runs. Returns a description of the error, or null.
+// Checks the source or the destination of a copy when the copy runs. Returns a description of the
+// error, or null.
 const char *trouble(Driver &driver, const End &end, const Stream *stream) {
   if (end.id == 0) {
     const void *memory = reinterpret_cast<const void *>(end.address);

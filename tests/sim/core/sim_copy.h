@@ -7,18 +7,18 @@
 
 namespace sim {
 
-// Where an address must be. kDevice: in memory that the driver allocated or registered. kHost:
-// outside device memory. kAny: no requirement.
+// Requirement on the address of a copy. kDevice requires memory that the driver allocated or
+// registered, kHost requires memory outside device memory, and kAny requires nothing.
 enum class Side { kHost, kDevice, kAny };
 
-// Queues a copy. Pageable sources of at most 64 KiB are read before copy_async returns. Larger and
-// pinned sources are read when the copy runs, and must not change until then.
+// Queues a copy. copy_async reads a pageable source of at most 64 KiB before it returns. The copy
+// reads any other source when it runs, so the host must not change this source until then.
 // Errors  kInvalidValue (an address on the wrong side, a range that exceeds its allocation)
 int copy_async(Driver &driver, Lock &lock, const std::shared_ptr<Stream> &stream, void *to,
                Side to_side, const void *from, Side from_side, uint64_t bytes);
 
-// Queues a fill: writes the low 1, 2 or 4 bytes of `pattern` `count` times. The address is aligned
-// to that size.
+// Queues a fill, which writes the low 1, 2 or 4 bytes of `pattern` `count` times. The address is a
+// multiple of this number of bytes.
 int fill_async(Driver &driver, const std::shared_ptr<Stream> &stream, uint64_t to, uint64_t pattern,
                unsigned pattern_bytes, uint64_t count);
 

@@ -61,8 +61,8 @@ void for_each_record(std::string_view bytes, F take) {
   }
 }
 
-// Reads a kernel's records from the module's .nv.info. A record identifies the kernel by the number
-// of its symbol.
+// Reads the records of a kernel from the module's .nv.info section. A record identifies the kernel
+// by the index of the kernel's symbol.
 void read_module_info(const Elf &elf, std::string_view bytes, ImageKernel *kernel) {
   const Section *table = elf.section(".symtab");
   if (table == nullptr) return;

@@ -23,7 +23,7 @@ int add_from_arena(Driver &driver, Allocation allocation, uint64_t *out) {
   return kSuccess;
 }
 
-// Returns the number of bytes in queued frees of all streams except `without`.
+// Returns the number of bytes whose free is queued on any stream except `without`.
 uint64_t freeing_bytes(const Pool &pool, const Stream *without) {
   uint64_t bytes = 0;
   for (const auto &[point, size] : pool.freeing) {
@@ -36,8 +36,8 @@ void forget_done(Pool &pool) {
   std::erase_if(pool.freeing, [](const auto &free) { return reached(free.first); });
 }
 
-// Reserves bytes of a pool. Appends the points that the allocation must wait for to `waits`. Memory
-// that the same stream freed earlier can be reused immediately.
+// Reserves bytes of a pool. Appends the points for which the allocation must wait to `waits`. The
+// allocation can immediately reuse memory that the same stream freed earlier.
 int reserve_of_pool(Driver &driver, Pool &pool, const Stream *stream, uint64_t bytes,
                     std::vector<Point> &waits) {
   forget_done(pool);
@@ -46,7 +46,7 @@ int reserve_of_pool(Driver &driver, Pool &pool, const Stream *stream, uint64_t b
   if (pool.used > limit || bytes > limit - pool.used) return kOutOfMemory;
   const uint64_t others = freeing_bytes(pool, stream);
   if (pool.used + bytes + others > limit) {
-    // Memory of pending frees is reused; the allocation waits for the frees.
+    // The allocation reuses memory whose free is pending, so it waits for the free.
     for (const auto &[point, size] : pool.freeing) waits.push_back(point);
   }
   pool.used += bytes;
@@ -150,7 +150,7 @@ int release_async(Driver &driver, const std::shared_ptr<Stream> &stream, uint64_
   Allocation *found = driver.memory.at(address);
   if (found == nullptr || found->freeing) return kInvalidValue;
   if (found->kind != MemoryKind::kPool && found->kind != MemoryKind::kDevice) return kInvalidValue;
-  // In a failed context the free does not become a graph node: the memory is freed.
+  // In a failed context, the memory is freed immediately instead of by a node of the graph.
   if (stream->capture != nullptr && stream->context->failure == kSuccess) {
     return submit(driver, stream, {WorkKind::kFree, [] { return kSuccess; }});
   }

@@ -12,7 +12,8 @@ namespace sim {
 // Allocates plain device memory.
 // Errors  kInvalidValue (no bytes), kOutOfMemory
 int allocate(Driver &driver, Context &context, uint64_t bytes, uint64_t *out);
-// Waits for the context's work and frees the memory. No pending work may use stream-ordered memory.
+// Waits for the context's work and frees the memory. If the memory is stream-ordered, no pending
+// work may use it.
 int release(Driver &driver, Lock &lock, Context &context, uint64_t address);
 
 // Allocates from a pool in stream order.
@@ -34,15 +35,17 @@ void forget_allocation(Driver &driver, uint64_t address);
 std::shared_ptr<Pool> make_pool(Driver &driver, int device, uint64_t max_bytes);
 // Frees unused memory of a pool until at most `keep` bytes are reserved.
 void trim_pool(Pool &pool, uint64_t keep);
-// Every function that waits calls this function. It shrinks the pools to their release thresholds.
+// Shrinks the pools to their release thresholds. Every function that waits for work calls this
+// function.
 void release_over_threshold(Driver &driver);
-// Both vendors identify attributes by the same numbers. Reuse attributes (1 to 3) are ints, and all
-// others are 64-bit byte counts. High-water marks can only be set to 0.
+// Sets an attribute of a pool. Both vendors identify attributes by the same numbers. The reuse
+// attributes (1 to 3) are ints, and all other attributes are 64-bit byte counts. A high-water mark
+// can only be set to 0.
 // Errors  kInvalidValue
 int set_pool_attribute(Pool &pool, int attribute, const void *value);
 int get_pool_attribute(const Pool &pool, int attribute, void *value);
-// Access of a device to a pool's memory: 0 (none), 1 (read) or 3 (read and write). Both
-// vendors use these numbers. The device that owns the pool always has read and write access.
+// Sets the access of a device to the memory of a pool: 0 (none), 1 (read) or 3 (read and write).
+// Both vendors use these numbers. The device that owns the pool always has read and write access.
 // Errors  kInvalidValue (invalid flags, or flags that remove access of the pool's own device)
 int set_pool_access(Driver &driver, Pool &pool, int device, int flags);
 int pool_access(const Pool &pool, int device);

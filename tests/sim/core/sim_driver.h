@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The complete state of one simulated driver, protected by one lock. Handles are numbers and not
-// addresses, so a program that dereferences a handle crashes. No handle is reused.
+// The complete state of one simulated driver. One lock protects it. A handle is a number and not an
+// address, so a program that dereferences a handle crashes. No handle is reused.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_DRIVER_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_DRIVER_H
 
@@ -68,7 +68,7 @@ struct Pool {
   std::vector<std::pair<Point, uint64_t>> freeing;  // points and sizes of queued frees
   uint64_t reserved = 0, reserved_high = 0;
   uint64_t threshold = 0;
-  uint64_t max_bytes = 0;  // 0: limited only by the memory of the device
+  uint64_t max_bytes = 0;  // 0 means that only the memory of the device limits the pool
   int reuse[3] = {1, 1, 1};
   std::map<int, int> access;  // access flags that were set, indexed by device
 };
@@ -147,8 +147,8 @@ void describe_driver(Driver &driver);
 // Returns the only driver of this library.
 Driver &driver();
 
-// Returns whether GUFUNC_SIM_EMPTY is set. Benchmarks set it to measure with launches that cost
-// nothing, so launches check it before they acquire a lock.
+// Returns whether GUFUNC_SIM_EMPTY is set. Benchmarks set this variable, so that launches cost
+// nothing. Launches therefore check it before they acquire a lock.
 inline bool launches_are_empty() {
   static const bool empty = driver().config.empty;
   return empty;
@@ -160,8 +160,8 @@ void make_devices(Driver &driver);
 // Restores the state of process start, including faults and counters.
 void reset_driver();
 
-// Records a violation of the driver's documented rules for gufunc_sim_report and prints it to
-// stderr. The context then fails permanently, so that no test can miss the violation.
+// Records a violation of the driver's documented rules for gufunc_sim_report, and prints the
+// violation to stderr. The context then fails permanently, so that no test can miss the violation.
 void violation(Driver &driver, Context *context, const std::string &text);
 
 // Destroys a context and all its objects. Called when the last reference is released.

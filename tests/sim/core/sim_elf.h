@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 64-bit ELF file in memory. The length of the file is computed from its headers, and every
-// access is checked against it. Headers with a length of more than 1 GiB are rejected.
+// A 64-bit ELF file in memory. The length of the file is computed from the headers of the file, and
+// every access is checked against this length. Headers with a length of more than 1 GiB are
+// rejected.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_ELF_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_ELF_H
 

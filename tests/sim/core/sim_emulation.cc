@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens emulation files. Each file is opened once and never closed, because kernels of loaded
-// modules point into it.
+// modules point into the file.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -63,7 +63,8 @@ bool lists_ptx_of_more(const emulation_table &table, uint64_t size) {
       [size](const emulated_image &image) { return is_ptx(image) && image.size > size; });
 }
 
-// Two tables with the same PTX belong to modules that were compiled from the same source.
+// Returns whether two tables list the same PTX. Such tables belong to modules that were compiled
+// from the same source.
 bool share_ptx(const emulation_table &a, const emulation_table &b) {
   for (uint32_t i = 0; i < a.nimages; ++i) {
     if (!is_ptx(a.images[i])) continue;

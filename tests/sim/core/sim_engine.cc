@@ -35,7 +35,7 @@ void Engine::add(const std::shared_ptr<Stream> &stream) {
   streams_.push_back(stream);
 }
 
-// Adds the implicit order: the legacy stream waits for all blocking streams, and blocking streams
+// Adds the implicit waits: the legacy stream waits for all blocking streams, and blocking streams
 // wait for the legacy stream.
 void Engine::add_order(const std::shared_ptr<Stream> &stream, std::vector<Point> &waits) const {
   if (!stream->blocking) return;
@@ -148,7 +148,8 @@ Stream *Engine::needed_for(const Point &point) const {
   }
 }
 
-// Chooses the stream to run. The chosen stream runs many operations before another is chosen.
+// Chooses the stream whose operation runs next. The same stream is chosen for many operations
+// before another stream is chosen.
 Stream *Engine::favourite() {
   if (random_() % 8 == 0) {
     for (const auto &stream : streams_) stream->favour = random_();
@@ -191,7 +192,8 @@ std::shared_ptr<Stream> Engine::choose() {
 }
 
 // Makes the server thread run the operations that the point requires. Returns when the point is
-// reached or the server has run `steps` operations.
+// reached or when the server has run `steps` operations. A positive `steps` also ends the wait when
+// the server runs a host function. A negative `steps` means no limit.
 void Engine::demand(Lock &lock, const Point &point, int steps) {
   Demand mine = {point, steps};
   demands_.push_back(&mine);

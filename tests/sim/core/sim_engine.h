@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streams and the execution of their operations, in one of three orders.
-//   eager        one thread per stream; operations run as soon as possible after a random delay
-//   lazy         operations run only when a caller waits or queries, and only as many as it needs
-//   adversarial  one thread chooses among all runnable operations; the seed determines the choices
+//   eager        Each stream has a thread. Operations run as soon as possible after a random delay.
+//   lazy         Operations run only when a caller waits or queries, and only as many operations as
+//                the wait or query requires.
+//   adversarial  One thread chooses among all runnable operations. The seed determines the choices.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_ENGINE_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_ENGINE_H
 
@@ -29,7 +30,8 @@ using Lock = std::unique_lock<std::mutex>;
 enum class WorkKind { kCopy, kFill, kKernel, kHost, kRecord, kWait, kAlloc, kFree, kGraph };
 
 // The action of an operation. `run` is called without the driver's lock and returns a code. Any
-// code except success fails the context. A graph runs the same work many times.
+// code except success fails the context. If the operation is a node of a graph, its work can run
+// many times.
 struct Work {
   WorkKind kind;
   std::function<int()> run;
@@ -53,7 +55,7 @@ struct Stream {
   bool destroyed = false;
   bool has_worker = false;
   bool running = false;  // the first operation of the stream is running
-  uint64_t favour = 0;   // adversarial order: the runnable stream with the highest value runs
+  uint64_t favour = 0;   // in adversarial order, the runnable stream with the highest value runs
   std::deque<Operation> queue;
   uint64_t enqueued = 0, completed = 0;
   std::shared_ptr<Capture> capture;
@@ -64,13 +66,13 @@ class Engine {
  public:
   explicit Engine(Driver &driver) : driver_(driver) {}
 
-  // Appends an operation. It waits for the points in `waits` and, as the rules of the legacy stream
-  // require, for earlier work of other streams.
+  // Appends an operation. The operation waits for the points in `waits` and, as the rules of the
+  // legacy stream require, for earlier work of other streams.
   Point enqueue(const std::shared_ptr<Stream> &stream, Work work, std::vector<Point> waits = {});
 
   // Waits until the point is reached.
   void wait(Lock &lock, const Point &point);
-  // Returns whether the point is reached. In orders without background threads it first runs one
+  // Returns whether the point is reached. In lazy and adversarial order, query() first runs one
   // operation.
   bool query(Lock &lock, const Point &point);
   // Waits for all queued work in all streams of a context, or in all streams if `context` is null.
@@ -85,12 +87,12 @@ class Engine {
   // count too.
   bool may_be_written(uint64_t address, uint64_t bytes, bool mapped) const;
 
-  // Registers a stream. It is removed once it is destroyed and empty.
+  // Registers a stream. The engine removes the stream when it is destroyed and has no operations.
   void add(const std::shared_ptr<Stream> &stream);
   // Removes the stream if it is destroyed and has no operations.
   void touch(const std::shared_ptr<Stream> &stream);
 
-  // Waits until nothing is queued, then removes all streams.
+  // Waits until no stream has operations, then removes all streams.
   void restart(Lock &lock);
 
   std::mt19937_64 &random() { return random_; }
@@ -102,7 +104,8 @@ class Engine {
  private:
   struct Demand {
     Point point;
-    int steps;  // operations that the server may still run for this demand; negative: no limit
+    int steps;  // number of operations that the server may still run for this demand; negative
+                // means no limit
   };
 
   void add_order(const std::shared_ptr<Stream> &stream, std::vector<Point> &waits) const;

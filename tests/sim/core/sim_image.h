@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the properties of images. The length of an image is unknown, as in real drivers; its
-// headers define the length.
+// Reads the properties of images. As in real drivers, the caller does not pass the length of an
+// image. The headers of the image define the length.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_IMAGE_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_IMAGE_H
 
@@ -27,7 +27,7 @@ struct ImageKernel {
 struct Image {
   uint64_t size = 0;    // size of the image in bytes
   int arch = 0;         // architecture, such as 90 for sm_90
-  int ptx_version = 0;  // PTX version, such as 63 for 6.3; 0 for compiled code
+  int ptx_version = 0;  // PTX version, such as 63 for 6.3, or 0 for compiled code
   std::vector<ImageKernel> kernels;
 };
 

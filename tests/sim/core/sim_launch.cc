@@ -22,8 +22,9 @@ bool pack_parameters(const ImageKernel &message, void **parameters, Bytes *out) 
   return true;
 }
 
-// Reads the `extra` list of a launch: 1 and the address of the argument buffer, 2 and the address
-// of its size, and the vendor's end marker.
+// Reads the `extra` list of a launch. The list contains the number 1 followed by the address of the
+// argument buffer, the number 2 followed by the address of the buffer's size, and the vendor's end
+// marker.
 bool take_extra(void **extra, const void *end, Bytes *out) {
   const void *buffer = nullptr;
   const size_t *bytes = nullptr;
@@ -71,7 +72,7 @@ struct Queued {
   LaunchShape shape;
   Bytes arguments;
   bool twice, descending;
-  uint64_t edges;  // number of blocks to run at each end of the grid; 0: all blocks
+  uint64_t edges;  // number of blocks to run at each end of the grid; 0 means all blocks
 };
 
 // Runs the whole grid, or only its first and last blocks if the whole grid would run for minutes.
@@ -104,8 +105,8 @@ int run_once(Driver &driver, const Queued &queued, bool descending) {
   return kLaunchFailed;
 }
 
-// Runs the work-items in ascending and in descending order. Both orders must produce the same
-// bytes.
+// Runs the work-items in ascending and then in descending order. Both runs must produce the same
+// bytes in device memory.
 int run_twice(Driver &driver, const Queued &queued) {
   const int device = queued.kernel->context->device;
   const Snapshot before = take_snapshot(driver, device);

@@ -22,7 +22,7 @@ namespace {
 constexpr uint64_t kGrain = 512;    // alignment of addresses, as in the real allocators
 constexpr uint64_t kRedZone = 512;  // minimum number of unused bytes after every allocation
 constexpr uint64_t kGuardStep = uint64_t{1} << 20;
-constexpr unsigned char kFresh = 0xCD;  // byte that fills new memory: never zero
+constexpr unsigned char kFresh = 0xCD;  // byte that fills new memory
 
 uint64_t range_of(uint64_t bytes) {
   return (bytes + kGrain - 1) / kGrain * kGrain + kRedZone;

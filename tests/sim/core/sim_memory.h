@@ -18,7 +18,7 @@ struct Stream;
 
 enum class MemoryKind { kDevice, kPool, kManaged, kPinned, kRegistered };
 
-// A point in the work of a stream. It is reached when the stream has completed `sequence`
+// A point in the work of a stream. The point is reached when the stream has completed `sequence`
 // operations.
 struct Point {
   std::shared_ptr<Stream> stream;
@@ -46,7 +46,8 @@ class Arena {
   Arena &operator=(const Arena &) = delete;
   ~Arena();
 
-  // Returns 0 if no range is available. `bytes` must not be 0.
+  // Returns the address of a range of `bytes` bytes, or 0 if no range is available. `bytes` must
+  // not be 0.
   uint64_t take(uint64_t bytes);
   void give_back(uint64_t address, uint64_t bytes);
   bool holds(uint64_t address) const { return address >= base_ && address < base_ + size_; }
@@ -77,7 +78,7 @@ class MemoryTable {
   std::map<uint64_t, Allocation> all_;
 };
 
-// Copy and fill without AddressSanitizer checks, because device memory is poisoned for the host.
+// Copies or fills without AddressSanitizer checks, because device memory is poisoned for the host.
 void raw_copy(void *to, const void *from, uint64_t bytes);
 void raw_fill(void *to, uint64_t pattern, unsigned pattern_bytes, uint64_t count);
 

@@ -16,7 +16,7 @@ struct Kernel {
   Context *context = nullptr;
   void *module = nullptr;
   ImageKernel message;  // properties that the image declares
-  // The function that runs the kernel. If it is null, why_not contains the reason.
+  // Function that runs the kernel, or null. In the latter case, why_not contains the reason.
   const guf::device::emulated_kernel *items = nullptr;
   std::string why_not;
   uint32_t max_dynamic_shared = 0;  // limit that the program has set
@@ -56,15 +56,16 @@ std::shared_ptr<Module> add_module(Driver &driver, Context &context, const std::
 std::shared_ptr<Kernel> kernel_of(Driver &driver, Module &module, const std::string &name);
 int remove_module(Driver &driver, Lock &lock, void *handle);
 
-// Finds the emulation file that lists an image, and returns its function for the kernel. Returns
-// null and stores the reason in *why_not otherwise.
+// Finds the emulation file that lists an image, and returns its function for the kernel. If there
+// is no such file or function, returns null and stores the reason in *why_not.
 const guf::device::emulated_kernel *find_emulation(const Config &config, const std::string &digest,
                                                    uint64_t size, const std::string &kernel,
                                                    std::string *why_not);
 
-// Finds the function for a kernel of a PTX text that no emulation file lists, because the text may
-// be an excerpt of a listed PTX image. Succeeds if exactly one emulation file contains the kernel
-// and lists a longer PTX image.
+// Finds the function for a kernel of a PTX text that no emulation file lists. The text may be an
+// excerpt of a listed PTX image, so the search uses emulation files that contain the kernel and
+// list a longer PTX image. Returns null if no such file exists, or if two such files were compiled
+// from different sources.
 const guf::device::emulated_kernel *find_excerpt_emulation(const Config &config, uint64_t size,
                                                            const std::string &kernel,
                                                            std::string *why_not);
@@ -75,8 +76,8 @@ struct LaunchShape {
   uint32_t shared_bytes;
 };
 
-// Queues a kernel. The arguments are copied before launch returns. The caller has checked the
-// vendor's limits; launch checks the limits of the image.
+// Queues a kernel. The arguments are copied before launch returns. The caller must have checked the
+// limits of the vendor. launch checks the limits of the image.
 // Errors  kInvalidValue (no arguments, or a size that differs from the image's)
 int launch(Driver &driver, const std::shared_ptr<Stream> &stream,
            const std::shared_ptr<Kernel> &kernel, const LaunchShape &shape, void **parameters,

@@ -77,7 +77,8 @@ uint32_t type_bytes(const std::string &type) {
   return static_cast<uint32_t>(std::atoi(type.c_str() + digits)) / 8;
 }
 
-// Parses `.param .align 8 .b8 name[56]` after its first word. Returns false if it is not valid PTX.
+// Parses the text after the first word of `.param .align 8 .b8 name[56]`. Returns false if the text
+// is not valid PTX.
 bool read_parameter(Words &words, ImageKernel *kernel, std::string *behind) {
   uint32_t bytes = 0, align = 0;
   std::string word = words.next();
@@ -101,7 +102,7 @@ bool read_parameter(Words &words, ImageKernel *kernel, std::string *behind) {
   return true;
 }
 
-// Parses the text after `.entry`. Returns false if it is not valid PTX.
+// Parses the text after `.entry`. Returns false if the text is not valid PTX.
 bool read_entry(Words &words, ImageKernel *kernel) {
   kernel->name = words.next();
   std::string word = words.next();
@@ -156,7 +157,7 @@ class Calls {
   std::set<std::string> declared_, called_;
 };
 
-// Reads a version: the result of `6.3` is 63.
+// Reads a version number. For example, the result for `6.3` is 63.
 int read_version(const std::string &word) {
   const size_t dot = word.find('.');
   if (dot == std::string::npos) return 0;

@@ -126,7 +126,7 @@ bool hide_function(const std::string &name, bool hidden) {
   if (found == table().symbols.end()) return false;
   Elf64_Sym value = found->second.original;
   if (hidden) {
-    // An undefined symbol makes the linker search in other libraries.
+    // An undefined symbol makes the dynamic linker search in other libraries.
     value.st_value = 0;
     value.st_shndx = SHN_UNDEF;
   }

@@ -23,11 +23,11 @@ const std::vector<std::string> &all_functions();
 // Returns the address of a visible function, or null.
 void *function_address(const std::string &name);
 
-// Returns false if no such function exists.
+// Hides or shows a function. Returns false if no function with this name exists.
 bool hide_function(const std::string &name, bool hidden);
 
-// Hides the functions that MISSING lists and all functions that are newer than the driver version.
-// Shows all other functions.
+// Hides the functions that the setting MISSING lists, and all functions that are newer than the
+// driver version. Shows all other functions.
 void hide_as_configured(const Config &config, int version);
 
 // Returns a table of the functions that at least one supported driver lacks. All other functions

@@ -103,7 +103,7 @@ enum PoolAttribute : int {
 };
 
 struct MemLocation {
-  int type;  // 1: the location is a device
+  int type;  // 1 means that the location is a device
   int id;
 };
 struct MemAccessDesc {
@@ -111,7 +111,7 @@ struct MemAccessDesc {
   int flags;
 };
 struct MemPoolProps {
-  int alloc_type;  // 1: pinned memory
+  int alloc_type;  // 1 means pinned memory
   int handle_types;
   MemLocation location;
   void *security;

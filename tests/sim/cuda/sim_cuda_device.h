@@ -10,16 +10,18 @@
 
 namespace sim::cuda {
 
-// Returns the number of the device's architecture: 90 for "sm_90", and 90 for an invalid name.
+// Returns the number of the device's architecture, such as 90 for "sm_90". Returns 90 for an
+// invalid name.
 int arch_of(const Driver &driver);
 
 CudaTarget target_of(const Driver &driver);
 
-// Returns the shared memory per block that a kernel can use after it sets a function attribute.
+// Returns the largest shared memory per block that a kernel can use after the program has set a
+// function attribute.
 uint32_t optin_shared(int arch);
 inline constexpr uint32_t kDefaultShared = 48 << 10;
 
-// Returns false if no such attribute exists.
+// Stores the value of a device attribute. Returns false if the attribute does not exist.
 bool device_attribute(const Driver &driver, int device, int attribute, int *out);
 
 }  // namespace sim::cuda

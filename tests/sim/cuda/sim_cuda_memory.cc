@@ -15,8 +15,8 @@ using sim::Driver;
 using sim::kSuccess;
 using sim::MemoryKind;
 
-// Stores the current context, for a call that is forbidden during a capture, or returns an error
-// code.
+// Stores the current context for a call that is forbidden during a capture. Returns an error code
+// if there is no usable context, or if the call is forbidden.
 int use_outside_capture(Driver &driver, Context **out) {
   const int code = use_context(driver, out);
   return code != kSuccess ? code : refuse_while_capturing(driver);

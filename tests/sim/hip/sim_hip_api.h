@@ -112,7 +112,7 @@ struct PointerAttribute {
 };
 
 struct MemLocation {
-  int type;  // 1: the location is a device
+  int type;  // 1 means that the location is a device
   int id;
 };
 struct MemAccessDesc {
@@ -120,7 +120,7 @@ struct MemAccessDesc {
   int flags;
 };
 struct MemPoolProps {
-  int alloc_type;  // 1: pinned memory
+  int alloc_type;  // 1 means pinned memory
   int handle_types;
   MemLocation location;
   void *security;

@@ -61,8 +61,8 @@ constexpr Row kRows[] = {
     {hip::kAsicRevision, 1},
 };
 
-// The version and wave size of an architecture: "gfx942" is version 9.4 (2 is a stepping),
-// "gfx1100" is 11.0.
+// The version and the wave size of an architecture. "gfx942" has version 9.4, where the last digit
+// is a stepping, and "gfx1100" has version 11.0.
 struct ArchNumbers {
   int major, minor, wave;
 };
@@ -192,8 +192,8 @@ SIM_EXPORT int hipGetDevicePropertiesR0600(hip::DevicePropR0600 *properties, int
   SIM_END;
 }
 
-// Fills the structure of HIP 5, for which later releases keep the unversioned function name. Only
-// the target name is set.
+// Fills the structure of HIP 5. Later releases keep the unversioned function name for this
+// structure. Only the target name is set.
 SIM_EXPORT int hipGetDeviceProperties(hip::DevicePropOf5 *properties, int device) {
   SIM_CALL(hipGetDeviceProperties, 0) {
     if (properties == nullptr) return sim::kInvalidValue;

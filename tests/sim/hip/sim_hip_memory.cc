@@ -16,8 +16,8 @@ using sim::kSuccess;
 using sim::MemoryKind;
 namespace hip = sim::hip;
 
-// Stores the context of the current device, for a call that is forbidden during a capture, or
-// returns an error code.
+// Stores the context of the current device for a call that is forbidden during a capture. Returns
+// an error code if there is no usable context, or if the call is forbidden.
 int use_outside_capture(Driver &driver, Context **out) {
   const int code = use_context(driver, out);
   return code != kSuccess ? code : refuse_while_capturing(driver);
@@ -56,10 +56,10 @@ int allocate_in_order(Driver &driver, void **out, size_t bytes, void *pool, void
   return done;
 }
 
-// Handles a range that overlaps a registered range. HIP up to 6.3 creates a second memory object if
-// the new range encloses a registered range. HIP 6.4 and later return success and do nothing if the
-// whole range is registered. In both cases one hipHostUnregister ends every registration. The
-// simulator keeps the first registration.
+// Returns whether HIP accepts the registration of a range that overlaps a registered range.
+// HIP up to 6.3 creates a second memory object if the new range encloses a registered range. HIP
+// 6.4 and later return success and do nothing if the whole new range is registered. In both cases
+// one hipHostUnregister ends every registration. The simulator keeps only the first registration.
 bool has_registered(Driver &driver, const void *memory, uint64_t bytes) {
   const auto address = reinterpret_cast<uint64_t>(memory);
   const Allocation *const known = driver.memory.find(address);

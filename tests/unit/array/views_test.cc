@@ -117,7 +117,8 @@ struct Case {
   guf_status (*run)(const Array &array, base::Ref<Array> *out, guf_error *error);
 };
 
-// Errors that NumPy does not report, or reports differently. The array has shape (2, 3).
+// View operations for which NumPy reports no error, or an error of another kind. The operations are
+// applied to an array of shape (2, 3).
 const Case kCases[] = {
     {"NegativeCountOfAxes", GUF_E_INDEX,
      [](const Array &array, base::Ref<Array> *out, guf_error *error) {
@@ -222,7 +223,7 @@ TEST(Views, RefuseMoreAxesThanAnArrayHas) {
   base::collect();
 }
 
-// Compares each result with the rule of Python for slice indices.
+// Compares each result with the result of Python's slice.indices.
 TEST(Views, SliceIndicesAreExactNearTheLimits) {
   const int64_t kMax = std::numeric_limits<int64_t>::max();
   int64_t start = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests which image provides a loop: among the images of the device's family, the image with the
-// best score. If the driver rejects an image, the next best image is used. Each image is loaded
-// once.
+// Tests which image provides a loop: the image with the best score among the images for the
+// device's family. If the driver rejects an image, the next best image provides the loop. Each
+// image is loaded once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

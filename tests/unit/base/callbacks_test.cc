@@ -43,7 +43,7 @@ TEST(Callbacks, ACallbackThatIsNotQueuedNeverRuns) {
     const DeferredCallback forgotten(remember, &ran, 1);
     DeferredCallback queued(remember, &ran, 2);
     queued.queue();
-    queued.queue();  // has no effect: the first call emptied `queued`
+    queued.queue();  // has no effect, because the first call emptied `queued`
     EXPECT_TRUE(queued.empty());
     DeferredCallback at_once(remember, &ran, 3);
     at_once.run_now();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests core dimensions that NumPy does not have: |1, rules beside the signature, dims=, and
-// outputs larger than inputs.
+// Tests features of core dimensions that NumPy does not have: `|1`, rules beside the signature,
+// dims=, and core dimensions that make outputs larger than inputs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ struct Row {
   std::vector<guf_dim> dims;
   Shape output;  // shape of the first output
   guf_status status;
-  const char *text;  // expected in the error message
+  const char *text;  // part of the expected error message
 };
 
 void PrintTo(const Row &row, std::ostream *out) {

@@ -47,7 +47,8 @@ int32_t order_of(const std::string &letter) {
                          : GUF_ORDER_ANY;
 }
 
-// Returns the library's result for a row, in the format of the result of a row.
+// Runs the library's broadcasting on the call of a row. Returns the result in the format of the
+// row's last field.
 std::string answer(const std::vector<std::string> &field) {
   const std::string &signature = field[0];
   std::vector<sample::Operand> operands;

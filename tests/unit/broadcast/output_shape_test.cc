@@ -15,10 +15,10 @@ using Shape = std::vector<int64_t>;
 struct Row {
   const char *name;
   const char *signature;
-  std::vector<Shape> operands;  // the output is last
-  int64_t axis;                 // axis=, or kNoAxis
-  int32_t found_axis;           // axis in the error record
-  const char *text;             // end of the error message
+  std::vector<Shape> operands;  // the last shape is the shape of the output
+  int64_t axis;                 // value of the argument axis=, or kNoAxis if the argument is absent
+  int32_t found_axis;           // expected axis in the error record
+  const char *text;             // expected end of the error message
 };
 
 constexpr int64_t kNoAxis = -100;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that keepdims= and order='A' apply to the call as the caller wrote it: missing optional
-// dimensions count, and the memory order refers to the caller's axes.
+// Tests that keepdims= and order='A' refer to the call as the caller wrote it: keepdims= also
+// counts the optional dimensions that are missing, and order='A' refers to the order of the
+// caller's axes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,8 +31,7 @@ TEST(PermutedCall, KeepdimsNamesTheFirstMismatchOfTheSignature) {
               testing::HasSubstr("requires output 0 to have 2 core dimensions"));
 }
 
-// Returns the error of a call whose entries of axes= have these numbers of axes. The axes are
-// valid.
+// Calls a function with axes=, where entry k contains counts[k] valid axes. Returns the error.
 guf_error refuse_axes(const char *name, const char *signature, int64_t ndim,
                       const std::vector<int32_t> &counts) {
   const std::vector<int64_t> shape(static_cast<size_t>(ndim), 2);
@@ -64,7 +64,7 @@ TEST(PermutedCall, AxesHaveAnEntryForEachOperand) {
 
 TEST(PermutedCall, EachEntryHasTheAxesOfItsOperand) {
   const guf_error input =
-      refuse_axes("matmul", "(n?,k),(k,m?)->(n?,m?)", 2, {2, 3, 1});  // 6 in total, as expected
+      refuse_axes("matmul", "(n?,k),(k,m?)->(n?,m?)", 2, {2, 3, 1});  // in total 6, as expected
   EXPECT_EQ(input.status, GUF_E_AXIS);
   EXPECT_EQ(input.argument, 1);
   EXPECT_STREQ(input.message,

@@ -7,7 +7,8 @@
 
 namespace gufunc {
 
-// Makes a plan of the call and launches it once, with operands and mask at `places`.
+// Makes a plan of the call and launches it once. `places` are the addresses of the operands and of
+// the mask.
 inline void run_plan(Call &call, const std::vector<const void *> &places) {
   guf_plan plan = nullptr;
   ASSERT_EQ(guf_plan_create(call.handle, call.ready(), &plan, &call.error), GUF_OK)
@@ -42,8 +43,8 @@ class EveryStrategy {
   EveryStrategy &operator=(const EveryStrategy &) = delete;
 
   // Runs the call directly, as a plan and on a stream. Each run starts with the current content of
-  // the buffer, and must leave `expected` in it. Must be the last use of the call, because the call
-  // keeps the stream.
+  // the buffer, and must leave `expected` in the buffer. The caller must not use the call
+  // afterwards, because its arguments still refer to the stream.
   template <class T>
   void expect_each(Call &call, const std::vector<const void *> &places, std::vector<T> &buffer,
                    const std::vector<T> &expected) const {

@@ -31,7 +31,8 @@ void PrintTo(const Row &row, std::ostream *out) {
 
 class FpFlags : public testing::TestWithParam<Row> {};
 
-// The special element is the last of many, so that later blocks and other threads are checked, too.
+// The element that raises the flag is the last of many elements, so it is in a late block and may
+// be processed by another thread.
 TEST_P(FpFlags, OfOneElementAmongMany) {
   const Row &row = GetParam();
   const int64_t n = 100000;

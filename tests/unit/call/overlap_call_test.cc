@@ -185,7 +185,7 @@ TEST(OverlapCall, MaskThatIsOverwrittenIsReadFirst) {
   EXPECT_THAT(bytes, ElementsAre(1, 1, 0, 0, 1, 1));
 }
 
-// Returns the shape of one row of several blocks, or of several dimensions.
+// Returns either one dimension that is longer than a block, or one to three short dimensions.
 std::vector<int64_t> masked_shape(std::mt19937 *engine) {
   if ((*engine)() % 3 == 0) return {200 + static_cast<int64_t>((*engine)() % 700)};
   std::vector<int64_t> shape(1 + (*engine)() % 3);

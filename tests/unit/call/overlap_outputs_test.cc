@@ -123,8 +123,8 @@ std::vector<uint8_t> number_bytes(guf_dtype type, double value, bool swapped) {
   }
 }
 
-// Compares many dtypes, byte orders, shapes and masks with a loop that writes element by element,
-// the last output last.
+// Compares the results for many dtypes, byte orders, shapes and masks with the results of a loop
+// that writes element by element, and the last output last.
 TEST(OverlapOutputs, MaskedOutputsOfEveryTypeAreWrittenOneAfterTheOther) {
   const EveryStrategy every_strategy;
   std::mt19937 engine(11);

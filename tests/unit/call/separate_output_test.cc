@@ -118,8 +118,8 @@ TEST(SeparateOutput, OverlappingOtherOperands) {
   EXPECT_THAT(shared, ElementsAre(0, 1, 4, 5, 6, 7, 0, 1, 2, 3));
 }
 
-// Outer items that the mask selects start with the values of the operand. Other items keep the old
-// values of the output, even if the dtype of the loop cannot represent them.
+// The call starts with the operand's values in the rows that the mask selects. All other rows of
+// the output keep their old values, even if the dtype of the loop cannot represent these values.
 TEST(SeparateOutput, UnderAMask) {
   const std::vector<double> x = {1, 2, 3, 4, 5, 6};
   const std::vector<uint8_t> mask = {1, 0};
@@ -140,7 +140,7 @@ TEST(SeparateOutput, UnderAMask) {
   EXPECT_THAT(whole, ElementsAre(1, 2, 6, kOdd, kOdd, kOdd));
 }
 
-// The core axis is the first axis. The operand is broadcast over all outer items.
+// The core axis is the first axis. The operand is broadcast along the loop dimension.
 TEST(SeparateOutput, UnderAMaskWithTransposedAxes) {
   const std::vector<float> x = {2, 3};
   const std::vector<uint8_t> mask = {0, 1, 1};

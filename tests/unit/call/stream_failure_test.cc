@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that the next synchronize call reports a failure of queued work, even if other calls are
-// made before it.
+// made between the failure and the synchronize call.
 #include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {

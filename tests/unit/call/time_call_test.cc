@@ -46,8 +46,8 @@ TEST(TimeCall, MonthsFollowTheCalendar) {
   EXPECT_EQ(apart, (Steps{0, 0, 0, 0, 0, GUF_NAT}));
 }
 
-// The calls use more combinations of units than the cache of resolved loops can contain. Repeated
-// combinations still resolve.
+// The calls use more combinations of units than the cache of resolved loops can contain. Calls
+// whose combination is not in the cache must still resolve.
 TEST(TimeCall, MoreUnitsThanTheCacheHolds) {
   for (int round = 0; round < 2; ++round) {
     for (int64_t multiple = 1; multiple <= 1500; ++multiple) {

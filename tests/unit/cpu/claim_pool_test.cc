@@ -149,7 +149,8 @@ TEST_F(Pool, WorksInAForkedChild) {
   EXPECT_TRUE(after.each_once());
 }
 
-// Runs a job of chunks that take a while. Returns the number of threads that worked on it.
+// Runs a job whose chunks each take at least 100 us. Returns the number of threads that ran chunks,
+// or 0 if a chunk did not run exactly once.
 size_t threads_of_a_job() {
   Counts counts(200);
   const auto body = [](void *context, uint32_t index) {
@@ -162,7 +163,8 @@ size_t threads_of_a_job() {
 
 enum Found { kRecovered, kWrongJob, kStaysAlone, kNoLimit };
 
-// Runs jobs while the system refuses threads, and then without the limit.
+// Runs jobs while a resource limit prevents the creation of threads, then removes the limit and
+// runs jobs until a second thread helps.
 Found run_without_threads() {
   constexpr uid_t kNobody = 65534;  // root is exempt from the limit
   if (geteuid() == 0 && setresuid(kNobody, kNobody, kNobody) != 0) return kNoLimit;
@@ -183,7 +185,8 @@ Found run_without_threads() {
   return kStaysAlone;
 }
 
-// A child process has no helpers, so its first job starts them.
+// A forked child has no helper threads. Its first job tries to start helper threads and fails, and
+// a later job must start them.
 TEST_F(Pool, StartsRefusedHelpersLater) {
   const pid_t child = fork();
   if (child == 0) _exit(run_without_threads());

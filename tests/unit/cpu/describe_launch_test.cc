@@ -24,9 +24,9 @@ using testing::Not;
 
 // Records observations of a launch. Its loop has one output.
 struct Seen {
-  const char *first = nullptr, *end = nullptr;  // memory range of the output
+  const char *first = nullptr, *end = nullptr;  // address range of the output
   size_t rendezvous = 0;                        // number of threads that wait for each other
-  bool waited = false;                          // set after the wait for one more thread
+  bool waited = false;                          // set after a wait for an additional thread
   bool transposed = false, outside = false;
   uint64_t calls = 0;
   int64_t longest = 0;
@@ -320,7 +320,7 @@ TEST_F(DescribeLaunch, RefusesUnknownFlags) {
   EXPECT_EQ(describe(launch, 0, text, sizeof text, &error), GUF_E_UNSUPPORTED);
 }
 
-// A host with an older minor version receives a table with the slots of its version only.
+// A host with an older minor version receives a table that contains only the slots of this version.
 TEST(CpuTable, IsOfTheHostsMinor) {
   cpu();
   for (const uint32_t minor : {0u, 1u, 7u}) {

@@ -68,7 +68,8 @@ TEST(IsaWish, OnlyLowersAndIsOtherwiseLoggedAndIgnored) {
   test_host().log.clear();
   EXPECT_EQ(granted_isa_level(3, "v4"), 3);
   EXPECT_EQ(granted_isa_level(3, "avx2"), 3);
-  // There are no kernels for this level, so every function would lack an image.
+  // The library has no kernels for this level. If the request were granted, every function would
+  // lack an image.
   EXPECT_EQ(granted_isa_level(3, "x86-64"), 3);
   EXPECT_EQ(granted_isa_level(3, "v1"), 3);
   ASSERT_EQ(test_host().log.size(), 4u);

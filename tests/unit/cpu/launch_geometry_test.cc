@@ -169,9 +169,9 @@ void add_four(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
-// The loop adds four inputs into input 0, whose columns are contiguous. If the rows of most
-// operands are contiguous, input 0 is transposed in scratch memory. Otherwise the launch exchanges
-// rows and columns.
+// The loop adds four inputs and overwrites input 0, whose columns are contiguous. If most operands
+// have contiguous rows, the launch transposes input 0 in scratch memory. Otherwise the launch
+// exchanges rows and columns.
 TEST_F(Launch, TurnsOneViewInAndOut) {
   constexpr int64_t kHeight = 130, kWidth = 70;
   for (const size_t others : {0, 1, 3}) {  // number of other inputs with contiguous columns
@@ -225,7 +225,7 @@ TEST_F(Launch, TilesThatFailLeaveTheRowsBefore) {
 INSTANTIATE_TEST_SUITE_P(Rows, Launch, testing::ValuesIn(kRows),
                          [](const auto &row) { return row.param.name; });
 
-// Computes a dot product, with the signature (n),(n)->(), over core dimensions of any stride.
+// Computes dot products. The signature is (n),(n)->(), and core dimensions can have any stride.
 void dot_f32(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i) {
     float sum = 0;

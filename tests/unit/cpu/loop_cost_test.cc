@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests which threads run a few items of a slow loop: all available threads or the number that the
-// launch requests, but never the caller's thread if the launch has a stream.
+// Tests how many threads run a few items of a slow loop: all available threads, or the number of
+// threads that the launch requests. If the launch has a stream, the caller's thread must not run
+// the loop.
 #include "backends/cpu/loops/loop_cost.h"
 
 #include <thread>
@@ -73,7 +74,7 @@ TEST_F(FewSlowItems, AreSharedAtOnceWhenTheLoopIsKnown) {
 
 TEST_F(FewSlowItems, HaveTheThreadsThatTheLaunchNames) {
   for (const uint32_t threads : {2U, 3U, 4U}) {
-    Slow &slow = fresh_loop();  // its recorded cost is low, so it is expected to be fast
+    Slow &slow = fresh_loop();  // the recorded cost is low, so the backend expects a fast loop
     cost_of(&slow).record(1'000'000, 1);
     slow.rendezvous = threads;
     ASSERT_EQ(launch(&slow, threads, threads), GUF_OK);

@@ -109,7 +109,7 @@ uint32_t flag(bool set, uint32_t value) {
   return set ? value : 0;
 }
 
-// All data of one case.
+// The operands, the mask, the initial value and the block of one case.
 struct Setup {
   explicit Setup(const MethodCase &expected);
 
@@ -200,7 +200,8 @@ MaybeValue element(const Setup &setup, const std::vector<int64_t> &index) {
   return converted(value, setup.input_dtype, setup.expected.dtype);
 }
 
-// Reduces dimensions 0 to `d` of the reduced dimensions.
+// Reduces the first `d` + 1 reduced dimensions at the position that `index` specifies in all other
+// dimensions.
 MaybeValue folded(const Setup &setup, const Arithmetic &op, std::vector<int64_t> *index, int d,
                   const MaybeValue &start) {
   if (d < 0) {
@@ -320,7 +321,7 @@ std::vector<unsigned char> run_case(const MethodCase &expected, uint32_t threads
     block.indices = indices.data();
     const guf_status status = cpu().method(cpu_device(), method, error);
     if (status != GUF_OK || stream == nullptr) return status;
-    // The call must have copied the block and the indices.
+    // The backend must have copied the block and the indices before it returned.
     std::memset(&block, 0xFF, sizeof(block));
     std::fill(indices.begin(), indices.end(), -1);
     return cpu().stream_synchronize(stream, UINT64_MAX, error);

@@ -50,13 +50,14 @@ struct MethodCase {
   std::string text() const;
 };
 
-// Runs a method call, and returns the bytes of its output. `run` receives a method that lacks its
-// loop, and must complete the call before it returns. An empty vector means that the runner failed
-// and has already reported a test failure.
+// Runs a method call, and returns the bytes of its output. `run` receives a method whose kernel is
+// not set, and must complete the call before it returns. If `run` fails, run_case_by reports a test
+// failure and returns an empty vector.
 using MethodRunner = std::function<guf_status(guf_backend_method *method, guf_error *error)>;
 std::vector<unsigned char> run_case_by(const MethodCase &expected, const MethodRunner &run);
 
-// Return the bytes of the output of a call with at most `threads` threads, and the expected bytes.
+// run_case runs the call on the cpu backend with at most `threads` threads, and returns the bytes
+// of the output. right_answer returns the expected bytes.
 std::vector<unsigned char> run_case(const MethodCase &expected, uint32_t threads,
                                     void *stream = nullptr);
 std::vector<unsigned char> right_answer(const MethodCase &expected);

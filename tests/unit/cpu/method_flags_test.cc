@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that the core and the plugin agree on which standard functions may be reordered. The core
-// reads the functions from ops.def, and the plugin reads them from the registrations of its
-// kernels. The flags also determine which loops have a reduction entry.
+// reads the flags of a function from ops.def, and the plugin reads them from the registrations of
+// its kernels. Also tests which loops have a reduction entry.
 #include <gufunc/ops_loops.h>
 
 #include <cstring>

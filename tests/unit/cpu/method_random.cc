@@ -78,7 +78,8 @@ MethodCase random_case(std::mt19937 &random, int32_t method) {
     for (size_t k = random() % 12; k > 0; --k) {
       row.indices.push_back(static_cast<int64_t>(random() % extent));
     }
-    // Adds as many segments of equal length as fit.
+    // Adds the start of each segment in a row of segments of equal length, up to the end of the
+    // axis.
     const uint64_t length = random() % 2 == 0 ? 1 + random() % 150 : extent;
     for (uint64_t begin = random() % length; begin < extent && length < extent; begin += length) {
       row.indices.push_back(static_cast<int64_t>(begin));

@@ -73,7 +73,8 @@ MaybeValue Arithmetic::fold(const std::vector<MaybeValue> &values, const MaybeVa
   return all;
 }
 
-// The left part has the largest power of two of base blocks for which the right part is not empty.
+// The number of base blocks in the left part is the largest power of two that leaves at least one
+// element for the right part.
 MaybeValue Arithmetic::tree(const std::vector<MaybeValue> &values, size_t first, size_t end) const {
   const size_t count = end - first;
   if (count <= 128) return leaf(values, first, end);

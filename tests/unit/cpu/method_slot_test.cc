@@ -108,7 +108,7 @@ TEST_F(Method, ReducesSeveralDimensions) {
   }
 }
 
-// Reduces one row, or several adjacent rows, with and without a cast.
+// Computes one left fold, or several left folds over rows or over columns, with and without a cast.
 TEST_F(Method, FoldsFromTheLeft) {
   for (const int64_t size : {1, 511, 512, 513, 1500, 40000}) {
     for (const int64_t kept : {1, 3, 200}) {
@@ -246,7 +246,8 @@ TEST_F(Method, RefusesUnknownFlagsAndMethods) {
   EXPECT_EQ(cpu().method(cpu_device(), &method, &error), GUF_E_UNSUPPORTED) << error.message;
 }
 
-// A uint8 loop that fails on an operand of 200 or more, as a loop with GUF_METHOD_STATUS may.
+// A uint8 loop that fails if an operand is 200 or more. Only loops of methods with
+// GUF_METHOD_STATUS may fail.
 guf_status fails_from_200(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i) {
     const auto a = static_cast<unsigned char>(args[0][i * steps[0]]);

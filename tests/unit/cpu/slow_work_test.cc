@@ -16,7 +16,8 @@
 namespace gufunc::cpu {
 namespace {
 
-// ---- Methods: each row has four floats, which are added; reduceat has two segments per row.
+// ---- Methods. Each row consists of four floats, which the method adds. For reduceat, each row has
+// two segments.
 
 struct MethodRow {
   const char *name;
@@ -81,7 +82,7 @@ class FewSlowMethodElements : public SlowWork {
   std::array<float, kMostRows * kColumns> in_, out_;
 };
 
-// Vectors of 16 lanes would divide 20 rows between only two threads.
+// If the backend processed 16 rows together as one vector, only two threads would work on 20 rows.
 TEST_F(FewSlowMethodElements, AreSharedWhenTheLoopIsKnown) {
   for (const int64_t rows : {int64_t{5}, kMostRows}) {
     rows_ = static_cast<size_t>(rows);
@@ -163,7 +164,7 @@ TEST_F(FewSlowMethodElements, ThatAreQuickRunOnTheCallerOfAnIdleStream) {
   cpu().stream_close(stream);
 }
 
-// ---- Raw kernels: each block has one thread.
+// ---- Raw kernels. Each block has one thread.
 
 struct KernelArguments {
   guf_kernel_head head;

@@ -182,8 +182,8 @@ TEST(Event, OrdersTwoStreams) {
   EXPECT_EQ(cpu().event_query(event.event, &error), GUF_OK);
 }
 
-// A thread that waited for the last work of a stream must find the stream idle, and a thread that
-// waited for the stream must find its events complete.
+// After a thread has waited for the last event of a stream, the stream must be idle. After a thread
+// has waited for the stream, the events of the stream must be complete.
 TEST(Event, IsCompleteWhenItsStreamIsIdle) {
   StreamHandle s;
   EventHandle event;
@@ -282,8 +282,8 @@ TEST(Stream, ManyThreadsMayUseOne) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-// Every waiting thread must be woken each time, even if another thread was served first. A thread
-// that is not woken waits forever after the other threads have finished.
+// Every waiting thread must be woken each time, even if another thread runs its loop first. A
+// thread that is not woken would wait forever after the other threads have finished.
 TEST(Stream, ManyThreadsRunCodeThatIsBoundToThem) {
   StreamHandle s;
   struct Counter {

@@ -14,8 +14,9 @@ namespace {
 
 constexpr uint32_t kThreads[] = {1, 2, 3, 7};
 
-// A loop with any number of inputs and outputs of any size. Byte k of an output combines one byte
-// of each input. Counts its calls, and the calls in which the transposed operands are contiguous.
+// A loop with any number of inputs and outputs of any element size. Byte k of an output combines
+// one byte of each input. The loop counts its calls, and also the calls in which all transposed
+// operands are contiguous.
 struct Mix {
   int nin = 0;
   uint32_t widest = 0;
@@ -74,15 +75,15 @@ guf_dtype dtype_of(uint32_t size) {
 
 struct Operand {
   uint32_t size;
-  bool across;    // each column, not each row, is contiguous
-  int same = -1;  // index of the operand that has the same memory
+  bool across;    // true if the columns are contiguous, false if the rows are contiguous
+  int same = -1;  // index of the operand whose memory this operand uses, or -1
 };
 
 struct Row {
   const char *name;
   int nin;
   std::vector<Operand> operands;
-  bool by_columns = false;  // most operands have contiguous columns, so the others are transposed
+  bool by_columns = false;  // the launch transposes the operands with contiguous rows
 };
 void PrintTo(const Row &row, std::ostream *out) {
   *out << row.name;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes blocks of every element size, which consist of whole squares and remaining edges.
+// Transposes blocks of every element size. A block consists of squares that the fast path handles
+// and of remaining rows and columns.
 #include "backends/cpu/loops/transpose.h"
 
 #include <cstring>

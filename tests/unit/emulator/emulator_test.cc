@@ -88,7 +88,7 @@ TEST(Emulator, SubGroupsExchange) {
 }
 
 // Sub-groups perform different numbers of exchanges. Only barriers of the whole block synchronize
-// them.
+// the sub-groups with each other.
 void uneven_entry(work_item *item, const void *arguments) {
   u64 *out = *static_cast<u64 *const *>(arguments);
   const u32 i = item->thread[0];

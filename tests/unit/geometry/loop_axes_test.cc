@@ -242,7 +242,8 @@ TEST(LoopAxes, MissingOptionalDimensionsAreOneWithStrideZero) {
             (std::vector<int64_t>{0, 8, 32, 8, 0, 8}));
 }
 
-// Operands without elements may be at address 0, so loops must not advance their address.
+// Operands without elements may be at address 0, so a loop must not advance the addresses of such
+// operands.
 TEST(LoopAxes, OperandsWithoutElementsStayInPlace) {
   std::vector<sample::Operand> operands = {
       {{11, 1, 3, 2, 0}, {}, GUF_F64, false, 0},
@@ -287,7 +288,7 @@ TEST(LoopAxes, RefuseMoreCoreDimensionsThanABlockHolds) {
   op::Signature &signature = call.ufunc().signature;
   signature.operand_dims.assign(2 * GUF_MAX_CORE_STRIDES, 0);
   signature.core_ndim[0] = 2 * GUF_MAX_CORE_STRIDES;
-  planned.shape->missing = 1;  // operand 0 then lacks these core dimensions
+  planned.shape->missing = 1;  // simulates a call whose operand 0 lacks these core dimensions
   EXPECT_EQ(plan_again(call, planned), GUF_E_INTERNAL);
   signature.core_ndim[0] = 1;
   signature.core_ndim[1] = GUF_MAX_CORE_STRIDES;

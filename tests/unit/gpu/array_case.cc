@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the arrays of random cases: their memory layout, random content, and conversion of
-// elements.
+// Makes the arrays of random cases: chooses their memory layout, fills them with random values, and
+// converts their elements.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -70,8 +70,8 @@ void swap_element(guf_dtype dtype, char *element) {
 
 namespace {
 
-// Returns a random number. With kAny, it may saturate in casts or raise floating-point flags. With
-// kPlain, sums remain finite.
+// Returns a random number. Numbers of kind kAny may saturate in casts or raise floating-point
+// flags. Sums of numbers of kind kPlain are finite.
 double random_number(Values values, Random &random) {
   const double special[] = {0.0,
                             -0.0,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Evaluates a launch item by item and element by element, as documented.
+// Evaluates a launch item by item and element by element, as the backend interface documents it.
 #include <algorithm>
 #include <cstring>
 
@@ -8,7 +8,7 @@
 namespace gufunc::gpu::test {
 namespace {
 
-// The current item of an operand, and the core dimensions of its items.
+// The current item of an operand, and the core dimensions of the item.
 struct Walk {
   int64_t item = 0;                // byte offset of the item from the address of the operand
   std::vector<int64_t> core_size;  // outermost dimension first
@@ -65,7 +65,8 @@ class Evaluation {
     return memory_[at].data() + launch_.operand[at].first;
   }
 
-  // Calls visit(address, number) for every element of the current item.
+  // Calls visit(address, n) for every element of the current item, where n is the number of the
+  // element in C order.
   template <class Visitor>
   void each_element(int i, Visitor visit) {
     const Walk &walk = walk_[static_cast<size_t>(i)];

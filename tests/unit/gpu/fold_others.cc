@@ -42,7 +42,7 @@ struct SmallNegative {
     return standard::negative(a);
   }
 };
-// A loop with the dtypes X, Y -> X.
+// A function with operands of two dtypes. Its loop has the dtypes f32, i32 -> f32.
 struct Scale {
   static guf::f32 call(guf::f32 a, guf::i32 b) { return a * 0.5f + (guf::f32)b; }
 };

@@ -19,7 +19,7 @@ HostEntry plain_entry(uint32_t max_threads) {
   return {run, sizeof(Block), max_threads, false};
 }
 
-// Makes an entry that uses shared memory and barriers.
+// Makes a HostEntry for a device entry that uses shared memory and barriers.
 template <class Block, void (*kMethod)(const Block &, char *)>
 HostEntry shared_entry(uint32_t max_threads) {
   const auto run = [](guf::device::work_item *item, const void *block) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Provides a CommandSink that runs each command immediately on the host, one call per work-item. It
-// receives the same commands as a device, and sanitizers check each memory access.
+// Provides a CommandSink that runs each command immediately on the host, one call per work-item.
+// The sink receives the commands that a device would receive, and sanitizers check each memory
+// access.
 #ifndef GUFUNC_TESTS_UNIT_GPU_HOST_SINK_H
 #define GUFUNC_TESTS_UNIT_GPU_HOST_SINK_H
 

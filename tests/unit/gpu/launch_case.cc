@@ -15,7 +15,8 @@ guf_dtype time_of(int code, int unit, uint32_t multiple) {
   return static_cast<guf_dtype>(code) | static_cast<guf_dtype>(unit) << 8 | multiple << 16;
 }
 
-// Returns sizes near the block sizes of the kernels. Their product is at most `most`.
+// Returns `count` random sizes near the block sizes of the kernels. The product of the sizes is at
+// most `most`.
 std::vector<int64_t> random_sizes(int count, int64_t most, Random &random) {
   const int64_t sizes[] = {1,  2,  3,  4,  5,   7,   8,   16,  17,   31,
                            32, 33, 40, 64, 100, 255, 256, 257, 1023, 1025};
@@ -51,8 +52,8 @@ Geometry random_geometry(const SampleLoop &loop, Random &random) {
                             random);
   if (generalized) {
     shape.core = random_sizes(loop.ncore, big_items ? 5000 : 40, random);
-    // An item with a long dimension has a sum tree of several base blocks, and a work-item handles
-    // several of its elements.
+    // If an item has a long dimension, the reduction tree of the item has several base blocks, and
+    // each work-item handles several elements.
     const int64_t long_sizes[] = {600, 900, 1600, 2049, 4097, 5000};
     if (big_items && chance(random, 50)) {
       shape.core.assign(shape.core.size(), 1);
@@ -105,7 +106,7 @@ void set_steps(guf_launch_block *block, int operand, const SampleLoop &loop, con
   }
 }
 
-// `odd` scales the probability of unusual layouts, in percent.
+// Makes operand `i` of the launch. `odd` scales the probability of unusual layouts, in percent.
 void make_operand(LaunchCase *launch, int i, const Geometry &shape, Order order, int odd,
                   Values values, Random &random) {
   const SampleLoop &loop = *launch->loop;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Provides random launches over every kind of memory layout, and a simple evaluation of them.
+// Provides random launches over operands in every memory layout, and a simple evaluation of these
+// launches.
 #ifndef GUFUNC_TESTS_UNIT_GPU_LAUNCH_CASE_H
 #define GUFUNC_TESTS_UNIT_GPU_LAUNCH_CASE_H
 
@@ -65,8 +66,8 @@ void swap_element(guf_dtype dtype, char *element);
 void fill_array(guf_dtype dtype, bool swapped, Values values, const std::vector<Extent> &extents,
                 ArrayLayout &laid, Random &random);
 
-// Converts an element as documented: between numbers like guf::cast, between units of datetime
-// types, and from numbers to datetime types.
+// Converts an element as the library documents: between numbers as guf::cast does, between units of
+// datetime types, and from numbers to datetime types.
 void cast_plainly(guf_dtype from_dtype, const char *from, guf_dtype to_dtype, char *to);
 
 struct LaunchCase {

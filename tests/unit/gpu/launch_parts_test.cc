@@ -50,7 +50,8 @@ guf_status queue_block(const guf_launch_block &block, CommandSink &commands, guf
   return queue_launch(request, commands, error);
 }
 
-// The step of a dimension with one element is arbitrary. Its size has no int64 for INT64_MIN.
+// A dimension with one element can have any step, including INT64_MIN, whose absolute value does
+// not fit into int64.
 TEST(LaunchParts, AcceptTheSmallestStep) {
   EXPECT_EQ(step_size(INT64_MIN), uint64_t{1} << 63);
   EXPECT_FALSE(continues_step(0, INT64_MIN, 2)) << "the product overflows";
@@ -124,8 +125,8 @@ TEST(LaunchParts, DivisorsAreExact) {
   check(1, 0x7FFFFFFF);
 }
 
-// b is transposed. The launch copies b tile by tile, or reads it with its strides if there is no
-// scratch memory.
+// The second input is transposed. The launch copies it tile by tile, or reads it with its strides
+// if there is no scratch memory.
 TEST(LaunchParts, TransposedInput) {
   const SampleLoop &loop = loop_named("plus_f32");
   constexpr int64_t kRows = 300, kColumns = 260;
@@ -194,7 +195,7 @@ TEST(LaunchParts, Refusals) {
   EXPECT_EQ(commands.count, 0U);
 }
 
-// If there is no scratch memory, a launch fails if an operand requires staging.
+// A launch whose operand requires staging fails if there is no scratch memory.
 TEST(LaunchParts, NeededScratch) {
   const SampleLoop &loop = loop_named("later");
   CountingSink commands(loop.entry);

@@ -33,7 +33,7 @@ const guf_host_api *malloc_host() {
 
 const Vendor kNoVendor = {"fake", "0", nullptr, nullptr, nullptr, nullptr};
 
-// A fixture with a device of the fake driver and any number of streams.
+// A fixture with one device of the fake driver and any number of streams.
 class Pool : public testing::TestWithParam<bool> {
  protected:
   void open() {

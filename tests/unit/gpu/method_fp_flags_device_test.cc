@@ -177,8 +177,8 @@ TEST_F(DeviceFpFlags, AreThoseOfTheCpu) {
   EXPECT_EQ(seen, kAllFpFlags);
 }
 
-// The total of the last tile is not needed. Adding it to the total of the other tiles would be an
-// extra operation, which could raise a flag.
+// The total of the last tile is not needed. If the method added this total to the total of the
+// other tiles, the additional operation could raise a flag.
 TEST_F(DeviceFpFlags, OfAccumulateLeaveOutTheLastTotal) {
   constexpr size_t kTiles = 258, kTile = 256;
   std::vector<double> data(kTiles * kTile), results(data.size());

@@ -74,7 +74,7 @@ TEST_F(DeviceMethod, ReducesSizesAroundBoundaries) {
   }
 }
 
-// Reduces along rows and along columns, many or few of them.
+// Reduces the rows or the columns of an array. The number of rows or columns is large or small.
 TEST_F(DeviceMethod, ReducesEitherAxis) {
   for (const bool columns : {false, true}) {
     for (const auto &[kept, fold] :

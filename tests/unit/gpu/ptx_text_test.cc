@@ -115,13 +115,14 @@ TEST_F(PtxExcerpt, AProbeIsTheHeadAndOneEntry) {
             std::string(kHead) + ".visible .entry guf_probe()\n{\n\tret;\n}\n");
 }
 
-// If two kernels of a module write one variable, they must share its memory, so they need the whole
-// module.
+// If two kernels of a module write to the same variable, they must share the memory of the
+// variable. An excerpt with one of the kernels would have its own variable, so both kernels need
+// the whole module.
 TEST_F(PtxExcerpt, AWriteToAVariableRequiresTheWholeModule) {
   const char *const variables[] = {
       ".global .u32 counter;", ".global .u32 counter = 1;", ".visible .global .u32 counter = 1;",
       ".extern .global .align 4 .u32 counter;", ".global .align 8 .u64 counter[] = {other, lone};",
-      // The name of a table that is known to be constant does not make this variable constant.
+      // The name of a constant table in an initializer does not make the variable itself constant.
       ".global .u32 __cudart_state;\n.global .u64 counter = __cudart_state;",
       ".visible .global .u32 __const_$_state = 1;\n.global .u64 counter = __const_$_state;"};
   for (const char *const variable : variables) {

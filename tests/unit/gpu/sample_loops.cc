@@ -14,8 +14,8 @@ using gufunc::gpu::test::SampleLoop;
 
 // ---- functions
 
-// Replaces every NaN with the same NaN. The compiler orders operands, so it is unspecified which
-// NaN a sum of several NaNs returns.
+// Replaces every NaN with one fixed NaN. The compiler may exchange operands, so it is unspecified
+// which NaN the sum of several NaNs is.
 template <class T>
 T settled(T x) {
   if constexpr (is_complex<T>::value) {

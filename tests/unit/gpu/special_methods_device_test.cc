@@ -264,7 +264,8 @@ TEST_F(DeviceForms, LaunchesStayBelowTwoToThe31) {
   }
 }
 
-// Each range of lanes begins after the previous range, at the address of its first lane.
+// Each range of lanes begins where the previous range ends, and its addresses are the addresses of
+// its first lane.
 TEST_F(DeviceForms, RangesOfLanesBeginAtTheirFirstLane) {
   LaneList lanes;
   lanes.add({5, 8, 1, 16, -1});

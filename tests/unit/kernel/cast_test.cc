@@ -92,8 +92,9 @@ TEST(Cast, ComplexDropsAndGainsTheImaginaryPart) {
 }
 
 TEST(Cast, F16FromF64RoundsOnce) {
-  // 1 + 2^-11 + 2^-40 is above a midpoint of float16. A conversion through f32 would lose the 2^-40
-  // and round the midpoint down to even.
+  // 1 + 2^-11 + 2^-40 is slightly above the midpoint between two float16 numbers, so it rounds up.
+  // A conversion through f32 would lose the term 2^-40, and then round the midpoint down to the
+  // even number.
   EXPECT_EQ(cast<guf::f16>(1.0 + 0x1p-11 + 0x1p-40).bits, 0x3c01);
   EXPECT_EQ(guf::to_f16(static_cast<float>(1.0 + 0x1p-11 + 0x1p-40)).bits, 0x3c00);
 }

@@ -23,7 +23,7 @@ c128 numpy_divide(c128 a, c128 b) {
   return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
 }
 
-// Expects equal bits, except that all NaNs are equal.
+// Expects equal bits, except that every NaN equals every other NaN.
 void expect_same(double found, double expected) {
   if (std::isnan(expected)) {
     EXPECT_TRUE(std::isnan(found));

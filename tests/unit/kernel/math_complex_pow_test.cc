@@ -59,7 +59,7 @@ double error_of(guf::complex<T> z, guf::complex<T> w) {
 
 struct Row {
   const char *name;
-  double z, w;    // bounds of the absolute values of the parts
+  double z, w;    // bounds of the absolute values of the real and imaginary parts
   bool whole;     // w is an integer
   double growth;  // bound of |Re(w log z)|
   double bar32, bar64;

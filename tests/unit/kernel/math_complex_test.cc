@@ -67,7 +67,8 @@ struct Row {
   guf::c64 (*narrow)(guf::c64);
   guf::c128 (*wide)(guf::c128);
   Wide (*oracle)(const Wide &);
-  double low, high;  // bounds of both parts; points are near the unit circle if they are equal
+  double low, high;  // bounds of the real and imaginary parts; if they are equal, points are near
+                     // the unit circle
   double bar;        // error bound in units of the last place of |f(z)|
 };
 void PrintTo(const Row &row, std::ostream *out) {

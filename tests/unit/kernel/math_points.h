@@ -54,8 +54,8 @@ std::vector<T> edges() {
     centres.push_back(static_cast<T>(n * 0.346573590279972654709L));
     centres.push_back(static_cast<T>(n * 0.25L));
   }
-  // Of all binary64 numbers, this one is nearest to a multiple of pi/2. The other constant is its
-  // counterpart for binary32.
+  // Of all binary64 numbers, the first constant is nearest to a multiple of pi/2. The second
+  // constant is the corresponding binary32 number.
   centres.push_back(static_cast<T>(sizeof(T) == 8 ? 0x1.6ac5b262ca1ffp+849 : 0x1.f9cbe2p+7));
   std::vector<T> all;
   for (const T centre : centres) {

@@ -16,14 +16,14 @@ struct Range {
   double low, high;
 };
 
-// A function of one or two arguments. If `second` is empty, it has one argument.
+// A function of one or two arguments. A function of one argument has an empty `second`.
 struct MathRow {
   const char *name;
   float (*f32)(float, float);
   double (*f64)(double, double);
   int (*oracle)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr);
   double bar32, bar64;
-  std::vector<Range> first;         // ranges of the first argument; random bits are tested, too
+  std::vector<Range> first;         // ranges of the first argument
   std::vector<Range> second;        // range of the second argument for each range of the first
   int divisor = 1;                  // divides the number of points if the oracle is slow
   double least = -__builtin_inf();  // points below this number are skipped

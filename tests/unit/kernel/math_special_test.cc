@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that special values, namely zeros, infinities, NaN, signs and exact results, equal the
-// results of the C library. Annexes F and G of the C standard define them.
+// Tests that the results of special values, namely zeros, infinities, NaN, signs and exact results,
+// equal the results of the C library. Annexes F and G of the C standard define these results.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/math.hpp>
 

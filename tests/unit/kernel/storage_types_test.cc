@@ -42,9 +42,9 @@ struct Format {
 constexpr Format kHalf{5, 10};
 constexpr Format kBrain{8, 7};
 
-// Calls check(x, bit pattern that x rounds to) for every finite number, for the midpoint above it,
-// and for the neighbours of this midpoint. The midpoint above the largest number is as far away as
-// the midpoint below it.
+// Calls check(x, bit pattern that x rounds to) for every finite number, for the midpoint between
+// the number and the next larger number, and for the neighbours of this midpoint. For the largest
+// number, the midpoint is half of the last step above the number.
 template <class Check>
 void for_midpoints(const Format &format, Check check) {
   for (uint32_t low = 0; low < format.infinity(); ++low) {

@@ -179,7 +179,8 @@ def within(letter, got, want, ulps):
 
 
 def same_value_complex(got, want):
-    """Returns where two results agree in the parts that are infinite or NaN in either result."""
+    """Returns where two complex results agree, comparing only parts that are infinite or NaN in
+    either result."""
 
     def alike(g, w):
         return (np.isnan(g) & np.isnan(w)) | (g == w) | (np.isfinite(g) & np.isfinite(w))
@@ -190,7 +191,8 @@ def same_value_complex(got, want):
 def check_elementwise(plugin, target, function, letters, loop, rng, n):
     name, nin, output = function.name.decode(), function.nin, letters[-1]
     inputs = [values_of(letter, rng, n) for letter in letters[:nin]]
-    if loop.kind == 2:  # loops that may fail are integer powers; use exponents that do not fail
+    if loop.kind == 2:  # loops of this kind are integer powers, which can fail; use exponents that
+                        # do not fail
         inputs[1] = np.abs(inputs[1] % 16).astype(inputs[1].dtype)
     want = expected(name, letters, inputs)
     free = unspecified(name, letters, inputs)

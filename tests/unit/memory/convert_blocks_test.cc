@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the launch blocks for the convert slot: few dimensions, the smallest stride first, correct
-// flags.
+// Tests the launch blocks that the core passes to the convert slot: they have few dimensions, the
+// dimension with the smallest stride is first, and the flags are correct.
 #include <gmock/gmock.h>
 
 #include <numeric>
@@ -79,7 +79,7 @@ TEST(ConvertBlocks, HaveTheFewestDimensions) {
   }
 }
 
-// A stride can be 2^62 bytes, and twice this stride overflows int64.
+// If two dimensions have strides of 2^62 bytes, the product of stride and extent overflows int64.
 TEST(ConvertBlocks, StepsWhoseProductOverflowsDoNotMerge) {
   static guf_launch_block seen;
   FakeDevice fake(true, "fake");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Provides a device that runs plain loops, whose memory the host can or cannot access. It counts
-// its calls.
+// Provides a device that runs plain loops and counts its calls. The host can or cannot access the
+// memory of the device.
 #ifndef GUFUNC_TESTS_UNIT_MEMORY_FAKE_DEVICE_H
 #define GUFUNC_TESTS_UNIT_MEMORY_FAKE_DEVICE_H
 

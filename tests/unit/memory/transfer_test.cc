@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests copies from and to a device whose memory the host cannot access: only contiguous bytes are
-// transferred, and each side converts its own strides.
+// Tests copies between the host and a device whose memory the host cannot access. Only contiguous
+// bytes are transferred, and each side converts between contiguous bytes and its own strides.
 #include "core/memory/transfer.h"
 
 #include <gmock/gmock.h>

@@ -71,8 +71,8 @@ TEST(AtCall, IndicesBroadcastAndRowsFollow) {
   EXPECT_THAT(grid, ElementsAre(1, 0, 2, 0, 0, 0));
 }
 
-// The index array selects 2^62 elements, too many for their offsets to fit into memory. No product
-// may overflow.
+// The index array selects 2^62 elements, so the list of their offsets would not fit into memory.
+// The computation of its size must not overflow.
 TEST(AtCall, IndicesThatBroadcastBeyondMemoryAreRefused) {
   std::vector<double> data(4, 1.0);
   const int64_t zero = 0;
@@ -116,7 +116,7 @@ TEST(AtCall, CastsInAndOutUnsafely) {
   const std::vector<int64_t> index = {0, 1, 1};
   At at("add", view(GUF_U8, data));
   at.index(view(GUF_I64, index));
-  at.args.operand = at.weak_int(300);  // converted to int64, because `at` has no weak scalars
+  at.args.operand = at.weak_int(300);  // `at` has no weak scalars, so the int is converted to int64
   ASSERT_EQ(at.run(), GUF_OK) << at.error.message;
   EXPECT_THAT(data, ElementsAre(44, 88));
 }

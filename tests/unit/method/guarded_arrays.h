@@ -24,8 +24,8 @@ inline bool is_empty(const Shape &shape) {
   return std::find(shape.begin(), shape.end(), 0) != shape.end();
 }
 
-// Limits the number of elements to 64: further axes of extent 2 get extent 1. A shape with an
-// extent of 0 is unchanged, so broadcasting must not replace this extent.
+// Limits the number of elements to 64 by changing extents of 2 to 1. A shape with an extent of 0
+// has no elements, and is returned unchanged.
 inline Shape bounded(Shape shape) {
   if (is_empty(shape)) return shape;
   int64_t count = 1;
@@ -36,8 +36,8 @@ inline Shape bounded(Shape shape) {
   return shape;
 }
 
-// Returns shapes of extents 0, 1 and 2 with at most 64 axes and 64 elements: all shapes of up to
-// `all` axes, and a random selection for every larger number of axes.
+// Returns shapes with extents 0, 1 and 2, at most 64 axes and at most 64 elements. Returns all
+// shapes of up to `all` axes, and a random selection for every larger number of axes.
 inline std::vector<Shape> shapes_of_small_extents(size_t all, int random, uint32_t seed) {
   std::vector<Shape> shapes = {{}};
   for (size_t first = 0; shapes[first].size() < all; ++first) {
@@ -52,8 +52,8 @@ inline std::vector<Shape> shapes_of_small_extents(size_t all, int random, uint32
     shapes.emplace_back(ndim, 0);
     shapes.emplace_back(ndim, 1);
     for (int k = 0; k < random; ++k) {
-      // An empty shape has at most 58 axes of extent 2, because the sizes of arrays may not
-      // overflow, even if an extent is 0.
+      // An empty shape has at most 58 axes of extent 2, because the library rejects an array if the
+      // product of its nonzero extents overflows.
       const bool empty = k % 4 != 3;
       Shape shape(ndim);
       const auto share = static_cast<uint32_t>(1 + k % 3);
@@ -125,7 +125,8 @@ class GuardedArray {
       : shape_(std::move(shape)), strides_(shape_.size()) {
     constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
     constexpr int64_t kWild[] = {0, 8, -8, 1, 24, int64_t{1} << 40, kLowest, -(kLowest + 1)};
-    // The last two strides are too large for an axis with an extent above 1.
+    // The last two strides are excluded for an axis with an extent above 1, because they are too
+    // large.
     constexpr size_t kBounded = std::size(kWild) - 2;
     const bool empty = is_empty(shape_);
     std::vector<size_t> order(shape_.size());
@@ -199,8 +200,8 @@ class GuardedArray {
   guf_operand operand_ = {};
 };
 
-// Returns the element of an array of shape `own` that is broadcast to element `number` of `shape`.
-// Both elements are numbered in C order.
+// Broadcasts an array of shape `own` to `shape`. Returns the element of the array that appears as
+// element `number` of the result. Both elements are numbered in C order.
 inline int64_t stretched(int64_t number, const Shape &shape, const Shape &own) {
   int64_t place = 0, step = 1;
   for (size_t axis = shape.size(); axis-- > 0;) {

@@ -38,7 +38,7 @@ uint32_t fp_flags_of_reduce(const char *ufunc, guf_dtype dtype, const std::vecto
 
 struct Row {
   const char *ufunc;
-  std::vector<double> last;  // last elements of a long reduction; all others are equal
+  std::vector<double> last;  // last elements of a long reduction
   double others;
   uint32_t fp_flags;
 };
@@ -87,8 +87,8 @@ TEST_P(MethodFpFlags, OfAccumulateAndReduceAt) {
   EXPECT_EQ(fp_flags, GetParam().fp_flags) << "reduceat";
 }
 
-// The rows have one tile, several tiles that run in parallel unless flags are checked, or more
-// elements than fit into a cache.
+// A row has one tile, several tiles that run in parallel unless floating-point flags are checked,
+// or more elements than fit into a cache.
 TEST(MethodFpFlagsOfRows, AccumulateWithFlagsReturnsTheSameBits) {
   for (const size_t length : {1, 100, 2000, 9000, 32768, 200000}) {
     std::vector<double> data(length, 1.1);

@@ -126,8 +126,7 @@ TEST(MethodGeometry, RefusesMoreFoldsThanABlockHolds) {
   EXPECT_EQ(sample.geometry.block.output, output);
 }
 
-// Explanations use this code for arrays without elements, too, and the strides of such arrays are
-// arbitrary.
+// guf_explain also uses this code for arrays without elements, whose strides are arbitrary.
 TEST(MethodGeometry, StridesWithOverflowingProductsDoNotMerge) {
   Sample sample(GUF_F64, 0);
   sample.geometry.keep({2, int64_t{1} << 62, 0, 0});

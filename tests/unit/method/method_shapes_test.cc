@@ -133,7 +133,7 @@ void check_outer(guf_ufunc ufunc, const Shape &first, const Shape &second, std::
   GuardedArray<int64_t> a(GUF_I64, first, bits), b(GUF_I64, second, bits);
   guf_error error = fresh_error();
   if (both.size() > GUF_MAX_NDIM || (!is_empty(both) && count_of(both) > 512)) return;
-  // The size of the result may not overflow, even if an extent is 0.
+  // The library rejects a result if the product of its nonzero extents overflows.
   if (std::count(both.begin(), both.end(), 2) > 59) return;
   GuardedArray<int64_t> output(GUF_I64, both, bits);
   a.fill([](int64_t n) { return n; });
@@ -328,8 +328,8 @@ TEST_F(MethodShapes, CallsWithSeparateOutputs) {
   guf_ufunc_release(swapping, nullptr);
 }
 
-// With keepdims, 30 outputs have 31 kept dimensions each. The error message must have room for more
-// dimensions than one array can have.
+// With keepdims, each of the 30 outputs has 31 kept dimensions. The text of the error must be built
+// for more dimensions than one array can have.
 TEST_F(MethodShapes, ARefusalNamesAnyNumberOfKeptDimensions) {
   const guf_loop_numpy nothing = [](char **, const int64_t *, const int64_t *, void *) {};
   std::string side = "(";
@@ -356,7 +356,7 @@ TEST_F(MethodShapes, ARefusalNamesAnyNumberOfKeptDimensions) {
   for (int k = 1; k < 33; ++k) expected += ",1";
   expected += ")->(2,1";
   for (int k = 2; k < 63; ++k) expected += ",newaxis";
-  // The list of shapes is cut, and then the message.
+  // The list of shapes is truncated, and then the message is truncated.
   constexpr const char *kCut = "; ar";
   expected.resize(sizeof call.error.message - 1 - std::strlen(kCut));
   EXPECT_EQ(call.error.message, expected + kCut);

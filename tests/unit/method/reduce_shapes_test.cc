@@ -37,8 +37,8 @@ Plan plan_reduction(const Shape &shape, int which, std::mt19937 &bits) {
       fold(axis);
   }
   if (which == 3 && !shape.empty()) fold(bits() % shape.size());
-  // An extent of 0 may be among the reduced axes, so that the result would have too many elements.
-  // Further axes of extent 2 are then reduced.
+  // If a reduced axis has extent 0, the input is empty, but the result could have more than 64
+  // elements. In this case, further axes of extent 2 are reduced.
   const auto is_folded = [&](size_t axis) { return (plan.folded >> axis & 1U) != 0; };
   int64_t count = 1;
   for (size_t axis = 0; which != 3 && axis < shape.size(); ++axis)

@@ -80,7 +80,8 @@ TEST(ReduceTypes, AnOutputTakesPartAndWidensNothing) {
   EXPECT_EQ(real, 200.0F);
 }
 
-// Like NumPy, reduce uses the dtype of a bool output as the dtype of the first operand.
+// Like NumPy, reduce uses the dtype of a bool output as the dtype of the first operand, and the
+// error message contains this dtype.
 TEST(ReduceTypes, ComparisonsReportTheEffectOfABoolOutput) {
   const std::vector<int16_t> data = {1, 2};
   bool truth = false;
@@ -141,8 +142,8 @@ guf_dtype dtype_of(const char *name) {
   return dtype;
 }
 
-// A scalar initial value keeps its unit if a cast would lose information. A one-element array does
-// not.
+// If same_kind does not allow the cast of a scalar initial value to the unit of the reduction, the
+// call fails. An initial value that is an array of one element is cast without this check.
 TEST(ReduceTypes, InitialTimesLoseNothing) {
   struct Initial {
     const char *type, *scalar;

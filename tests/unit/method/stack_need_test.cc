@@ -35,8 +35,8 @@ class SmallStack {
   SmallStack &operator=(const SmallStack &) = delete;
   ~SmallStack() { munmap(stack_, kGuard + kStack); }
 
-  // Runs `body` on a small stack. Returns the number of stack bytes that were written, including
-  // the bytes that starting the thread needs.
+  // Runs `body` on a thread with a small stack. Returns the number of stack bytes that were
+  // written, including the bytes that the start of the thread needs.
   size_t run(const std::function<void()> &body) {
     std::memset(stack_ + kGuard, kPaint, kStack);
     pthread_attr_t attributes;
@@ -84,7 +84,8 @@ class StackNeed : public testing::Test {
   SmallStack stack_;
 };
 
-// Returns the longest list of dimensions, with few extents above 1.
+// Returns a shape with the largest possible number of dimensions, of which few have an extent above
+// 1.
 std::vector<int64_t> long_shape() {
   std::vector<int64_t> shape(GUF_MAX_NDIM, 1);
   for (size_t axis = 0; axis < shape.size(); axis += 6) shape[axis] = 2;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests reductions with user-defined accumulators. Every layout, mask and number of threads uses
-// the same tree of base blocks of 128 elements in C order. Also tests results and errors.
+// Tests reductions with user-defined accumulators. For every layout, mask and number of threads,
+// the reduction uses the same tree of base blocks, each of 128 elements in C order. Also tests
+// results and errors.
 #include <algorithm>
 #include <random>
 
@@ -65,8 +66,8 @@ Sample random_sample(std::mt19937 &random) {
   return sample;
 }
 
-// Combines base blocks as a tree. The left part has the largest power of two of base blocks for
-// which the right part is not empty.
+// Combines base blocks as a tree. The number of base blocks in the left part is the largest power
+// of two that leaves at least one base block for the right part.
 Trace tree(const std::vector<Trace> &leaves, size_t first, size_t end) {
   if (end - first == 1) return leaves[first];
   size_t left = 1;
@@ -215,7 +216,7 @@ TEST(StateReduce, MoreElementsThanCountAreRefused) {
   EXPECT_EQ(reduce.run(), GUF_E_SHAPE) << reduce.error.message;
 }
 
-// ---- functions for parts of a reduction that match each other, or do not
+// ---- Functions for parts of a reduction that fit each other, or do not fit each other.
 
 void take_first(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i)
@@ -226,7 +227,8 @@ void take_left(char **args, const int64_t *dims, const int64_t *steps, void *) {
     store_value(args[2] + i * steps[2], load_value<double>(args[0] + i * steps[0]));
 }
 
-// Two axes follow the kept axes: the number of the base block, and the elements of the base block.
+// The arrays that the base block function receives have two more axes after the kept axes: the
+// number of the base block, and the index of the element within the base block.
 TEST(StateReduce, KeepsAtMostTwoAxesLessThanTheLimit) {
   const int32_t one = 1;
   StateReduce reduce(trace(), {GUF_I32, &one, std::vector<int64_t>(64, 1), {}, 0}, 2);

@@ -28,7 +28,7 @@ TEST_P(StreamKeepReduction, OperandsAndTheMask) {
 }
 INSTANTIATE_TEST_SUITE_P(Overlapping, StreamKeepReduction, testing::Bool());
 
-// A block has fewer axes than this call, so the input and the mask are copied.
+// This call has more axes than a launch block supports, so the input and the mask are copied first.
 TEST_F(StreamKeep, GatheredOperandsStayAlive) {
   block();
   constexpr int kNdim = 11;
@@ -89,7 +89,7 @@ TEST_F(StreamKeep, OperandsOfReduceat) {
                        &sums = integers(kMany / 2);
   std::vector<int64_t> expected;
   for (int64_t &index : indices) {
-    expected.push_back(4 * index + 1);  // two elements, as one needs no addition
+    expected.push_back(4 * index + 1);  // a segment of two elements, which needs an addition
     index *= 2;
   }
   Accumulate reduceat(gated_add(), {});

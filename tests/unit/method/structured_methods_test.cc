@@ -173,7 +173,7 @@ TEST_F(StructuredMethods, QueuedReductionsKeepTheirInitialValue) {
   guf_stream stream = nullptr;
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &device, nullptr), GUF_OK);
   ASSERT_EQ(guf_stream_create(device, 0, &stream, nullptr), GUF_OK);
-  const std::vector<Sample> data = samples(1 << 17);  // too many for the caller's thread
+  const std::vector<Sample> data = samples(1 << 17);  // too large for the caller's thread
   Sample first = {kMark, 0, {1000, 0, 0}}, result = {};
   Reduce reduce(tree_, view_of(data));
   reduce.into(one(result));

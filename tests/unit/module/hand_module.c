@@ -8,8 +8,8 @@
 #ifndef HAND_ANSWER
 #define HAND_ANSWER 1
 #endif
-/* The flags are in memory that becomes private to the process when it is relocated. Later changes
- * of the file do not affect them. */
+/* The table with these flags contains pointers, so the dynamic linker relocates it and its page
+ * becomes private to the process. Later changes of the file do not affect the flags. */
 #define HAND_FLAGS (HAND_ANSWER == 2 ? GUF_FUNCTION_COMMUTATIVE : 0)
 #ifndef HAND_NAME
 #define HAND_NAME "hand"

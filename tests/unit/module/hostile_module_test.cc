@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Corrupts a real module from gufcc: truncates it at every byte, and changes every byte in two
-// ways. Each variant must either be rejected with a documented error, or behave as the original
-// because the loader does not use the changed byte.
+// Corrupts a real module from gufcc. One test truncates the module at every byte, and other tests
+// change every byte in two ways. Each variant must either be rejected with a documented error, or
+// behave as the original, because the loader does not use the changed byte.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -103,7 +103,7 @@ void HostileModule::change_every_byte(uint32_t flags) {
       const char changed = static_cast<char>(bytes_[at] ^ flip);
       ASSERT_EQ(pwrite(descriptor_, &changed, 1, static_cast<off_t>(at)), 1);
       const bool refused = refuses(flags);
-      // Only the fields of section headers that determine the end of the file have an effect.
+      // Section headers are ignored, except for the fields that determine the end of the file.
       if (is_section_field(at) || is_section_header(at)) continue;
       EXPECT_EQ(refused, is_loaded(at)) << "byte " << at << " ^ " << flip;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * A small module whose validation could take long, because its rows share texts and loops.
- * MANY_<KIND> selects the rows. The test signs the file. */
+ * A small module whose validation could take long, because the rows of its tables share texts and
+ * loops. The macro MANY_<KIND> selects the kind of row. The test signs the file. */
 #include <gufunc/module_table.h>
 
 #define TEXT_16 "abcdefghijklmnop"

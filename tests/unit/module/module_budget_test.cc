@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens untrusted files as data within 256 MiB of address space and one second of processor time.
-// Every word of a module's headers and tables is set to extreme values. The digest is computed
-// again, so that the code after the digest check runs.
+// The test sets every word of a module's headers and tables to extreme values, and computes the
+// digest again, so that the code after the digest check runs.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -76,7 +76,7 @@ class Budget {
   int accepted() const { return accepted_; }
 
  private:
-  // Reads everything that an accepted table refers to, all of which must be readable memory.
+  // Reads everything that an accepted table refers to. All of this memory must be readable.
   static void read_everything(const guf_module_v1 &table) {
     size_t sum = std::strlen(table.name);
     for (uint32_t i = 0; i < table.nfunctions; ++i) {
@@ -117,7 +117,7 @@ bool holds_within_limits(Body body) {
   return waitpid(child, &status, 0) == child && status == 0;
 }
 
-// Computes the digest again, unless the bytes are no longer an ELF file.
+// Returns the bytes with a recomputed digest, or unchanged bytes if they are no longer an ELF file.
 std::vector<char> sign_if_possible(std::vector<char> bytes) {
   base::ElfFile elf;
   ModuleNote note;
@@ -130,8 +130,8 @@ std::vector<char> sign_if_possible(std::vector<char> bytes) {
   return bytes;
 }
 
-// Returns the offsets of all words in headers, in program headers, and in every segment except
-// code: symbols, hashes, relocations and tables.
+// Returns the offsets of all words in the ELF header, in the program headers, and in every segment
+// except code. These words include symbols, hashes, relocations and tables.
 std::vector<size_t> words_to_change(const std::vector<char> &bytes) {
   Elf64_Ehdr header;
   std::memcpy(&header, bytes.data(), sizeof header);

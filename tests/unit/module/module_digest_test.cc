@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that the digest ignores what strip rewrites, and covers every loaded byte.
+// Tests that the digest ignores the parts of a file that strip rewrites, and covers every loaded
+// byte.
 #include "core/module/module_digest.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests modules that are opened from files: which modules run, old and new versions of a file side
-// by side, and the end of a mapping.
+// Tests modules that are opened from files: which modules run, whether an old and a new version of
+// a file can be open at the same time, and when a mapping ends.
 #include <elf.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -112,7 +112,8 @@ TEST_F(OpenModule, AFileOverwrittenInPlaceLeavesTheLoadedOneAlone) {
   EXPECT_EQ(after->table().functions[0].flags, uint32_t{GUF_FUNCTION_COMMUTATIVE});
 }
 
-// If the file were mapped directly, an access beyond its new end would end the process.
+// If the loader mapped the file directly, an access beyond the file's new end would end the
+// process.
 TEST_F(OpenModule, AFileCutOffAfterwardsLeavesTheLoadedOneAlone) {
   const std::string path = temporary("cut_off.so");
   for (const uint32_t flags : {0U, uint32_t{GUF_MODULE_DATA_ONLY}}) {
@@ -161,8 +162,8 @@ TEST_F(OpenModule, ASmallFileSizeLimitIsAnErrorNotASignal) {
   EXPECT_THAT(error_.message, HasSubstr("cannot make a sealed copy of " + path));
 }
 
-// Changes program headers so that they request too much memory, or addresses that the loader would
-// overwrite.
+// A change of program headers, after which they request too much memory, or addresses that the
+// loader would overwrite.
 struct Claim {
   const char *name;
   void (*spoil)(std::vector<Elf64_Phdr> &loads);
@@ -221,7 +222,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, OpenModuleClaims, ::testing::ValuesIn(kClaims),
                          [](const auto &row) { return std::string(row.param.name); });
 
 TEST_F(OpenModule, ManyFilesThroughOneDescriptorNumber) {
-  // The dynamic loader identifies libraries by name, and both libraries have the same name
+  // The dynamic loader identifies libraries by name. Both files are opened under the same name
   // /proc/self/fd/N.
   const std::string first = temporary("first.so"), second = temporary("second.so");
   replace_file(first, hand("one"));

@@ -17,7 +17,7 @@ TEST(ChoiceCache, FindsAddedChoices) {
   EXPECT_FALSE(cache.find(5, &value));
   cache.add(5, 50);
   cache.add(6, 60);
-  cache.add(5, 51);  // has no effect: the first value of a key is kept
+  cache.add(5, 51);  // has no effect, because the cache keeps the first value of a key
   ASSERT_TRUE(cache.find(5, &value));
   EXPECT_EQ(value, 50U);
   ASSERT_TRUE(cache.find(6, &value));

@@ -54,9 +54,9 @@ std::string unescape(std::string text) {
   return text;
 }
 
-// Returns whether the error is about the separator between two arguments. NumPy passes the number
-// of arguments to its parser, so NumPy may reject a comma where this parser rejects the text after
-// the comma.
+// Returns whether the error is about the separator between two arguments. NumPy's parser knows the
+// number of arguments, so NumPy may reject a comma where this parser accepts the comma and rejects
+// the text after it.
 bool is_about_arguments(const std::string &refusal) {
   for (const char *what :
        {"E expect ',' at", "E expect '->' at", "E expect '(' at", "E incomplete signature"}) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests what the signature parser adds to NumPy's: |1, roles, limits, and the exact error messages.
+// Tests features of the signature parser that NumPy's parser lacks: `|1`, roles, limits, and exact
+// error messages.
 #include "core/op/signature.h"
 
 #include <gtest/gtest.h>

@@ -85,8 +85,8 @@ TEST(ExplainCall, TouchesNoElement) {
   EXPECT_THAT(text_of(matmul), HasSubstr("core sizes (300000,3,300000)"));
 }
 
-// The backend describes the block that the call would launch. The core adds nothing to the
-// description.
+// The backend describes the block that the call would launch. The core copies this description
+// unchanged.
 TEST(ExplainCall, IncludesTheBackendsDescription) {
   const std::vector<float> x(200 * 300), y(200 * 300);
   Call small("add"), across("add"), requested("add"), shifted("add"), none("add");
@@ -111,8 +111,9 @@ TEST(ExplainCall, IncludesTheBackendsDescription) {
   EXPECT_THAT(text_of(none), testing::EndsWith("\nno items: nothing is launched\n"));
 }
 
-// Outputs of 64 MiB and more are written with non-temporal stores, unless an input is the same
-// memory. An input that overlaps the output is staged, so the launch reads other memory.
+// Outputs of 64 MiB and more are written with non-temporal stores, unless an input has the same
+// address. If an input overlaps the output at another address, the input is staged, so the launch
+// reads other memory.
 TEST(ExplainCall, ReportsNonTemporalStores) {
   constexpr int64_t kItems = 20 << 20;
   const auto *const nowhere = reinterpret_cast<const void *>(uintptr_t{1} << 30);

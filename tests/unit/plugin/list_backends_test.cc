@@ -164,8 +164,9 @@ TEST_F(ListBackends, WorldWritableFilesAreUntrusted) {
   EXPECT_THAT(list_[0]->listed.reason, HasSubstr("directory"));
 }
 
-// With a umask of 002, every user often has a private group. Group write permission is therefore
-// accepted for the user's own group only.
+// With a umask of 002, files are writable by their group, which is often the private group of one
+// user. Group write permission is therefore accepted, but only for the effective group of the
+// process and the group of the library file, and never in a privileged process.
 TEST_F(ListBackends, OnlyOurOwnGroupsMayWrite) {
   const fs::path file = plugin("a/b/c", "one");
   rules_.sources.path = folder("a/b/c");
@@ -203,8 +204,8 @@ TEST_F(ListBackends, DirectoriesAboveOfStrangersAreUntrusted) {
       EXPECT_THAT(names(), ElementsAre("one!")) << place;
       EXPECT_THAT(list_[0]->listed.reason, HasSubstr("its owner is user 4711"));
     }
-    // The owner has no id in this user namespace, as with directories above the mounts of a
-    // container.
+    // User 65534 is the owner that the kernel reports for a user without an id in this user
+    // namespace. Directories above the mounts of a container often have such an owner.
     ASSERT_EQ(chown((root_ / place).c_str(), 65534, 0), 0);
     EXPECT_THAT(names(), ElementsAre("one")) << place;
     rules_.trust.privileged = true;

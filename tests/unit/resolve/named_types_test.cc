@@ -98,7 +98,7 @@ TEST(NamedTypes, CompareWithIntsByTheTypeNamed) {
   // array.
   TypedCall cast("less", "b1");
   EXPECT_EQ(cast.signature("B__").weak_int(1, -1).choose(), GUF_E_CASTING);
-  // Every uint8 is greater than -1, whatever the values of the array were before the cast.
+  // Every uint8 is greater than -1, so the values of the array before the cast do not matter.
   TypedCall below("less", "b1", GUF_CASTING_UNSAFE);
   ASSERT_EQ(below.signature("B__").weak_int(1, -1).choose(), GUF_OK);
   EXPECT_EQ(below.loop(), "dd?");
@@ -117,12 +117,12 @@ TEST(NamedTypes, OfLogicalFunctions) {
   EXPECT_EQ(loop("BB", "??_", GUF_CASTING_SAFE), "???");
   EXPECT_EQ(loop("dd", "?__", GUF_CASTING_SAFE), "???");
   EXPECT_EQ(loop("ID", "_?_", GUF_CASTING_NO), "???");
-  EXPECT_EQ(loop("HH", "Q__", GUF_CASTING_SAFE), "QQ?");  // chosen as in any other function
+  EXPECT_EQ(loop("HH", "Q__", GUF_CASTING_SAFE), "QQ?");  // chosen as for any other function
   EXPECT_EQ(loop("qi", "_D_", GUF_CASTING_SAFE), "DD?");
 }
 
-// signature= may leave the input unspecified only if it specifies the dtypes of all outputs, not of
-// one output out of two.
+// signature= may leave the dtype of the input unspecified only if it specifies the dtypes of all
+// outputs. Here it specifies only one of two outputs.
 TEST(NamedTypes, OfTwoOutputsMustBothBeNamed) {
   const auto ufunc = base::Ref<op::Ufunc>::adopt(new op::Ufunc);
   ufunc->name = ufunc->full_name = "both_parts";

@@ -154,8 +154,8 @@ TEST(Refusals, OfIntegersOutOfBounds) {
     expect_refusal(TypedCall("add", "I1").huge_int(1, UINT64_MAX, sign), GUF_E_OVERFLOW,
                    "Python int too large to convert to C long", 1);
   }
-  // A comparison whose result needs no cast still requires native byte order for the loop that was
-  // found first.
+  // A comparison whose result does not depend on the array needs no cast, but under casting='no'
+  // the array must still have native byte order.
   expect_refusal(TypedCall("less", "I1", GUF_CASTING_NO).swapped(0).huge_int(1, 1ULL << 63, 0),
                  GUF_E_CASTING,
                  "Cannot cast ufunc 'less' input 0 from dtype('>u4') to dtype('uint32') with "

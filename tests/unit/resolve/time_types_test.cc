@@ -73,7 +73,7 @@ TEST(TimeTypes, AreNumPys) {
     if (row.at(3)[0] != 'x') {
       ASSERT_EQ(status, GUF_OK) << line << ": " << call.error().message;
       EXPECT_EQ(types_of(call, names.size() + 1), row[3]) << line;
-      // The second call reads the cache.
+      // The second call reads its choice from the cache.
       TypedCall again(row[0], letters_of(names), casting_of(row[1]));
       put_operands(names, &again);
       if (row.size() > 4) again.signature(row[4]);
@@ -127,8 +127,8 @@ TEST(TimeTypes, IntsCountSteps) {
   EXPECT_EQ(huge.choose(), GUF_E_OVERFLOW);
 }
 
-// Promotion treats a Python int as an int64, so its value must fit into int64. Other scalars stay
-// Python scalars.
+// Promotion treats a Python int as an int64, so its value must fit into int64. Promotion treats
+// other Python scalars as weak, and the error message names their Python class.
 TEST(TimeTypes, AreReportedWithoutACommonType) {
   TypedCall real("minimum", "q.");
   put_operands({"M8[s]", "float"}, &real);

@@ -75,8 +75,8 @@ TEST(WeakScalars, UnsafeCallsConvert) {
   EXPECT_EQ(test.choice().cast_mask, 1U);
 }
 
-// If the int in "array < int" does not fit the dtype of the array, the chosen loop still compares
-// exactly: in a wider integer dtype, or with an infinity.
+// If the int in "array < int" does not fit the dtype of the array, the comparison is still exact:
+// it uses an integer loop that can represent both operands, or compares with an infinity.
 TEST(WeakScalars, CompareExactly) {
   TypedCall small("less", "B1_");
   small.weak_int(1, 300);

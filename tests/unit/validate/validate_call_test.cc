@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests every error of arguments and operands that is found before type resolution, and similar
-// valid calls.
+// Tests every error of arguments and operands that is detected before type resolution. Also tests
+// valid calls that are similar to the invalid calls.
 #include "core/validate/validate_call.h"
 
 #include <gmock/gmock.h>
@@ -278,7 +278,8 @@ TEST_P(Operands, AreChecked) {
 INSTANTIATE_TEST_SUITE_P(Rows, Operands, testing::ValuesIn(kOperandRows),
                          [](const auto &row) { return std::string(row.param.name); });
 
-// With a separate output, an inout operand is only read.
+// If an inout operand has a separate output, the call only reads the operand, so the operand may be
+// read-only.
 TEST(ValidateCall, SeparateOutputsAreWritten) {
   const sample::Operand plain{{3}, {}};
   sample::Call call("sort", "", "", 1, {plain, plain});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests every tensor that a call rejects, and similar valid tensors. Sizes and addresses reach up
-// to the last byte.
+// Tests every kind of tensor that a call rejects, and similar valid tensors. Some sizes and
+// addresses are at the limits of the address space.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adds the renaming macros of HIP 6 and 7 to HIP's header, for hip_api_check.cc. The declarations
-// of the included header get the names that ROCm 6 declares.
+// Adds the renaming macros of HIP 6 and 7 to HIP's header, for hip_api_check.cc. With these macros,
+// the included header declares the names that ROCm 6 declares.
 #ifndef GUFUNC_TESTS_GPU_HIP_RENAMED_H
 #define GUFUNC_TESTS_GPU_HIP_RENAMED_H
 
