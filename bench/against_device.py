@@ -124,7 +124,7 @@ class Driver:
     @staticmethod
     def check(code):
         if code:
-            raise OSError(f'the driver gives {code}')
+            raise OSError(f'the driver returned {code}')
 
     def call(self, name, nin, shared):
         facts = [one.__cuda_array_interface__ for one in shared]

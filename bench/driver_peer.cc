@@ -105,7 +105,7 @@ void DriverPeer::load_image(const std::string &path) {
     check("finding the empty kernel", function(&kernel_, loaded, kernel.symbol));
     return;
   }
-  throw Failure{path + " has no image for this device, the driver's last word is " +
+  throw Failure{path + " has no image for this device, the driver's last error is " +
                 std::to_string(refused)};
 }
 

@@ -35,9 +35,9 @@ READS_VARIABLES = ("core/", "abi/src/", "backends/", "tools/gufunc/", "tools/guf
 def snippets(root, path, text):
     for name, block in SNIPPET.findall(text):
         if not (root / name).is_file():
-            yield f"{path}: takes a snippet from {name}, which does not exist"
+            yield f"{path}: contains a snippet from {name}, which does not exist"
         elif block not in (root / name).read_text():
-            yield f"{path}: its snippet from {name} is not what that file says"
+            yield f"{path}: its snippet from {name} differs from that file"
 
 
 def links(root, path, text):

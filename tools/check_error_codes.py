@@ -36,7 +36,7 @@ def main():
             expected.update(expected_in((root / path).read_text()))
     texts = (root / "abi/src/status.cc").read_text()
     findings = [f"{code}: no test expects it" for code in codes if code not in expected]
-    findings += [f"{code}: guf_status_text does not know it" for code in codes if code not in texts]
+    findings += [f"{code}: guf_status_text lacks it" for code in codes if code not in texts]
     tree.finish("error codes", findings, len(codes))
 
 

@@ -48,7 +48,7 @@ class Parts:
             # A command that exceeds its time counts as hanging, except on slow devices.
             cut = slow or self.options.slow or limit < seconds
             report.row(part, name, 'cut' if cut else 'FAILED',
-                       f'cut after {done.seconds:.0f} s; it came to: {done.last() or "nothing"}')
+                       f'cut after {done.seconds:.0f} s; last output: {done.last() or "nothing"}')
         else:
             report.row(part, name, 'FAILED' if done.code else 'passed', done.last(expected))
         if done.code:
@@ -110,7 +110,7 @@ class Parts:
     def device_tests(self):
         backend, index = self.options.device.split(':')
         if index != '0':
-            self.report.row('device_tests', 'all', 'skipped', 'they are of the first device')
+            self.report.row('device_tests', 'all', 'skipped', 'these tests use the first device')
             return
         for name in DEVICE_TESTS:
             self.program('device_tests', name, [f'--gtest_filter=On/*/{backend}'],
@@ -135,10 +135,10 @@ class Parts:
             done = run([path, *arguments, self.options.device], limit, {})
             expected = (self.root / 'examples' / folder / f'{name}.out').read_text()
             if done.code == 0 and done.output == expected:
-                self.report.row('examples', name, 'passed', 'prints what its .out file says')
+                self.report.row('examples', name, 'passed', 'prints the content of its .out file')
                 continue
             why = (f'cut after {done.seconds:.0f} s' if done.code is None
-                   else 'prints something else' if done.code == 0 else f'exit {done.code}')
+                   else 'prints other text' if done.code == 0 else f'exit {done.code}')
             cut = done.code is None and self.options.slow
             self.report.row('examples', name, 'cut' if cut else 'FAILED', why)
             print((done.output + done.errors)[-2000:], flush=True)

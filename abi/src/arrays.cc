@@ -75,7 +75,7 @@ guf_status guf_array_wrap(const guf_tensor *tensor, guf_release_fn release, void
     base::Ref<Array> made;
     GUF_TRY(memory::wrap(*tensor, device, release, user, flags, &made, error));
     *out_array = capi::publish<guf_array>(made);
-    memory::owe_release(*made);
+    memory::arm_release(*made);
     return GUF_OK;
   });
 }

@@ -40,7 +40,7 @@ guf_status guf_context_retain(guf_context context, guf_error *error) {
 
 guf_status guf_context_release(guf_context context, guf_error *error) {
   const guf_status status = capi::release(context, base::Kind::kContext, "context", error);
-  trace::hurry();
+  trace::flush();
   return status;
 }
 

@@ -107,7 +107,7 @@ func TestTensorsAreTakenOnFailure(t *testing.T) {
 	})
 }
 
-func TestCollectorGivesTensorsBack(t *testing.T) {
+func TestCollectorReleasesTensors(t *testing.T) {
 	onEach(t, func(d gufunc.Device, memory *gufunc.Array[float64], from tensors.Tensor,
 		options *gufunc.DLPackOptions) {
 		p := tensors.New(from, 1)
@@ -119,7 +119,7 @@ func TestCollectorGivesTensorsBack(t *testing.T) {
 				return
 			}
 		}
-		t.Fatal("the tensor is never given back")
+		t.Fatal("the tensor is never deleted")
 	})
 }
 

@@ -85,7 +85,7 @@ func TestCallAllocatesAndKeepsTypes(t *testing.T) {
 	wantStatus(t, err, gufunc.ErrDType)
 }
 
-func TestErrorsSayWhatAndWhere(t *testing.T) {
+func TestErrorsNameReasonAndOperand(t *testing.T) {
 	a := must(gufunc.Of([]float64{1, 2, 3}))(t)
 	b := must(gufunc.Of([]float64{1, 2}))(t)
 	_, err := gufunc.MustFind("add").Call(nil, a, b)

@@ -56,7 +56,7 @@ func flat(t *testing.T, cycle func()) {
 	}
 	t.Logf("%.1f MiB more after %d cycles", grown, cycles)
 	if grown > 24 {
-		t.Fatal("memory is not given back")
+		t.Fatal("memory is not freed")
 	}
 }
 

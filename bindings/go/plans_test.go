@@ -20,7 +20,7 @@ func bytesOf(t *testing.T, m gufunc.Memory) *gufunc.AnyArray {
 }
 
 // Operands whose layout differs from the plan's are rejected, and nothing is written.
-func TestPlansRefuseWhatLiesOtherwise(t *testing.T) {
+func TestPlansRefuseOtherLayouts(t *testing.T) {
 	float64s := func(shape ...int) gufunc.Memory {
 		return gufunc.Memory{DType: gufunc.Float64, Shape: shape}
 	}
@@ -111,7 +111,7 @@ func TestPlansLookAtWhatIsWritten(t *testing.T) {
 }
 
 // A plan of one device cannot be launched on memory of another device.
-func TestPlansLookAtTheDevice(t *testing.T) {
+func TestPlansCheckTheDevice(t *testing.T) {
 	plain := must(gufunc.Alloc[float64](gufunc.Device{}, 16))(t)
 	negative := gufunc.MustFind("negative")
 	for _, d := range devices(t) {

@@ -48,7 +48,7 @@ const (
 	Fast        FunctionFlags = cGUF_FUNCTION_FAST       // compiled with contraction (fma)
 	Underflows  FunctionFlags = cGUF_FUNCTION_UNDERFLOWS // a tiny result is a rounded result
 	Divides     FunctionFlags = cGUF_FUNCTION_DIVIDES    // the last input is a divisor
-	TakesNone   FunctionFlags = cGUF_FUNCTION_TAKES_NONE // an accumulator that accepts n = 0
+	AcceptsEmpty   FunctionFlags = cGUF_FUNCTION_TAKES_NONE // an accumulator that accepts n = 0
 )
 
 // UfuncInfo describes a [Ufunc].

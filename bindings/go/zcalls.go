@@ -328,13 +328,13 @@ const (
 )
 
 const (
-	cGUF_FUNCTION_INPLACE_SAFE = 1
-	cGUF_FUNCTION_COMMUTATIVE  = 2
-	cGUF_FUNCTION_ASSOCIATIVE  = 4
-	cGUF_FUNCTION_FAST         = 8
-	cGUF_FUNCTION_UNDERFLOWS   = 16
-	cGUF_FUNCTION_DIVIDES      = 32
-	cGUF_FUNCTION_TAKES_NONE   = 64
+	cGUF_FUNCTION_INPLACE_SAFE  = 1
+	cGUF_FUNCTION_COMMUTATIVE   = 2
+	cGUF_FUNCTION_ASSOCIATIVE   = 4
+	cGUF_FUNCTION_FAST          = 8
+	cGUF_FUNCTION_UNDERFLOWS    = 16
+	cGUF_FUNCTION_DIVIDES       = 32
+	cGUF_FUNCTION_ACCEPTS_EMPTY = 64
 )
 
 const (
@@ -468,7 +468,7 @@ func cVersionString() *C.char {
 	return C.zguf_version_string()
 }
 
-// cContextCreate: gives a reference: out_context
+// cContextCreate: returns a reference: out_context
 func cContextCreate(flags C.uint32_t, outContext *C.guf_context) error {
 	return failure(C.zguf_context_create(flags, outContext))
 }
@@ -540,12 +540,12 @@ func cDeviceRelease(device C.guf_device) error {
 	return failure(C.zguf_device_release(device))
 }
 
-// cStreamCreate: blocking; gives a reference: out_stream
+// cStreamCreate: blocking; returns a reference: out_stream
 func cStreamCreate(device C.guf_device, flags C.uint32_t, outStream *C.guf_stream) error {
 	return failure(C.zguf_stream_create(device, flags, outStream))
 }
 
-// cStreamAdopt: gives a reference: out_stream
+// cStreamAdopt: returns a reference: out_stream
 func cStreamAdopt(device C.guf_device, native C.uint64_t, flags C.uint32_t, outStream *C.guf_stream) error {
 	return failure(C.zguf_stream_adopt(device, native, flags, outStream))
 }
@@ -578,7 +578,7 @@ func cStreamWaitEvent(stream C.guf_stream, event C.guf_event) error {
 	return failure(C.zguf_stream_wait_event(stream, event))
 }
 
-// cEventCreate: blocking; gives a reference: out_event
+// cEventCreate: blocking; returns a reference: out_event
 func cEventCreate(device C.guf_device, flags C.uint32_t, outEvent *C.guf_event) error {
 	return failure(C.zguf_event_create(device, flags, outEvent))
 }
@@ -638,12 +638,12 @@ func cDtypeRegister(name *C.char, itemsize C.uint32_t, alignment C.uint32_t, out
 	return failure(C.zguf_dtype_register(name, itemsize, alignment, outDtype))
 }
 
-// cArrayAlloc: blocking; gives a reference: out_array; arrays: shape[ndim] strides[ndim]
+// cArrayAlloc: blocking; returns a reference: out_array; arrays: shape[ndim] strides[ndim]
 func cArrayAlloc(device C.guf_device, dtype C.guf_dtype, ndim C.int32_t, shape *C.int64_t, strides *C.int64_t, order C.int32_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_alloc(device, dtype, ndim, shape, strides, order, outArray))
 }
 
-// cArrayWrap: gives a reference: out_array
+// cArrayWrap: returns a reference: out_array
 func cArrayWrap(tensor *C.guf_tensor, release C.guf_release_fn, user unsafe.Pointer, flags C.uint32_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_wrap(tensor, release, user, flags, outArray))
 }
@@ -662,42 +662,42 @@ func cArrayGetInfo(array C.guf_array, outInfo *C.guf_array_info) error {
 	return failure(C.zguf_array_get_info(array, outInfo))
 }
 
-// cArraySlice: gives a reference: out_array; arrays: starts[naxes] stops[naxes] steps[naxes]
+// cArraySlice: returns a reference: out_array; arrays: starts[naxes] stops[naxes] steps[naxes]
 func cArraySlice(array C.guf_array, naxes C.int32_t, starts *C.int64_t, stops *C.int64_t, steps *C.int64_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_slice(array, naxes, starts, stops, steps, outArray))
 }
 
-// cArrayReshape: gives a reference: out_array; arrays: shape[ndim]
+// cArrayReshape: returns a reference: out_array; arrays: shape[ndim]
 func cArrayReshape(array C.guf_array, ndim C.int32_t, shape *C.int64_t, order C.int32_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_reshape(array, ndim, shape, order, outArray))
 }
 
-// cArrayRavel: gives a reference: out_array
+// cArrayRavel: returns a reference: out_array
 func cArrayRavel(array C.guf_array, order C.int32_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_ravel(array, order, outArray))
 }
 
-// cArrayTranspose: gives a reference: out_array; arrays: axes[naxes]
+// cArrayTranspose: returns a reference: out_array; arrays: axes[naxes]
 func cArrayTranspose(array C.guf_array, naxes C.int32_t, axes *C.int64_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_transpose(array, naxes, axes, outArray))
 }
 
-// cArrayBroadcastTo: gives a reference: out_array; arrays: shape[ndim]
+// cArrayBroadcastTo: returns a reference: out_array; arrays: shape[ndim]
 func cArrayBroadcastTo(array C.guf_array, ndim C.int32_t, shape *C.int64_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_broadcast_to(array, ndim, shape, outArray))
 }
 
-// cArraySqueeze: gives a reference: out_array; arrays: axes[naxes]
+// cArraySqueeze: returns a reference: out_array; arrays: axes[naxes]
 func cArraySqueeze(array C.guf_array, naxes C.int32_t, axes *C.int64_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_squeeze(array, naxes, axes, outArray))
 }
 
-// cArrayExpandDims: gives a reference: out_array; arrays: axes[naxes]
+// cArrayExpandDims: returns a reference: out_array; arrays: axes[naxes]
 func cArrayExpandDims(array C.guf_array, naxes C.int32_t, axes *C.int64_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_expand_dims(array, naxes, axes, outArray))
 }
 
-// cArraySlidingWindow: gives a reference: out_array; arrays: axes[naxes] windows[naxes]
+// cArraySlidingWindow: returns a reference: out_array; arrays: axes[naxes] windows[naxes]
 func cArraySlidingWindow(array C.guf_array, naxes C.int32_t, axes *C.int64_t, windows *C.int64_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_sliding_window(array, naxes, axes, windows, outArray))
 }
@@ -707,7 +707,7 @@ func cArrayFill(array C.guf_array, value *C.guf_operand, stream C.guf_stream) er
 	return failure(C.zguf_array_fill(array, value, stream))
 }
 
-// cArrayCopy: blocking; gives a reference: out_array
+// cArrayCopy: blocking; returns a reference: out_array
 func cArrayCopy(array C.guf_array, order C.int32_t, stream C.guf_stream, outArray *C.guf_array) error {
 	return failure(C.zguf_array_copy(array, order, stream, outArray))
 }
@@ -717,12 +717,12 @@ func cArrayAssign(destination C.guf_array, source C.guf_array, casting C.int32_t
 	return failure(C.zguf_array_assign(destination, source, casting, stream))
 }
 
-// cArrayAstype: blocking; gives a reference: out_array
+// cArrayAstype: blocking; returns a reference: out_array
 func cArrayAstype(array C.guf_array, dtype C.guf_dtype, casting C.int32_t, order C.int32_t, stream C.guf_stream, outArray *C.guf_array) error {
 	return failure(C.zguf_array_astype(array, dtype, casting, order, stream, outArray))
 }
 
-// cArrayToDevice: blocking; gives a reference: inout_array
+// cArrayToDevice: blocking; returns a reference: inout_array
 func cArrayToDevice(array C.guf_array, device C.guf_device, stream C.guf_stream, inoutArray *C.guf_array) error {
 	return failure(C.zguf_array_to_device(array, device, stream, inoutArray))
 }
@@ -742,7 +742,7 @@ func cArrayPrint(array C.guf_array, text *C.char, inoutLength *C.uint64_t) error
 	return failure(C.zguf_array_print(array, text, inoutLength))
 }
 
-// cArrayAllocHost: blocking; gives a reference: out_array; arrays: shape[ndim] strides[ndim]
+// cArrayAllocHost: blocking; returns a reference: out_array; arrays: shape[ndim] strides[ndim]
 func cArrayAllocHost(device C.guf_device, memory C.int32_t, dtype C.guf_dtype, ndim C.int32_t, shape *C.int64_t, strides *C.int64_t, order C.int32_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_alloc_host(device, memory, dtype, ndim, shape, strides, order, outArray))
 }
@@ -784,12 +784,12 @@ func cEventElapsed(from C.guf_event, to C.guf_event, outMilliseconds *C.double) 
 	return failure(C.zguf_event_elapsed(from, to, outMilliseconds))
 }
 
-// cArrayFromDlpack: gives a reference: out_array
+// cArrayFromDlpack: returns a reference: out_array
 func cArrayFromDlpack(managed *C.guf_dlpack, readyOn C.guf_stream, flags C.uint32_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_from_dlpack(managed, readyOn, flags, outArray))
 }
 
-// cArrayFromDlpackUnversioned: gives a reference: out_array
+// cArrayFromDlpackUnversioned: returns a reference: out_array
 func cArrayFromDlpackUnversioned(managed *C.guf_dlpack_unversioned, readyOn C.guf_stream, flags C.uint32_t, outArray *C.guf_array) error {
 	return failure(C.zguf_array_from_dlpack_unversioned(managed, readyOn, flags, outArray))
 }
@@ -802,12 +802,12 @@ func cArrayToDlpackUnversioned(array C.guf_array, consumer C.guf_stream, flags C
 	return failure(C.zguf_array_to_dlpack_unversioned(array, consumer, flags, outManaged))
 }
 
-// cUfuncCreate: gives a reference: out_ufunc
+// cUfuncCreate: returns a reference: out_ufunc
 func cUfuncCreate(context C.guf_context, desc *C.guf_ufunc_desc, outUfunc *C.guf_ufunc) error {
 	return failure(C.zguf_ufunc_create(context, desc, outUfunc))
 }
 
-// cUfuncFind: gives a reference: out_ufunc
+// cUfuncFind: returns a reference: out_ufunc
 func cUfuncFind(context C.guf_context, name *C.char, outUfunc *C.guf_ufunc) error {
 	return failure(C.zguf_ufunc_find(context, name, outUfunc))
 }
@@ -853,12 +853,12 @@ func cUfuncSetReduction(ufunc C.guf_ufunc, desc *C.guf_reduction_desc) error {
 	return failure(C.zguf_ufunc_set_reduction(ufunc, desc))
 }
 
-// cModuleLoad: blocking; gives a reference: out_module
+// cModuleLoad: blocking; returns a reference: out_module
 func cModuleLoad(context C.guf_context, path *C.char, flags C.uint32_t, outModule *C.guf_module) error {
 	return failure(C.zguf_module_load(context, path, flags, outModule))
 }
 
-// cModuleRegister: gives a reference: out_module
+// cModuleRegister: returns a reference: out_module
 func cModuleRegister(context C.guf_context, table *C.guf_module_v1, outModule *C.guf_module) error {
 	return failure(C.zguf_module_register(context, table, outModule))
 }
@@ -892,7 +892,7 @@ func cApply(context C.guf_context, name *C.char, ntensors C.int32_t, tensors *C.
 	return failure(C.zguf_apply(context, name, ntensors, tensors))
 }
 
-// cPlanCreate: blocking; gives a reference: out_plan
+// cPlanCreate: blocking; returns a reference: out_plan
 func cPlanCreate(ufunc C.guf_ufunc, args *C.guf_call_args, outPlan *C.guf_plan) error {
 	return failure(C.zguf_plan_create(ufunc, args, outPlan))
 }
@@ -964,7 +964,7 @@ func cStreamBeginCapture(stream C.guf_stream) error {
 	return failure(C.zguf_stream_begin_capture(stream))
 }
 
-// cStreamEndCapture: blocking; gives a reference: inout_graph
+// cStreamEndCapture: blocking; returns a reference: inout_graph
 func cStreamEndCapture(stream C.guf_stream, inoutGraph *C.guf_graph) error {
 	return failure(C.zguf_stream_end_capture(stream, inoutGraph))
 }
@@ -989,7 +989,7 @@ func cModuleKernelAt(module C.guf_module, index C.uint32_t, name *C.char, capaci
 	return failure(C.zguf_module_kernel_at(module, index, name, capacity))
 }
 
-// cKernelFind: gives a reference: out_kernel
+// cKernelFind: returns a reference: out_kernel
 func cKernelFind(module C.guf_module, name *C.char, outKernel *C.guf_kernel) error {
 	return failure(C.zguf_kernel_find(module, name, outKernel))
 }

@@ -133,7 +133,7 @@ guf_status reshape(const Array &array, int32_t ndim, const int64_t *shape, int32
   const Layout &from = array.layout();
   uint64_t size = 0;  // complete_shape does not check the extents of an empty array
   GUF_TRY(count_elements(from.dtype, to.ndim, to.shape, &size, error));
-  const bool fortran = settle_order(array, order) == GUF_ORDER_F;
+  const bool fortran = resolve_order(array, order) == GUF_ORDER_F;
   if (is_contiguous(array, fortran)) {
     contiguous_strides(from.dtype, to.ndim, to.shape, fortran ? GUF_ORDER_F : GUF_ORDER_C,
                        to.strides);

@@ -58,7 +58,7 @@ guf_status sliding_window(const Array &array, int32_t naxes, const int64_t *axes
                           const int64_t *windows, base::Ref<Array> *out, guf_error *error);
 
 // Returns `order`, unless it is ANY. ANY becomes F if the array is F- but not C-contiguous, else C.
-inline int32_t settle_order(const Array &array, int32_t order) {
+inline int32_t resolve_order(const Array &array, int32_t order) {
   if (order != GUF_ORDER_ANY) return order;
   const uint32_t both = GUF_ARRAY_C_CONTIGUOUS | GUF_ARRAY_F_CONTIGUOUS;
   return (array.flags() & both) == GUF_ARRAY_F_CONTIGUOUS ? GUF_ORDER_F : GUF_ORDER_C;

@@ -40,8 +40,8 @@ guf_status BorrowedStream::open(Device &device, Stream *after, guf_error *error)
   ErrorRecord record(error);
   base::Ref<Stream> stream = take_idle(device);
   if (!stream) GUF_TRY(open_stream(device, 0, &stream, record.get()));
-  GUF_TRY(order_behind(device, after == nullptr ? nullptr : after->native, stream->native,
-                       record.get()));
+  GUF_TRY(make_stream_wait(device, after == nullptr ? nullptr : after->native, stream->native,
+                           record.get()));
   stream_ = std::move(stream);
   return GUF_OK;
 }

@@ -25,11 +25,11 @@ constexpr uint32_t kMaxImages = 1U << 10;
 constexpr uint64_t kMaxImageSize = uint64_t{1} << 31;
 constexpr uint64_t kMaxInflatedSize = uint64_t{1} << 28;
 constexpr size_t kMaxText = 4096;
-// The measured costs of checks in nanoseconds, for TableReader::affords.
+// The measured costs of checks in nanoseconds, for TableReader::within_budget.
 constexpr uint64_t kSignatureWork = 200, kWorkPerCharacter = 32, kLoopWork = 200, kEntryWork = 4;
 constexpr uint32_t kAllFunctionFlags =
     GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE | GUF_FUNCTION_ASSOCIATIVE |
-    GUF_FUNCTION_FAST | GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES | GUF_FUNCTION_TAKES_NONE;
+    GUF_FUNCTION_FAST | GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES | GUF_FUNCTION_ACCEPTS_EMPTY;
 
 class Checker : private TableReader {
  public:
@@ -56,7 +56,7 @@ class Checker : private TableReader {
   }
 
   guf_status spend(uint64_t work) {
-    return affords(work) ? GUF_OK : bad("table", "fewer rows and shorter texts");
+    return within_budget(work) ? GUF_OK : bad("table", "fewer rows and shorter texts");
   }
 
   // Reports an error of the parser for signatures, rules and roles.

@@ -14,7 +14,7 @@ constexpr uint32_t kMaxRawKernels = 1U << 16;
 constexpr uint32_t kMaxThreads = 1024;
 constexpr uint32_t kMaxSharedBytes = 1U << 20;
 constexpr size_t kLongestText = 4096;
-constexpr uint64_t kKernelWork = 200;  // nanoseconds, for TableReader::affords
+constexpr uint64_t kKernelWork = 200;  // nanoseconds, for TableReader::within_budget
 
 const char *check_parameter(const guf_module_parameter &parameter, const char **out_field) {
   *out_field = "a parameter's kind";
@@ -73,7 +73,7 @@ const char *check_kernel(const guf_module_v1 &table, const guf_module_kernel &ke
   *out_field = "doc";
   if (kernel.doc != nullptr && !reader.reads_text(kernel.doc, kLongestText, &doc)) return "a text";
   *out_field = "raw_kernels";
-  if (!reader.affords(kKernelWork + symbol.size() + doc.size())) {
+  if (!reader.within_budget(kKernelWork + symbol.size() + doc.size())) {
     return "fewer rows and shorter texts";
   }
   *out_field = "a kernel's index";

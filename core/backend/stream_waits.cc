@@ -5,7 +5,7 @@
 
 namespace gufunc::backend {
 
-guf_status order_behind(const Device &device, void *first, void *later, guf_error *error) {
+guf_status make_stream_wait(const Device &device, void *first, void *later, guf_error *error) {
   ErrorRecord record(error);
   const guf_backend_api &api = device.backend->api;
   void *event = nullptr;

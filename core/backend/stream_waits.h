@@ -10,7 +10,7 @@ namespace gufunc::backend {
 // Makes later work on `later` wait for the work queued on `first`. Both are the plugin's streams of
 // `device`; nullptr is the default stream.
 // Errors  as the slots event_open, event_record, stream_wait_event
-guf_status order_behind(const Device &device, void *first, void *later, guf_error *error);
+guf_status make_stream_wait(const Device &device, void *first, void *later, guf_error *error);
 
 // Opens the device's default stream, on which work without a stream runs. Must not be called for
 // devices that use host memory, because their calls without a stream return when the work is

@@ -61,7 +61,7 @@ class TableReader {
   // Adds `work` (one unit is about one nanosecond) to the cost of checking the table. Returns false
   // if the total exceeds the limit for a file. The size of the file does not limit the work,
   // because several entries of a table may point to the same data.
-  bool affords(uint64_t work) const {
+  bool within_budget(uint64_t work) const {
     work_ += work;
     return rules_.regions.empty() || work_ <= kMaxWork;
   }

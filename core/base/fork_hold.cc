@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint32_t kOneFork = 1U << 16;
 constexpr long kNapNanoseconds = 100'000;
-constexpr int kMostNaps = 100'000;  // ten seconds in total
+constexpr int kMaxNaps = 100'000;  // ten seconds in total
 
 // The lower 16 bits count the ForkHold objects, the upper 16 bits count the forks.
 constinit std::atomic<uint32_t> fork_state{0};
@@ -28,7 +28,7 @@ void nap() {
 
 void before_fork() {
   fork_state.fetch_add(kOneFork, std::memory_order_acq_rel);
-  for (int naps = 0; naps < kMostNaps; ++naps) {
+  for (int naps = 0; naps < kMaxNaps; ++naps) {
     if (fork_state.load(std::memory_order_acquire) % kOneFork <= own_holds) return;
     nap();
   }

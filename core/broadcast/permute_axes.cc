@@ -12,7 +12,7 @@ using base::kNone;
 // Finds the first operand whose core dimensions do not permit keepdims=. As in NumPy, the
 // dimensions of the signature are checked first, and then the dimensions that are present. Returns
 // kNone if every operand permits keepdims=.
-int32_t find_misfit(const op::CallView &call, const LoopShape &loop) {
+int32_t find_mismatch(const op::CallView &call, const LoopShape &loop) {
   const op::Signature &signature = call.ufunc->signature;
   for (int32_t i = 0; i < call.noperands; ++i) {
     const int32_t expected = i < signature.nin ? signature.core_ndim[0] : 0;
@@ -27,17 +27,17 @@ int32_t find_misfit(const op::CallView &call, const LoopShape &loop) {
 guf_status check_keepdims(const op::CallView &call, LoopShape *loop, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   const int32_t expected = signature.nin > 0 ? loop->core_ndim[0] : 0;
-  const int32_t misfit = find_misfit(call, *loop);
-  if (misfit != kNone) {
-    const bool input = misfit < signature.nin;
+  const int32_t mismatch = find_mismatch(call, *loop);
+  if (mismatch != kNone) {
+    const bool input = mismatch < signature.nin;
     return base::fail(
-        error, GUF_E_ARG, misfit, kNone,
+        error, GUF_E_ARG, mismatch, kNone,
         "%s does not support keepdims: its signature %s requires %s %d to have %d core dimensions, "
         "but keepdims can only be used when all inputs have the same number of core dimensions and "
         "all "
         "outputs have no core dimensions.",
         call.ufunc->name.c_str(), signature.text.c_str(), input ? "input" : "output",
-        side_index(signature, misfit), signature.core_ndim[static_cast<size_t>(misfit)]);
+        side_index(signature, mismatch), signature.core_ndim[static_cast<size_t>(mismatch)]);
   }
   for (int32_t i = signature.nin; i < call.noperands; ++i) {
     loop->core_ndim[i] = expected;

@@ -174,7 +174,7 @@ guf_status Temporaries::open(guf_error *error) {
   GUF_TRY(check_capture(error));
   GUF_TRY(borrowed_.open(*call_.device, call_.stream, error));
   call_.stream = borrowed_.get();
-  if (call_.has_where) home_mask_ = call_.where;
+  if (call_.has_where) original_mask_ = call_.where;
   return GUF_OK;
 }
 
@@ -269,11 +269,11 @@ guf_status Temporaries::write_to_host(const Staged &staged, guf_error *error) {
 
 // Returns whether an output in host memory shares memory with the mask. If so, the device's copy of
 // the mask must be used, because write-backs change the original mask but not the copy.
-bool Temporaries::writes_home_mask() const {
+bool Temporaries::writes_original_mask() const {
   const auto meets = [this](const Staged &staged) {
-    return staged.to_host && array::shares_memory(staged.to.layout, home_mask_.layout);
+    return staged.to_host && array::shares_memory(staged.to.layout, original_mask_.layout);
   };
-  return (home_mask_.flags & op::kScalar) == 0 &&
+  return (original_mask_.flags & op::kScalar) == 0 &&
          std::any_of(staged_.begin(), staged_.end(), meets);
 }
 
@@ -295,8 +295,8 @@ guf_status Temporaries::write_to_host_masked(const Staged &staged, backend::Devi
   home->args = call_.args;
   home->stream = nullptr;
   home->device = &cpu;
-  home->where = home_mask_;
-  if ((home_mask_.flags & op::kDeviceMemory) != 0 || writes_home_mask()) {
+  home->where = original_mask_;
+  if ((original_mask_.flags & op::kDeviceMemory) != 0 || writes_original_mask()) {
     GUF_TRY(copy_to_host(side_of(call_.where), GUF_BOOL, call_.where.layout.shape, &mask));
     point_at(mask, &home->where);
   }

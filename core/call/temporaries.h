@@ -108,7 +108,7 @@ class Temporaries {
   guf_status write_back_one(const Staged &staged, guf_error *error);
   guf_status write_back_masked(const Staged &staged, guf_error *error);
   guf_status write_to_host(const Staged &staged, guf_error *error);
-  bool writes_home_mask() const;
+  bool writes_original_mask() const;
   guf_status write_to_host_masked(const Staged &staged, backend::Device &cpu, guf_error *error);
   guf_status make_copy(op::OperandView *operand, guf_dtype dtype, bool load, guf_error *error);
   guf_status allocate_output(int32_t operand, broadcast::LoopShape *loop, guf_error *error);
@@ -118,7 +118,7 @@ class Temporaries {
   std::vector<base::Ref<array::Array>> kept_;
   std::vector<Staged> staged_;
   backend::BorrowedStream borrowed_;
-  op::OperandView home_mask_;  // the original mask; set if a stream was borrowed
+  op::OperandView original_mask_;  // the original mask; set if a stream was borrowed
   bool handed_over_ = false;
 };
 

@@ -20,7 +20,7 @@ using base::kNone;
 
 constexpr uint64_t kChunkBytes = uint64_t{8} << 20;
 constexpr uint64_t kLeastBytes = uint64_t{64} << 10;  // size of the smallest chunk that is tried
-constexpr int32_t kDepth = 3, kMostDepth = 16;
+constexpr int32_t kDepth = 3, kMaxDepth = 16;
 
 guf_status check_options(const guf_chunk_options &options, guf_error *error) {
   if (options.flags != 0 || options.reserved != 0) {
@@ -28,8 +28,8 @@ guf_status check_options(const guf_chunk_options &options, guf_error *error) {
                       "options->flags and options->reserved must be 0; got 0x%x and %u",
                       options.flags, options.reserved);
   }
-  if (options.depth < 0 || options.depth > kMostDepth) {
-    return base::fail(error, GUF_E_ARG, kNone, kNone, "depth: expected 0 to %d, got %d", kMostDepth,
+  if (options.depth < 0 || options.depth > kMaxDepth) {
+    return base::fail(error, GUF_E_ARG, kNone, kNone, "depth: expected 0 to %d, got %d", kMaxDepth,
                       options.depth);
   }
   return GUF_OK;
@@ -39,7 +39,7 @@ guf_status check_call(const op::CallView &call, guf_error *error) {
   if (call.nseparate != 0) {
     return base::fail(
         error, GUF_E_UNSUPPORTED, kNone, kNone,
-        "%s: chunks run in place on inout operands; only a call takes separate outputs",
+        "%s: chunks run in place on inout operands; only a call accepts separate outputs",
         call.ufunc->name.c_str());
   }
   if (call.stream != nullptr) {

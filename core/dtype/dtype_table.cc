@@ -223,7 +223,7 @@ guf_dtype promote(guf_dtype a, guf_dtype b) {
 }
 
 guf_status common_type(guf_dtype a, guf_dtype b, guf_dtype *out, guf_error *error) {
-  if (is_time(a) && is_time(b)) return promote_times(a, b, out, error);
+  if (is_time(a) && is_time(b)) return promote_datetimes(a, b, out, error);
   if (!is_extended(a) || !is_extended(b)) {
     const guf_dtype time = is_extended(a) ? a : b;
     const guf_dtype other = is_extended(a) ? b : a;

@@ -132,7 +132,7 @@ bool can_cast_time(guf_dtype from, guf_dtype to, int casting) {
   return unit(from) <= unit(to) && divides(from, to);
 }
 
-guf_status promote_times(guf_dtype a, guf_dtype b, guf_dtype *out, guf_error *error) {
+guf_status promote_datetimes(guf_dtype a, guf_dtype b, guf_dtype *out, guf_error *error) {
   const guf_dtype both = is_datetime(a) || is_datetime(b) ? GUF_DATETIME64 : GUF_TIMEDELTA64;
   if (unit(a) == GUF_UNIT_GENERIC || unit(b) == GUF_UNIT_GENERIC) {
     const guf_dtype named = unit(a) == GUF_UNIT_GENERIC ? b : a;

@@ -32,7 +32,7 @@ constexpr guf_dtype datetime_like(guf_dtype time) {
 
 // Returns the result type of a cast from `from` to `to`. It is `to`, except that a cast to a
 // datetime type without a unit keeps the unit of `from`.
-constexpr guf_dtype settle_unit(guf_dtype to, guf_dtype from) {
+constexpr guf_dtype resolve_unit(guf_dtype to, guf_dtype from) {
   const bool takes = is_time(to) && unit(to) == GUF_UNIT_GENERIC && is_time(from);
   return takes ? make_time(to, unit(from), multiple(from)) : to;
 }
@@ -41,7 +41,7 @@ bool valid_time(guf_dtype dtype);
 const char *time_name(guf_dtype time);  // a name such as "datetime64[25s]"; `time` must be valid
 // The functions below require that both arguments are datetime types.
 bool can_cast_time(guf_dtype from, guf_dtype to, int casting);
-guf_status promote_times(guf_dtype a, guf_dtype b, guf_dtype *out, guf_error *error);
+guf_status promote_datetimes(guf_dtype a, guf_dtype b, guf_dtype *out, guf_error *error);
 guf_status check_time_cast(guf_dtype from, guf_dtype to, guf_error *error);
 
 // Parsing of spellings without a byte-order mark, such as "M8[25s]" or "datetime64". reads_as_time

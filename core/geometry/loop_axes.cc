@@ -189,7 +189,7 @@ void write_operands(const Request &request, Launch *out) {
     block.dtype[i] = operand.layout.dtype;
     // An output without a unit adopts the loop's unit, as in NumPy's calls without an iterator.
     if (__builtin_expect(dtype::is_time(operand.layout.dtype), 0) && signature.writes(i))
-      block.dtype[i] = dtype::settle_unit(operand.layout.dtype, block.loop_dtype[i]);
+      block.dtype[i] = dtype::resolve_unit(operand.layout.dtype, block.loop_dtype[i]);
     block.core_ndim[i] = 0;
     uint32_t flags = signature.reads(i) ? static_cast<uint32_t>(GUF_LAUNCH_OPERAND_READ) : 0U;
     if (signature.writes(i)) flags |= GUF_LAUNCH_OPERAND_WRITTEN;

@@ -149,7 +149,7 @@ guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_f
   return wrap_in(tensor, device, storage, out, error);
 }
 
-void owe_release(const Array &wrapped) {
+void arm_release(const Array &wrapped) {
   static_cast<BorrowedStorage *>(wrapped.storage().get())->arm();
 }
 

@@ -26,7 +26,7 @@ using backend::Stream;
 guf_status check_order(int32_t order, int32_t lowest, int32_t highest, guf_error *error) {
   if (order >= lowest && order <= highest) return GUF_OK;
   return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                    "order is %d, which is not a guf_order that this function takes", order);
+                    "order is %d, which is not a guf_order that this function accepts", order);
 }
 
 guf_status check_writable(const Array &array, guf_error *error) {
@@ -102,7 +102,7 @@ guf_status copy_into_new(Array &array, Device &device, guf_dtype dtype, int32_t 
   GUF_TRY(backend::refuse_captured(stream, "a copy into a new array", error));
   int64_t strides[GUF_MAX_NDIM];
   const Layout &from = array.layout();
-  GUF_TRY(array::strides_like(from, array::settle_order(array, order), dtype, strides, error));
+  GUF_TRY(array::strides_like(from, array::resolve_order(array, order), dtype, strides, error));
   base::Ref<Array> made;
   GUF_TRY(allocate(device, dtype, from.ndim, from.shape, strides, GUF_ORDER_C, &made, error));
   GUF_TRY(copy_elements(*made, array, stream, error));
@@ -156,8 +156,8 @@ guf_status read_scalar(const guf_operand &operand, guf_dtype *out_dtype, uint64_
 
 // Converts a weak integer to the dtype of the array, as in calls. No conversion is needed for bool,
 // where every integer except 0 is true.
-guf_status settle_int(const guf_operand &operand, guf_dtype expected, guf_dtype *inout_dtype,
-                      uint64_t value[2], guf_error *error) {
+guf_status convert_int(const guf_operand &operand, guf_dtype expected, guf_dtype *inout_dtype,
+                       uint64_t value[2], guf_error *error) {
   const bool is_int =
       operand.kind == GUF_OPERAND_WEAK_INT || operand.kind == GUF_OPERAND_WEAK_INT_HUGE;
   if (!is_int || expected == GUF_BOOL) return GUF_OK;
@@ -194,7 +194,7 @@ guf_status fill(Array &array, const guf_operand &value, Stream *stream, guf_erro
   GUF_TRY(read_scalar(value, &dtype, bits, error));
   GUF_TRY(check_writable(array, error));
   GUF_TRY(check_casting(dtype, array.layout().dtype, GUF_CASTING_UNSAFE, error));
-  GUF_TRY(settle_int(value, array.layout().dtype, &dtype, bits, error));
+  GUF_TRY(convert_int(value, array.layout().dtype, &dtype, bits, error));
   Device *device = nullptr;
   Device *cpu = nullptr;
   GUF_TRY(device_of(array, &device, error));
@@ -236,7 +236,7 @@ guf_status astype(Array &array, guf_dtype dtype, int32_t casting, int32_t order,
   if (!dtype::valid(dtype)) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone, "0x%08x is not a dtype", dtype);
   }
-  dtype = dtype::settle_unit(dtype, array.layout().dtype);
+  dtype = dtype::resolve_unit(dtype, array.layout().dtype);
   GUF_TRY(check_casting(array.layout().dtype, dtype, casting, error));
   Device *device = nullptr;
   GUF_TRY(device_of(array, &device, error));

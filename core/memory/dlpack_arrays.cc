@@ -177,7 +177,7 @@ guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
   GUF_TRY(check_owner(*device, *made, error));
   if (partner) {
     GUF_TRY(backend::refuse_captured(partner.get(), "an import that waits for it", error));
-    GUF_TRY(backend::order_behind(*order->device, partner->native, order->native, error));
+    GUF_TRY(backend::make_stream_wait(*order->device, partner->native, order->native, error));
   }
   *out = std::move(made);
   return GUF_OK;
@@ -205,7 +205,8 @@ ExportedTensor::~ExportedTensor() {
   if (backend::is_captured(*consumer_)) return;
   base::Ref<Stream> order;
   if (backend::open_default(*consumer_->device, &order, nullptr) != GUF_OK ||
-      backend::order_behind(*order->device, consumer_->native, order->native, nullptr) != GUF_OK) {
+      backend::make_stream_wait(*order->device, consumer_->native, order->native, nullptr) !=
+          GUF_OK) {
     backend::wait_quietly(*consumer_);
   }
 }
@@ -290,7 +291,7 @@ guf_status ExportedTensor::order(const DlpackPartner &consumer, guf_error *error
   if (!reading) return GUF_OK;
   GUF_TRY(backend::refuse_captured(reading.get(), "an export that it waits for", error));
   GUF_TRY(backend::open_default(*device, &before, error));
-  GUF_TRY(backend::order_behind(*reading->device, before->native, reading->native, error));
+  GUF_TRY(backend::make_stream_wait(*reading->device, before->native, reading->native, error));
   consumer_ = std::move(reading);
   return GUF_OK;
 }

@@ -20,11 +20,11 @@ guf_status allocate_host(backend::Device &device, int32_t kind, guf_dtype dtype,
                          const int64_t *shape, const int64_t *strides, int32_t order,
                          base::Ref<array::Array> *out, guf_error *error);
 
-// Wraps memory of the caller. The release callback runs only if `owe_release` is called, which
+// Wraps memory of the caller. The release callback runs only if `arm_release` is called, which
 // callers must do after the last step that can fail.
 guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_fn release,
                 void *user, uint32_t flags, base::Ref<array::Array> *out, guf_error *error);
-void owe_release(const array::Array &wrapped);
+void arm_release(const array::Array &wrapped);
 // Like `wrap`, for memory that `storage` releases.
 guf_status wrap_in(const guf_tensor &tensor, backend::Device *device,
                    const base::Ref<array::Storage> &storage, base::Ref<array::Array> *out,

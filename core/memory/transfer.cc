@@ -165,7 +165,7 @@ struct End {
   }
   // Makes later work of `other` wait for the work that is queued on this stream.
   guf_status lead(const End &other, guf_error *error) const {
-    return backend::order_behind(*device, order, other.order, error);
+    return backend::make_stream_wait(*device, order, other.order, error);
   }
   // Polls until the stream is idle. Used if `lead` fails. stream_synchronize is not used, because
   // it would clear a failure that must be reported to the program.

@@ -155,10 +155,10 @@ guf_status count_elements(const array::Layout &input, StatePlan *out, guf_error 
 }
 
 // Checks that there are elements to reduce. An accumulator of no elements exists only if the leaf
-// ufunc declares GUF_FUNCTION_TAKES_NONE.
+// ufunc declares GUF_FUNCTION_ACCEPTS_EMPTY.
 guf_status check_elements(const FoldView &view, const StatePlan &plan, guf_error *error) {
   const op::Ufunc &leaf = *view.call.ufunc;
-  const bool takes_none = (leaf.flags & GUF_FUNCTION_TAKES_NONE) != 0;
+  const bool accepts_empty = (leaf.flags & GUF_FUNCTION_ACCEPTS_EMPTY) != 0;
   if (view.initial_kind == Initial::kGiven) {
     return base::fail(
         error, GUF_E_UNSUPPORTED, 4, kNone,
@@ -171,13 +171,13 @@ guf_status check_elements(const FoldView &view, const StatePlan &plan, guf_error
                       "has no input for the mask",
                       leaf.name.c_str());
   }
-  if (view.call.has_where && !takes_none) {
+  if (view.call.has_where && !accepts_empty) {
     return base::fail(
         error, GUF_E_VALUE, kNone, kNone,
         "reduction operation '%s' does not have an identity, so it does not accept a where mask",
         leaf.name.c_str());
   }
-  if (plan.elements != 0 || takes_none) return GUF_OK;
+  if (plan.elements != 0 || accepts_empty) return GUF_OK;
   if (leaf.nin() > op::kLeafFirst) {  // the ufunc numbers its elements, as argmax does
     return base::fail(error, GUF_E_VALUE, kNone, kNone, "attempt to get %s of an empty sequence",
                       leaf.name.c_str());
@@ -214,10 +214,10 @@ guf_status decide_states(FoldView &view, StateResults &results, StatePlan *out, 
   GUF_TRY(resolve_types(view, out, error));
   const array::Layout &input = call.operand[kInput].layout;
   const auto nkept = input.ndim - static_cast<int32_t>(out->folded.count());
-  if (nkept > kMostKept) {
+  if (nkept > kMaxKept) {
     return base::fail(error, GUF_E_SHAPE, kInput, kNone,
                       "a reduction with a user-defined accumulator keeps at most %d axes; got %d",
-                      kMostKept, nkept);
+                      kMaxKept, nkept);
   }
   GUF_TRY(count_elements(input, out, error));
   out->axes = reduced_axes(input.ndim, out->folded, view.keepdims);

@@ -10,7 +10,7 @@
 namespace gufunc::method {
 
 // The maximal number of kept axes. Two more axes are needed: the base blocks and their elements.
-inline constexpr int32_t kMostKept = GUF_MAX_NDIM - 2;
+inline constexpr int32_t kMaxKept = GUF_MAX_NDIM - 2;
 
 struct StatePlan {
   array::AxisSet folded;

@@ -59,7 +59,7 @@ class StateLaunches {
   void put_number(int64_t number);
   template <size_t N>
   void put(int32_t i, const OperandMemory &ground, int64_t offset, const More (&more)[N]) {
-    static_assert(kMostKept + N <= GUF_MAX_NDIM);
+    static_assert(kMaxKept + N <= GUF_MAX_NDIM);
     put_dimensions(i, ground, offset, more);
   }
   void put_dimensions(int32_t i, const OperandMemory &ground, int64_t offset,
@@ -132,9 +132,9 @@ guf_status StateLaunches::allocate(guf_error *error) {
   op::CallView &call = view_.call;
   for (int32_t axis = 0; axis < input().ndim; ++axis) {
     if (folded(axis)) continue;
-    if (nkept_ == kMostKept) {
+    if (nkept_ == kMaxKept) {
       return base::fail(error, GUF_E_INTERNAL, kInput, base::kNone,
-                        "expected at most %d kept axes, got more", kMostKept);
+                        "expected at most %d kept axes, got more", kMaxKept);
     }
     kept_[nkept_++] = input().shape[axis];
   }

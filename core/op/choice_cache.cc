@@ -16,7 +16,7 @@ void ChoiceCache::add(uint64_t key, uint64_t value) {
     table_.store(table, std::memory_order_release);
   }
   uint64_t known = 0;
-  if (table != nullptr && nentries_ < kMostEntries && !find(key, &known)) {
+  if (table != nullptr && nentries_ < kMaxEntries && !find(key, &known)) {
     uint64_t i = hash(key);
     while (table[i % kSize].key.load(std::memory_order_relaxed) != 0) ++i;
     table[i % kSize].value = value;

@@ -37,7 +37,7 @@ class ChoiceCache {
   void add(uint64_t key, uint64_t value);
 
   static constexpr uint64_t kSize = 256;
-  static constexpr uint64_t kMostEntries = 192;  // leaves empty entries, which end a search
+  static constexpr uint64_t kMaxEntries = 192;  // leaves empty entries, which end a search
 
  private:
   struct Entry {

@@ -22,7 +22,7 @@ guf_status check_given(const op::CallView &call, guf_error *error) {
   if (call.nseparate != 0) {
     return base::fail(
         error, GUF_E_UNSUPPORTED, kNone, kNone,
-        "%s: a plan runs in place on inout operands; only a call takes separate outputs",
+        "%s: a plan runs in place on inout operands; only a call accepts separate outputs",
         call.ufunc->name.c_str());
   }
   for (int32_t i = 0; i < call.noperands; ++i) {

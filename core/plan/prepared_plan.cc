@@ -133,7 +133,7 @@ void PreparedPlan::fill_small_block(const uint64_t *addresses, guf_launch_block 
   }
 }
 
-guf_status PreparedPlan::move_stages(bool load, backend::Stream *stream, const uint64_t *addresses,
+guf_status PreparedPlan::copy_stages(bool load, backend::Stream *stream, const uint64_t *addresses,
                                      uint64_t workspace, guf_error *error) const {
   for (const Stage &stage : stages_) {
     if (!(load ? stage.load : stage.store)) continue;
@@ -211,7 +211,7 @@ guf_status PreparedPlan::launch(backend::Stream *stream, int32_t naddresses,
 
 guf_status PreparedPlan::queue(backend::Stream *stream, const uint64_t *addresses,
                                uint64_t workspace, guf_error *error) const {
-  if (!stages_.empty()) GUF_TRY(move_stages(true, stream, addresses, workspace, error));
+  if (!stages_.empty()) GUF_TRY(copy_stages(true, stream, addresses, workspace, error));
   guf_launch_block block;
   if (small_) {
     fill_small_block(addresses, &block);
@@ -221,7 +221,7 @@ guf_status PreparedPlan::queue(backend::Stream *stream, const uint64_t *addresse
   GUF_TRY(rest_ == nullptr
               ? backend::launch(*device_, stream, kernel_, *loop_, threads_, block, nullptr, error)
               : run_rest(stream, block, error));
-  return stages_.empty() ? GUF_OK : move_stages(false, stream, addresses, workspace, error);
+  return stages_.empty() ? GUF_OK : copy_stages(false, stream, addresses, workspace, error);
 }
 
 }  // namespace gufunc::plan

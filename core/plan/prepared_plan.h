@@ -86,7 +86,7 @@ class PreparedPlan final : public base::Object {
   guf_status check_addresses(const uint64_t *addresses, uint64_t workspace, guf_error *error) const;
   void fill_block(const uint64_t *addresses, uint64_t workspace, guf_launch_block *block) const;
   void fill_small_block(const uint64_t *addresses, guf_launch_block *block) const;
-  guf_status move_stages(bool load, backend::Stream *stream, const uint64_t *addresses,
+  guf_status copy_stages(bool load, backend::Stream *stream, const uint64_t *addresses,
                          uint64_t workspace, guf_error *error) const;
   guf_status store_masked(const Stage &stage, backend::Stream *stream, const uint64_t *addresses,
                           uint64_t workspace, guf_error *error) const;

@@ -37,12 +37,12 @@ bool is_isa_name(std::string_view text) {
 
 // Parses "DEVICE-PINNED-MANAGED", three device types of DLPack; 0 means that there is none.
 bool parse_dlpack_types(std::string_view text, backend::DlpackTypes *out) {
-  constexpr uint32_t kMostTypes = 0xFFFF;
+  constexpr uint32_t kMaxTypes = 0xFFFF;
   for (int32_t *const type : {&out->device, &out->pinned, &out->managed}) {
     const size_t dash = type == &out->managed ? text.size() : text.find('-');
     uint32_t number = 0;
     if (dash == std::string_view::npos || !parse_number(text.substr(0, dash), &number) ||
-        number > kMostTypes) {
+        number > kMaxTypes) {
       return false;
     }
     *type = static_cast<int32_t>(number);

@@ -62,7 +62,7 @@ guf_status check_table(const TableBuffer &buffer, const BackendNote &note, uint3
   const guf_backend_api &api = buffer.api;
   for (const unsigned char byte : buffer.guard) {
     if (byte != 0) {
-      return contradicts(note, "table", "bytes written behind it", "none", error);
+      return contradicts(note, "table", "bytes written after it", "none", error);
     }
   }
   for (const Slot &slot : kRequired) {

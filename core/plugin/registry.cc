@@ -154,11 +154,11 @@ guf_status call_probe(Record &record, int32_t *out_ndevices, guf_error *error) {
   });
   record.driver[sizeof record.driver - 1] = '\0';
   GUF_TRY(check_slot_status(record, "probe", status, error));
-  if (*out_ndevices >= 0 && *out_ndevices <= Record::kMostDevices) return GUF_OK;
+  if (*out_ndevices >= 0 && *out_ndevices <= Record::kMaxProbedDevices) return GUF_OK;
   return base::fail(error, GUF_E_ABI, base::kNone, base::kNone,
                     "backend %s breaks the plugin contract; its slot 'probe' counted %d devices, "
                     "expected 0 to %d",
-                    record.name.c_str(), *out_ndevices, Record::kMostDevices);
+                    record.name.c_str(), *out_ndevices, Record::kMaxProbedDevices);
 }
 
 Outcome probe_now(Record &record) {
@@ -296,10 +296,10 @@ guf_status open_device(Record &record, int32_t index, backend::Device **out, guf
                       "no device %s:%d; backend %s has %d device(s)", record.name.c_str(), index,
                       record.name.c_str(), record.ndevices);
   }
-  if (index >= Record::kMostIndices) {
+  if (index >= Record::kMaxIndices) {
     return base::fail(error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
                       "device %s:%d: of the backend's %d devices the first %d can be opened",
-                      record.name.c_str(), index, record.ndevices, Record::kMostIndices);
+                      record.name.c_str(), index, record.ndevices, Record::kMaxIndices);
   }
   Record::Place &place = record.places[static_cast<size_t>(index)];
   guf_status status = GUF_OK;

@@ -42,9 +42,9 @@ struct Record final : backend::Backend {
     Once once;
     std::atomic<backend::Device *> device{nullptr};
   };
-  static constexpr int32_t kMostDevices = 4096;  // limit for the result of a probe
-  static constexpr int32_t kMostIndices = 64;
-  std::array<Place, kMostIndices> places;  // indexed by the backend's device number
+  static constexpr int32_t kMaxProbedDevices = 4096;  // limit for the result of a probe
+  static constexpr int32_t kMaxIndices = 64;
+  std::array<Place, kMaxIndices> places;  // indexed by the backend's device number
 
   // Returns the first failure among the steps that have run: listing, opening, probing.
   const Outcome &state() const;

@@ -16,7 +16,7 @@ namespace {
 using op::CallView;
 using op::OperandView;
 
-constexpr int32_t kMostKeyed = 9;  // maximal number of operands in a key
+constexpr int32_t kMaxKeyed = 9;  // maximal number of operands in a key
 
 // PERF. Every call computes a key, so a key is computed from the bits of the
 // dtypes, without a table or a branch on the type. Each operand occupies six bits:
@@ -33,7 +33,7 @@ constexpr uint64_t weak_code(int32_t kind) {
 // ---- keys of calls with datetime types. An operand occupies eight bits, so these keys are longer
 // than all other keys of the ufunc and never equal one of them.
 
-constexpr int32_t kMostTimed = 6;
+constexpr int32_t kMaxTimed = 6;
 constexpr uint64_t kTimed = uint64_t{1} << 31;  // set in a value if its number is a unit loop's
 
 // Returns the code of an operand in a key. Returns 0 if the operand has no code: an int outside
@@ -49,7 +49,7 @@ uint64_t timed_code(const OperandView &operand) {
 }
 
 [[gnu::noinline]] uint64_t timed_key_of(const CallView &call, bool *out_plain) {
-  if (call.noperands > kMostTimed || call.args->dtype != 0) return 0;
+  if (call.noperands > kMaxTimed || call.args->dtype != 0) return 0;
   uint64_t key = 1;
   for (int32_t i = 0; i < call.noperands; ++i) {
     const uint64_t code = timed_code(call.operand[i]);
@@ -65,7 +65,7 @@ uint64_t timed_code(const OperandView &operand) {
 inline uint64_t key_of(const CallView &call, bool *out_plain) {
   const guf_call_args &args = *call.args;
   if (call.casting == GUF_CASTING_NO) return 0;  // keys do not contain the byte order
-  if (call.noperands > kMostKeyed || args.signature != nullptr || call.nseparate != 0) return 0;
+  if (call.noperands > kMaxKeyed || args.signature != nullptr || call.nseparate != 0) return 0;
   uint64_t key = 1;
   bool plain = true;
   guf_dtype seen = args.dtype;
@@ -115,7 +115,7 @@ uint32_t cast_mask_of(const CallView &call, const op::Loop &loop) {
     const guf_dtype own = operand.layout.dtype;
     // An output whose dtype has no unit adopts the unit of the loop, as in geometry::write_loop.
     const bool written = call.ufunc->signature.writes(i);
-    if ((written ? dtype::settle_unit(own, type) : own) != type) mask |= 1U << i;
+    if ((written ? dtype::resolve_unit(own, type) : own) != type) mask |= 1U << i;
   }
   return mask;
 }

@@ -92,12 +92,12 @@ void add_found(base::Text *text, const TypeQuery &query) {
 
 // Appends as many loops as fit on a line, in gufcc's type letters.
 void add_loops(base::Text *text, const op::Ufunc &ufunc) {
-  constexpr size_t kMost = 100;  // maximal number of letters
+  constexpr size_t kMax = 100;  // maximal number of letters
   size_t used = 0;
   text->add("; loops:");
   for (const op::Loop *const loop : ufunc.loops().loops) {
     used += static_cast<size_t>(ufunc.noperands()) + 3;
-    if (used > kMost) {
+    if (used > kMax) {
       text->add(" ...");
       return;
     }
@@ -171,7 +171,7 @@ guf_status refuse_types(const TypeQuery &query, guf_error *error) {
                     query.ufunc->name.c_str(), types.c_str());
 }
 
-guf_status refuse_settled(const TypeQuery &query, guf_dtype type, guf_error *error) {
+guf_status refuse_type(const TypeQuery &query, guf_dtype type, guf_error *error) {
   base::Text name;
   dtype::spell(type, false, &name);
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,

@@ -18,7 +18,7 @@ guf_status refuse_signature(const TypeQuery &query, guf_error *error);
 guf_status refuse_types(const TypeQuery &query, guf_error *error);
 // Like refuse_types, for calls that request types: no loop has `type`, to which all operands
 // resolved.
-guf_status refuse_settled(const TypeQuery &query, guf_dtype type, guf_error *error);
+guf_status refuse_type(const TypeQuery &query, guf_dtype type, guf_error *error);
 // The types of the operands do not match in a binary operator on datetime types.
 guf_status refuse_operands(const TypeQuery &query, guf_error *error);
 // The two inputs have no common type, and dtype= requests a datetime type.

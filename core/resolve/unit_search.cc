@@ -137,13 +137,13 @@ guf_status take_one(const TypeQuery &query, Types *out, guf_error *error) {
     op::Loop settled;
     settled.types = {type, type};
     GUF_TRY(check_casts(query, settled, Inputs::kJudged, error));
-    return refuse_settled(query, type, error);
+    return refuse_type(query, type, error);
   }
   *out = {{type, tests ? guf_dtype{GUF_BOOL} : type}};
   return GUF_OK;
 }
 
-guf_status settle_types(const TypeQuery &query, Types *out, guf_error *error) {
+guf_status resolve_types(const TypeQuery &query, Types *out, guf_error *error) {
   switch (query.ufunc->type_rule) {
     case TypeRule::kAdd:
     case TypeRule::kSubtract:
@@ -368,7 +368,7 @@ guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedL
   }
   // If the requested loop has datetime types, NumPy still determines the types from the operands.
   Types types;
-  GUF_TRY(settle_types(query, &types, error));
+  GUF_TRY(resolve_types(query, &types, error));
   const int32_t count = query.ufunc->noperands();
   for (uint32_t k = 0; k < list.loops.size(); ++k) {
     bool same = true;
@@ -398,7 +398,7 @@ guf_status check_units(const TypeQuery &query, const op::Loop &loop, guf_error *
     if (query.weak[i] || (operand.flags & (op::kMissing | op::kHasSeparateOutput)) != 0) continue;
     if (query.searches(i)) GUF_TRY(dtype::check_cast(query.have[i], type, error));
     if (!query.ufunc->signature.writes(i)) continue;
-    GUF_TRY(dtype::check_cast(type, dtype::settle_unit(query.have[i], type), error));
+    GUF_TRY(dtype::check_cast(type, dtype::resolve_unit(query.have[i], type), error));
   }
   return GUF_OK;
 }

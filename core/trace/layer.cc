@@ -25,18 +25,18 @@ struct Layer {
   guf_backend_api api;  // the plugin's own slots
   std::atomic<const guf_trace_api *> trace{nullptr};
   guf_trace_sink sink;
-  std::array<std::atomic<void *>, kMostDevices> devices{};
+  std::array<std::atomic<void *>, kMaxTracedDevices> devices{};
   guf_gpu_api gpu;  // a copy of own_gpu with slots of this layer
   std::atomic<const guf_gpu_api *> own_gpu{nullptr};
   guf_kernels_api kernels;  // a copy of own_kernels with slots of this layer
   std::atomic<const guf_kernels_api *> own_kernels{nullptr};
 };
 
-constinit Layer layers[kMostBackends] = {};
+constinit Layer layers[kMaxBackends] = {};
 constinit std::atomic<int32_t> nlayers{0};
 
 int32_t index_of(const Layer &layer, const void *device) {
-  for (int32_t i = 0; i < kMostDevices; ++i) {
+  for (int32_t i = 0; i < kMaxTracedDevices; ++i) {
     if (layer.devices[static_cast<size_t>(i)].load(std::memory_order_acquire) == device) return i;
   }
   return -1;
@@ -146,7 +146,7 @@ struct Slots {
   static guf_status device_open(int32_t index, uint64_t native, void **out_device,
                                 guf_backend_device_info *out_info, guf_error *error) {
     GUF_TRY(layer().api.device_open(index, native, out_device, out_info, error));
-    if (index >= 0 && index < kMostDevices) {
+    if (index >= 0 && index < kMaxTracedDevices) {
       layer().devices[static_cast<size_t>(index)].store(*out_device, std::memory_order_release);
     }
     return GUF_OK;
@@ -344,7 +344,7 @@ template <int32_t... N>
 constexpr std::array<PutBefore, sizeof...(N)> all_slots(std::integer_sequence<int32_t, N...>) {
   return {Slots<N>::put_before...};
 }
-constexpr auto kPutBefore = all_slots(std::make_integer_sequence<int32_t, kMostBackends>{});
+constexpr auto kPutBefore = all_slots(std::make_integer_sequence<int32_t, kMaxBackends>{});
 
 void start_plugin(Layer &layer) {
   const void *found = nullptr;
@@ -368,8 +368,8 @@ const char *backend_name(int32_t backend) {
 void interpose(const char *backend, guf_backend_api *api) {
   if (!begin()) return;
   const int32_t number = nlayers.fetch_add(1, std::memory_order_acq_rel);
-  if (number >= kMostBackends) {
-    nlayers.store(kMostBackends, std::memory_order_release);
+  if (number >= kMaxBackends) {
+    nlayers.store(kMaxBackends, std::memory_order_release);
     base::log(base::LogLevel::kWarning, "GUFUNC_TRACE: too many backends; backend %s is not traced",
               backend);
     return;

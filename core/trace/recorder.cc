@@ -31,7 +31,7 @@ constinit std::atomic<Writer *> the_writer{nullptr};
 constinit uint32_t writer_epoch = 0;  // fork epoch of the writer's process; set before the_writer
 constinit std::atomic<bool> stopped{false};
 constinit std::atomic<uint64_t> ncalls{0};
-constinit std::atomic<uint64_t> nleft_out[kMostBackends][kMostDevices] = {};
+constinit std::atomic<uint64_t> nleft_out[kMaxBackends][kMaxTracedDevices] = {};
 constinit std::atomic<uint64_t> nleft_out_of_all{0};
 constinit thread_local uint32_t known_thread = 0;
 constinit thread_local uint32_t known_epoch = 0;  // epoch of known_thread; a child has new IDs
@@ -93,7 +93,7 @@ void put(const Record &record) {
 }
 
 void leave_out(int32_t backend, int32_t device) {
-  if (device < 0 || device >= kMostDevices) return;
+  if (device < 0 || device >= kMaxTracedDevices) return;
   nleft_out[backend][device].fetch_add(1, std::memory_order_relaxed);
   nleft_out_of_all.fetch_add(1, std::memory_order_release);
 }
@@ -106,8 +106,8 @@ uint64_t left_out() {
   return nleft_out_of_all.load(std::memory_order_acquire);
 }
 
-void hurry() {
-  if (on()) the_writer.load(std::memory_order_acquire)->hurry();
+void flush() {
+  if (on()) the_writer.load(std::memory_order_acquire)->flush();
 }
 
 // Stops the writer. The writer's thread may already have ended, for example because the disk is

@@ -8,8 +8,8 @@
 
 namespace gufunc::trace {
 
-constexpr int32_t kMostBackends = 8;  // further backends are not traced
-constexpr int32_t kMostDevices = 64;  // limit per backend
+constexpr int32_t kMaxBackends = 8;        // further backends are not traced
+constexpr int32_t kMaxTracedDevices = 64;  // limit per backend
 
 uint64_t now_ns();          // time of CLOCK_MONOTONIC
 uint32_t current_thread();  // the thread ID of the operating system

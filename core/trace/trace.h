@@ -38,7 +38,7 @@ void interpose(const char *backend, guf_backend_api *api);
 void name_kernel(const void *kernel, const char *name);
 
 // Makes the writer thread write all records immediately. Does not wait for the writer.
-void hurry();
+void flush();
 
 // Closes the file when all records are written, after a few seconds at most. Ends the recording.
 void end();

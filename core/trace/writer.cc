@@ -70,8 +70,8 @@ guf_status Writer::write_left_out(guf_error *error) {
   const uint64_t all = left_out();
   if (all == reported_left_out_of_all_) return GUF_OK;
   reported_left_out_of_all_ = all;
-  for (int32_t backend = 0; backend < kMostBackends; ++backend) {
-    for (int32_t device = 0; device < kMostDevices; ++device) {
+  for (int32_t backend = 0; backend < kMaxBackends; ++backend) {
+    for (int32_t device = 0; device < kMaxTracedDevices; ++device) {
       const uint64_t count = left_out(backend, device);
       if (count == reported_left_out_[backend][device]) continue;
       reported_left_out_[backend][device] = count;
@@ -96,7 +96,7 @@ void Writer::run() {
     until.tv_nsec %= 1'000'000'000;
     while (sem_clockwait(&wake_, CLOCK_MONOTONIC, &until) != 0 && errno == EINTR) continue;
     last = stopping_.load(std::memory_order_acquire);
-    if (hurried_.exchange(false, std::memory_order_acq_rel)) collect_all();
+    if (flush_requested_.exchange(false, std::memory_order_acq_rel)) collect_all();
     guf_error error = {};
     error.struct_size = sizeof error;
     if (drain(&error) != GUF_OK) {
@@ -108,8 +108,8 @@ void Writer::run() {
   ended_.store(true, std::memory_order_release);
 }
 
-void Writer::hurry() {
-  hurried_.store(true, std::memory_order_release);
+void Writer::flush() {
+  flush_requested_.store(true, std::memory_order_release);
   sem_post(&wake_);
 }
 

@@ -27,7 +27,7 @@ class Writer {
   void put(const Record &record);
   // Makes the thread collect records from plugins and write them at once. Does not wait for the
   // thread.
-  void hurry();
+  void flush();
   // Waits for at most a few seconds until all records are written and the thread has ended.
   void stop();
 
@@ -42,10 +42,10 @@ class Writer {
   EventWriter events_;
   sem_t wake_;
   pthread_t thread_{};
-  std::atomic<bool> stopping_{false}, ended_{false}, hurried_{false};
+  std::atomic<bool> stopping_{false}, ended_{false}, flush_requested_{false};
   uint64_t reported_dropped_ = 0;
   uint64_t reported_left_out_of_all_ = 0;
-  uint64_t reported_left_out_[kMostBackends][kMostDevices] = {};
+  uint64_t reported_left_out_[kMaxBackends][kMaxTracedDevices] = {};
 };
 
 }  // namespace gufunc::trace

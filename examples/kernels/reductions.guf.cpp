@@ -107,7 +107,7 @@ GUF_DEVICE void mean_variance_finish(guf::i64 n, guf::f64 a, guf::f64 s, guf::ou
   mean = n == 0 ? guf::nan : a;
   variance = n == 0 ? guf::nan : s / (guf::f64)n;
 }
-GUF_GUFUNC(mean_variance, "(n),(),(n)->(),(),()", "fq?->qdd dq?->qdd", "takes_none",
+GUF_GUFUNC(mean_variance, "(n),(),(n)->(),(),()", "fq?->qdd dq?->qdd", "accepts_empty",
            "merge=mean_variance_merge", "finish=mean_variance_finish",
            "doc=Mean and variance of a population");
 GUF_UFUNC(mean_variance_merge, "qddqdd->qdd");

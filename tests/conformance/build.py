@@ -36,7 +36,7 @@ def random_values(rng, dtype, n, values):
     if kind == 'b':
         return rng.integers(0, 2, n).astype(bool)
     if kind in 'mM':
-        steps = random_times(rng, n, values)
+        steps = random_datetimes(rng, n, values)
         if kind == 'M' and np.datetime_data(np.dtype(dtype))[0] in 'YM':
             # For dates beyond this limit an intermediate result overflows, and NumPy's wrapped
             # values depend on its implementation.
@@ -71,7 +71,7 @@ def random_values(rng, dtype, n, values):
     return np.where(rng.random(n) < share, rng.choice(corners, n), wide)
 
 
-def random_times(rng, n, values):
+def random_datetimes(rng, n, values):
     """Returns numbers of time steps, some of which are not-a-time. With `mixed` they have any
     magnitude."""
     few = rng.integers(-9, 12, n)

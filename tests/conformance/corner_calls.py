@@ -96,7 +96,7 @@ def casts_that_are_refused(both):
                 outputs=outputs,
                 casting=casting,
             )
-    corner_refusals.types_of_times(both)
+    corner_refusals.datetime_types(both)
 
 
 def read_only(both):

@@ -32,7 +32,7 @@ STEPS += [days * 86400 - (days > 0) for days in STEPS[3:]]
 STEPS += [days * 86400 * 10**6 - (days > 0) for days in STEPS[3:7]] + [-(2**63)]
 
 
-def initial_times(both):
+def datetime_initials(both):
     """Checks dates and durations as initial values of integer sums, which Python's int()
     rejects."""
     for kind, unit, steps in itertools.product('Mm', UNITS, STEPS):
@@ -44,7 +44,7 @@ def initial_times(both):
             method_alike(both, 'reduce', 'add', np.ones(2, bool), dtype=letter, initial=value)
 
 
-def initial_of_times(both):
+def initial_of_datetimes(both):
     classes = [f'{kind}8{unit}' for kind in 'Mm' for unit in ('', '[s]', '[D]', '[Y]')]
     for letter, other in itertools.product(classes, classes):
         if letter.startswith('M8[') and other == 'M8':
@@ -59,8 +59,8 @@ def initial_of_times(both):
 
 
 def initial_values(both):
-    initial_times(both)
-    initial_of_times(both)
+    datetime_initials(both)
+    initial_of_datetimes(both)
     for letter, value in itertools.product('bBqQefdFD', ([1], [], [[1.5]], [2j])):
         method_alike(both, 'reduce', 'add', np.ones(2, letter), initial=np.array(value))
 
@@ -120,7 +120,7 @@ def comparisons_as_bools(both):
                 )
 
 
-def types_of_times(both):
+def datetime_types(both):
     for letter in ('m8[s]', 'M8[25D]'):
         one = times([1, 2], 'm8[s]')
         both.refuses(

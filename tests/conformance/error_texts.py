@@ -25,7 +25,7 @@ DEVIATIONS = [
     ),
     Deviation(
         'NumPy has two types of 64 bits, long and long long, with texts of their own. Here is one, '
-        'with that of long; loops of times and some of comparisons take the other.',
+        'with that of long; loops of datetime types and some comparisons use the other.',
         r'int too big to convert',
         r'Python int too large to convert to C long',
     ),
@@ -58,14 +58,14 @@ DEVIATIONS = [
         r'(?P=start)',
     ),
     Deviation(
-        "The cases are made with numpy.random, whose import takes np.sqrt of an int64: NumPy's "
+        "The cases are made with numpy.random, whose import calls np.sqrt of an int64: NumPy's "
         'cache then has it (see keyword_cases.remembers).',
         r"ufunc 'sqrt' did not contain a loop with signature matching types "
         r"<class 'numpy\.dtypes\.Int64DType'> -> None",
         r'No loop matching the specified signature and casting was found for ufunc sqrt; loops: ',
     ),
     Deviation(
-        'Units without a factor are refused with the types, before shapes are looked at.',
+        'Units without a factor are refused with the types, before shapes are checked.',
         rf'operands could not be broadcast together with shapes ({SHAPE} )+|non-broadcastable '
         rf"output operand with shape {SHAPE} doesn't match the broadcast shape {SHAPE}",
         r'Integer overflow while computing the conversion factor between NumPy datetime units '

@@ -158,7 +158,7 @@ def main():
         if text:
             differences.append(text)
     where = options.device or '1, 2, 3 and 7 threads'
-    print(f'{options.cases} folds at {where}: {len(differences)} of other bits')
+    print(f'{options.cases} reductions at {where}: {len(differences)} of other bits')
     untrue = fold_accuracy.differences(library)
     print(f'accuracy: {len(untrue)} statements of docs/reductions.md that do not hold')
     differences += untrue

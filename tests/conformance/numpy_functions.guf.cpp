@@ -13,14 +13,14 @@ GUF_DEVICE void divmod(T x, T y, guf::out<T> quotient, guf::out<T> remainder) {
 GUF_UFUNC(divmod, "bb->bb BB->BB hh->hh HH->HH ii->ii II->II qq->qq QQ->QQ ee->ee ff->ff dd->dd",
           "divides");
 
-GUF_DEVICE void divmod_of_times(guf::timedelta x, guf::timedelta y, guf::out<guf::i64> quotient,
-                                guf::out<guf::timedelta> remainder) {
+GUF_DEVICE void timedelta_divmod(guf::timedelta x, guf::timedelta y, guf::out<guf::i64> quotient,
+                                 guf::out<guf::timedelta> remainder) {
   const bool open = x.value == guf::nat || y.value == guf::nat || y.value == 0;
   const auto parts = guf::floor_divmod(x.value, open ? guf::i64(1) : y.value);
   quotient = open ? guf::i64(0) : parts.quotient;
   remainder = guf::timedelta{open ? guf::nat : parts.remainder};
 }
-GUF_UFUNC(divmod_of_times, "mm->qm", "name=divmod", "divides");
+GUF_UFUNC(timedelta_divmod, "mm->qm", "name=divmod", "divides");
 
 template <class T>
 GUF_DEVICE void modf(T x, guf::out<T> fraction, guf::out<T> whole) {

@@ -30,28 +30,28 @@ FAULTS = {
     'reduction: initial counts twice': 'initial_twice',
     'reduction: a negative axis counts one too many': 'negative_axis',
     'reduction: add starts from its first element': 'negative_zero',
-    'reduceat: an index beyond the next folds to the end': 'reduceat_end',
+    'reduceat: an index beyond the next reduces to the end': 'reduceat_end',
     'at: an index that comes twice counts once': 'buffered_at',
     'at: a negative index counts from one too far': 'negative_index',
     'outer: the second input comes first': 'outer_order',
     'layout: fresh outputs are C-contiguous': 'layout',
     'times: not-a-time loses in maximum and minimum': 'nat_loses',
-    'times: units meet without a factor': 'no_factor',
+    'times: units are mixed without a factor': 'no_factor',
     'errors: an index out of range is clipped': 'clipped',
     'errors: a failing call writes its output': 'half_done',
     'errors: the text of a call names another operand': 'other_operand',
     'errors: the text of a method names another axis': 'other_axis',
     'fp_flags: a division by zero is not reported': 'no_divide',
-    'fp_flags: those of accumulate are not reported': 'no_scan_flags',
+    'fp_flags: flags of accumulate are not reported': 'no_scan_flags',
     'fp_flags: what a mask leaves out counts': 'masked_flags',
     'threads: an item between two chunks is lost': 'lost_item',
-    'axes: a kept axis stands last whatever axes= says': 'kept_last',
-    'indices: swapped bytes are read as they lie': 'swapped_index',
-    'times: dtype= with a unit is taken for its class': 'unit_of_dtype',
-    'times: signature= with a unit is taken for its class': 'unit_of_signature',
+    'axes: a kept axis is always last, despite axes=': 'kept_last',
+    'indices: swapped bytes are not swapped back': 'swapped_index',
+    'times: dtype= with a unit is treated as its class': 'unit_of_dtype',
+    'times: signature= with a unit is treated as its class': 'unit_of_signature',
     'times: datetimes without a unit count seconds': 'seconds',
-    'times: initial= of the other class is taken for one of the operand': 'other_class',
-    'casts: an element beside one out of range is off': 'beside_outside',
+    'times: initial= of the other class is treated as one of the operand': 'other_class',
+    'casts: an element next to one out of range is off': 'beside_outside',
     'casts: accumulate is off before an element out of range': 'before_outside',
     'casts: products of floats are true': 'true_product',
     'NaN: a result that is NaN becomes a number': 'nan_is_number',
@@ -189,7 +189,7 @@ class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
         if self.fault == 'mask_overlap' and self.shares(outputs[0], where):
             outputs[0][...] = 0
         if self.fault in ('nat_loses', 'no_factor', 'seconds'):
-            name, inputs = self.spoil_times(name, inputs)
+            name, inputs = self.corrupt_datetimes(name, inputs)
         function = getattr(np, name)
         found = self.answered(
             outputs[0], lambda out: function(*inputs, out=out, **options), True, report
@@ -225,7 +225,7 @@ class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
         if result.size >= big_cases.SHARED:
             result.flat[8256] = not result.flat[8256]
 
-    def spoil_times(self, name, inputs):
+    def corrupt_datetimes(self, name, inputs):
         dtypes = [getattr(x, 'dtype', np.dtype('d')) for x in inputs]
         if self.fault == 'seconds':
             return name, [

@@ -10,14 +10,14 @@ from judge import letter_of
 from several_cases import numpy_function
 
 FAULTS = {
-    'several: the outputs change places': 'outputs_swapped',
+    'several: the outputs are exchanged': 'outputs_swapped',
     'several: a given second output is not written': 'output_lost',
     'several: only the first output is masked': 'first_masked',
-    'several: a type named for the second output is not looked at': 'second_type',
+    'several: a type named for the second output is ignored': 'second_type',
     'several: dtype= is for the first output only': 'first_dtype',
     'several: the third input is the second': 'third_input',
     'several: an item of the second output is lost between two chunks': 'second_item',
-    'several: a remainder of times is not a time': 'not_a_time',
+    'several: a remainder of timedeltas is not a timedelta': 'not_a_time',
     'several: outputs that overlap are written last first': 'last_output_first',
     'several: what the mask leaves out is as before the first output': 'old_under_mask',
     'several: outer exchanges the inputs': 'outer_of_two',

@@ -22,7 +22,7 @@ def numpy_function(name):
     return np._core.umath.clip if name == 'clip' else getattr(np, name)
 
 
-def one_class_of_times(rng, name):
+def one_datetime_class(rng, name):
     """Draws datetime dtypes of one class. NumPy has special rules for mixed calls of divmod and
     clip, which a module cannot define.
     """
@@ -88,7 +88,7 @@ def random_several_case(rng):
     dtypes = rng.choice([DTYPES, rng.choice(DTYPES), rng.choice(['bhiqBHIQ', 'efd', 'fd', 'iqd'])])
     times = name in ('divmod', 'clip') and rng.random() < 0.25
     if times:
-        dtypes = one_class_of_times(rng, name)
+        dtypes = one_datetime_class(rng, name)
     buffers, shape = cases.Buffers(rng), cases.random_shape(rng)
     if rng.random() < 0.02 and not times:
         shape = big_cases.random_big_shape(rng)

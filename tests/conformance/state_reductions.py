@@ -157,7 +157,7 @@ def refusal(name):
         getattr(np, name if name in ('argmax', 'argmin') else 'max')(np.array([]))
     except ValueError as error:
         return str(error).replace('maximum', name)
-    raise AssertionError(f'{name} takes no elements')
+    raise AssertionError(f'{name} accepts no elements')
 
 
 def difference(library, rng, nprng):

@@ -13,7 +13,7 @@ import fp_flag_judge
 
 TALLY = Counter()
 # There must be at least one case of each kind per this number of cases.
-FEWEST = {
+MINIMA = {
     'overlapping': 5,  # the output of a successful call shares memory with an input
     'over their mask': 100,  # the output of a successful call shares memory with the mask
     'with fp_flags': 150,  # floating-point flags were compared
@@ -107,8 +107,8 @@ def report(count, only, several=True, device=False, caller=True):
         f'with a loop that failed: {TALLY["with a loop that failed"]}'
     )
     TALLY['with fp_flags'] = fp_flag_judge.TALLY['found']
-    expected = {kind: (count - 1000) // one_in for kind, one_in in FEWEST.items()}
-    few = [kind for kind in FEWEST if only is None and TALLY[kind] < expected[kind]]
+    expected = {kind: (count - 1000) // one_in for kind, one_in in MINIMA.items()}
+    few = [kind for kind in MINIMA if only is None and TALLY[kind] < expected[kind]]
     if not several:
         few = [kind for kind in few if 'of two' not in kind and 'several' not in kind]
     if device:
@@ -120,5 +120,5 @@ def report(count, only, several=True, device=False, caller=True):
     if TALLY['without wide stores']:
         few = [k for k in few if k != 'non-temporal stores']
     for kind in few:
-        print(f'too few cases: {TALLY[kind]} {kind}, expected one of {FEWEST[kind]}')
+        print(f'too few cases: {TALLY[kind]} {kind}, expected one of {MINIMA[kind]}')
     return few

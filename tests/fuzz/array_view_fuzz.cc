@@ -12,7 +12,7 @@
 namespace gufunc::fuzz {
 namespace {
 
-constexpr int32_t kMostArguments = 8;
+constexpr int32_t kMaxArguments = 8;
 
 class Chain {
  public:
@@ -60,8 +60,8 @@ void Chain::start() {
 // Draws numbers, most of which are small. For some of the other numbers, arithmetic overflows.
 int32_t Chain::draw_numbers(int64_t *numbers) {
   constexpr int64_t kLarge[] = {INT64_MAX, INT64_MIN, INT64_MIN + 1, int64_t{1} << 32};
-  const auto count = static_cast<int32_t>(bytes_->below(kMostArguments + 1));
-  for (int32_t i = 0; i < kMostArguments; ++i) {
+  const auto count = static_cast<int32_t>(bytes_->below(kMaxArguments + 1));
+  for (int32_t i = 0; i < kMaxArguments; ++i) {
     const auto small = static_cast<int8_t>(bytes_->byte());
     numbers[i] = small == 127 ? bytes_->pick(kLarge) : small % 7;
   }
@@ -69,7 +69,7 @@ int32_t Chain::draw_numbers(int64_t *numbers) {
 }
 
 guf_status Chain::make_view(guf_array *view, guf_error *error) {
-  int64_t a[kMostArguments], b[kMostArguments], c[kMostArguments];
+  int64_t a[kMaxArguments], b[kMaxArguments], c[kMaxArguments];
   const int32_t count = draw_numbers(a);
   switch (bytes_->below(8)) {
     case 0:

@@ -13,18 +13,18 @@
 namespace gufunc::fuzz {
 namespace {
 
-constexpr int32_t kMostOperands = 4;
+constexpr int32_t kMaxOperands = 4;
 
 // The operands are static, because mapping their memory again for each input would take most of the
 // time.
-DrawnOperand operands[kMostOperands];
+DrawnOperand operands[kMaxOperands];
 DrawnOperand mask;
 
 struct DrawnCall {
-  guf_operand inputs[kMostOperands];
-  guf_operand outputs[kMostOperands];
+  guf_operand inputs[kMaxOperands];
+  guf_operand outputs[kMaxOperands];
   guf_operand where;
-  guf_dtype signature[kMostOperands];
+  guf_dtype signature[kMaxOperands];
   int64_t axis_of_axes[8];
   guf_core_axes axes[4];
   int64_t axis = 0;
@@ -44,10 +44,10 @@ void DrawnCall::draw(ByteReader *bytes, guf_ufunc ufunc) {
   args.struct_size = sizeof args;
   args.ninputs = info.nin;
   args.noutputs = bytes->one_in(4) ? 0 : info.nout;
-  if (bytes->one_in(32)) args.ninputs = static_cast<int32_t>(bytes->below(kMostOperands));
-  const int32_t nin = std::min(args.ninputs, kMostOperands - 1);
+  if (bytes->one_in(32)) args.ninputs = static_cast<int32_t>(bytes->below(kMaxOperands));
+  const int32_t nin = std::min(args.ninputs, kMaxOperands - 1);
   const DrawnShape shape = DrawnShape::draw(bytes);
-  for (int32_t i = 0; i < kMostOperands; ++i) {
+  for (int32_t i = 0; i < kMaxOperands; ++i) {
     DrawnOperand &operand = operands[i];
     operand.draw(bytes, shape, i >= nin);
     if (i > 0 && bytes->one_in(4)) {
@@ -135,7 +135,7 @@ void run_plan(guf_ufunc ufunc, DrawnCall *call) {
   uint64_t nbytes = 0, alignment = 1;
   check(guf_plan_workspace(plan, &nbytes, &alignment, nullptr) == GUF_OK, "guf_plan_workspace");
   std::vector<unsigned char> workspace(nbytes + alignment);
-  uint64_t addresses[kMostOperands + 1];
+  uint64_t addresses[kMaxOperands + 1];
   int32_t count = 0;
   const auto add = [&](const guf_operand &operand) {
     addresses[count++] = operand.kind == GUF_OPERAND_TENSOR ? operand.tensor->address : 0;

@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = 'docs/hacking.md'
 STEP = re.compile(r'^ *<!-- add to (\S+?)(?: before "([^"\n]*)")? -->\n( *)```\w*\n(.*?)\n *```$',
                   re.DOTALL | re.MULTILINE)
-MOST_FILES = 4
+MAX_FILES = 4
 COMMAND = 'cmake --build --preset release --target regenerate'
 # The generators whose files depend on the standard functions.
 OUTDATED = {'bindings', 'resolution', 'corpus'}
@@ -84,8 +84,8 @@ def apply(tree):
     """Adds the page's lines to the files of the tree, and returns the name of the function."""
     edits = list(steps((tree.folder / PAGE).read_text()))
     files = {path for path, _, _ in edits}
-    if not 0 < len(files) <= MOST_FILES:
-        sys.exit(f'{PAGE}: expected 1 to {MOST_FILES} files to edit, got {sorted(files)}')
+    if not 0 < len(files) <= MAX_FILES:
+        sys.exit(f'{PAGE}: expected 1 to {MAX_FILES} files to edit, got {sorted(files)}')
     for path, anchor, block in edits:
         lines = (tree.folder / path).read_text().splitlines(keepends=True)
         places = [i for i, line in enumerate(lines) if anchor and line.startswith(anchor)]

@@ -19,7 +19,7 @@ namespace gufunc::gpu_test {
 namespace {
 
 constexpr int64_t kElements = GUFUNC_TEST_ELEMENTS;
-constexpr uint64_t kMostAnonymous = uint64_t{256} << 20;
+constexpr uint64_t kMaxAnonymous = uint64_t{256} << 20;
 constexpr uint64_t kHeader = 128;
 
 // Returns the size of the process's anonymous memory, or 0 if it is unknown.
@@ -202,9 +202,9 @@ TEST_P(ChunkedMemory, FilesLargerThanItsOwnMemory) {
   std::printf("%lld MiB of files, at most %llu MiB of anonymous memory\n",
               static_cast<long long>(kElements >> 15),
               static_cast<unsigned long long>(watch_.peak >> 20));
-  EXPECT_GT(kElements * 8 * 4, static_cast<int64_t>(kMostAnonymous));
+  EXPECT_GT(kElements * 8 * 4, static_cast<int64_t>(kMaxAnonymous));
   EXPECT_GT(watch_.peak, 0U);
-  EXPECT_LE(watch_.peak, kMostAnonymous);
+  EXPECT_LE(watch_.peak, kMaxAnonymous);
 }
 
 INSTANTIATE_TEST_SUITE_P(Where, ChunkedMemory, testing::Bool(),

@@ -27,20 +27,20 @@ struct Report {
   uint64_t left_out = 0;
 };
 
-void hear_queued(void *context, guf_trace_work *work) {
+void on_queued(void *context, guf_trace_work *work) {
   auto &report = *static_cast<Report *>(context);
   const std::lock_guard lock(report.mutex);
   work->call = ++report.queued;
   work->queued_ns = now_ns();
 }
 
-void hear_done(void *context, const guf_trace_work *work) {
+void on_done(void *context, const guf_trace_work *work) {
   auto &report = *static_cast<Report *>(context);
   const std::lock_guard lock(report.mutex);
   report.done.push_back(*work);
 }
 
-void hear_left_out(void *context, int32_t device) {
+void on_left_out(void *context, int32_t device) {
   auto &report = *static_cast<Report *>(context);
   const std::lock_guard lock(report.mutex);
   EXPECT_EQ(device, 0);
@@ -84,7 +84,7 @@ class DeviceTrace : public DeviceCalls {
   }
 
   Report report_;
-  guf_trace_sink sink_ = {sizeof sink_, 0, &report_, hear_queued, hear_done, hear_left_out};
+  guf_trace_sink sink_ = {sizeof sink_, 0, &report_, on_queued, on_done, on_left_out};
   uint64_t begun_ = 0;
 };
 
@@ -239,7 +239,7 @@ TEST_F(DeviceTrace, CollectReportsCompleteWork) {
 
 // Makes each driver function fail that the plugin calls only for traces. The work still succeeds,
 // and the trace then contains times that the host measured.
-TEST_F(DeviceTrace, WithoutEventsTheHostsTimesServe) {
+TEST_F(DeviceTrace, WithoutEventsHostTimesAreUsed) {
   for (const char *function :
        {pick("cuEventCreate", "hipEventCreateWithFlags"), pick("cuEventRecord", "hipEventRecord"),
         pick("cuEventElapsedTime", "hipEventElapsedTime")}) {
@@ -262,7 +262,7 @@ TEST_F(DeviceTrace, WithoutEventsTheHostsTimesServe) {
   }
 }
 
-TEST_F(DeviceTrace, AskingAboutACaptureMayFail) {
+TEST_F(DeviceTrace, CaptureQueriesMayFail) {
   OpenDevice device;
   void *const stream = open_stream(device);
   const uint64_t there = allocate(device, 4000);

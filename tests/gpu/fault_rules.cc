@@ -9,11 +9,11 @@ namespace gufunc::gpu_test {
 namespace {
 
 // The expected reaction of a plugin to a failing driver function.
-enum class Fate {
+enum class Reaction {
   kUsual,           // slots that can fail report the code, and other slots record it
   kReported,        // the slot fails with the status of the code
   kRecorded,        // the slot continues; a code that means device loss is recorded
-  kUnnoticed,       // the slot continues and ignores the code
+  kIgnored,         // the slot continues and ignores the code
   kReportedIfLost,  // the slot reports the code if the device is lost, and otherwise ignores it
   kEither,          // any of the fates above, because the slot calls the function for several
                     // purposes
@@ -28,7 +28,7 @@ struct Rule {
   const char *cuda;  // name of a function, or "*"
   const char *hip;
   int code;  // code to which the rule applies, or 0 for every code
-  Fate fate;
+  Reaction fate;
 };
 
 // The first rule that matches a call applies. If no rule matches, the fate is kUsual.
@@ -36,120 +36,122 @@ constexpr Rule kRules[] = {
     // Every slot makes the device's context current and then restores the previous context. Slots
     // that release objects make the context current a second time. If this fails for one device,
     // shutdown continues with the next device.
-    {"shutdown", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kRecorded},
-    {"shutdown", "cuCtxPushCurrent_v2", "", 0, Fate::kRecorded},
-    {"host_unregister", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kRecorded},
-    {"host_unregister", "cuCtxPushCurrent_v2", "", 0, Fate::kRecorded},
-    {"capture_end", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kEither},
-    {"capture_end", "cuCtxPushCurrent_v2", "", 0, Fate::kEither},
-    {"*", "cuCtxGetCurrent", "hipGetDevice", 0, Fate::kUsual},
-    {"*", "cuCtxPushCurrent_v2", "", 0, Fate::kUsual},
-    {"*", "", "hipSetDevice", 0, Fate::kEither},
-    {"*", "cuCtxPopCurrent_v2", "", 0, Fate::kUnnoticed},
+    {"shutdown", "cuCtxGetCurrent", "hipGetDevice", 0, Reaction::kRecorded},
+    {"shutdown", "cuCtxPushCurrent_v2", "", 0, Reaction::kRecorded},
+    {"host_unregister", "cuCtxGetCurrent", "hipGetDevice", 0, Reaction::kRecorded},
+    {"host_unregister", "cuCtxPushCurrent_v2", "", 0, Reaction::kRecorded},
+    {"capture_end", "cuCtxGetCurrent", "hipGetDevice", 0, Reaction::kEither},
+    {"capture_end", "cuCtxPushCurrent_v2", "", 0, Reaction::kEither},
+    {"*", "cuCtxGetCurrent", "hipGetDevice", 0, Reaction::kUsual},
+    {"*", "cuCtxPushCurrent_v2", "", 0, Reaction::kUsual},
+    {"*", "", "hipSetDevice", 0, Reaction::kEither},
+    {"*", "cuCtxPopCurrent_v2", "", 0, Reaction::kIgnored},
     {"*", "cuThreadExchangeStreamCaptureMode", "hipThreadExchangeStreamCaptureMode", 0,
-     Fate::kUnnoticed},
+     Reaction::kIgnored},
     // Memory is treated as pageable if the driver cannot report its kind.
-    {"*", "cuPointerGetAttribute", "hipPointerGetAttributes", 0, Fate::kUnnoticed},
-    {"*", "cuDriverGetVersion", "hipRuntimeGetVersion", 0, Fate::kUnnoticed},
+    {"*", "cuPointerGetAttribute", "hipPointerGetAttributes", 0, Reaction::kIgnored},
+    {"*", "cuDriverGetVersion", "hipRuntimeGetVersion", 0, Reaction::kIgnored},
     // With this code the driver rejects memory that is only partly page-locked, and the plugin then
     // copies the memory in parts.
-    {"copy", "cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync", kWrongValue, Fate::kEither},
-    {"copy", "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", kWrongValue, Fate::kEither},
+    {"copy", "cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync", kWrongValue, Reaction::kEither},
+    {"copy", "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", kWrongValue, Reaction::kEither},
     // A device without a memory pool of the driver is usable, unless the failure means that the
     // device is lost.
-    {"device_open", "cuMemPoolCreate", "hipMemPoolCreate", 0, Fate::kReportedIfLost},
-    {"device_open", "cuMemPoolSetAttribute", "hipMemPoolSetAttribute", 0, Fate::kReportedIfLost},
-    {"device_open", "cuDeviceGetAttribute", "hipDeviceGetAttribute", 0, Fate::kOpen},
+    {"device_open", "cuMemPoolCreate", "hipMemPoolCreate", 0, Reaction::kReportedIfLost},
+    {"device_open", "cuMemPoolSetAttribute", "hipMemPoolSetAttribute", 0,
+     Reaction::kReportedIfLost},
+    {"device_open", "cuDeviceGetAttribute", "hipDeviceGetAttribute", 0, Reaction::kOpen},
     // For these queries, the code is a regular result and not a failure.
-    {"stream_query", "cuStreamQuery", "hipStreamQuery", kNotReady, Fate::kNotReady},
-    {"event_query", "cuEventQuery", "hipEventQuery", kNotReady, Fate::kNotReady},
-    {"event_elapsed", "cuEventElapsedTime", "hipEventElapsedTime", kNotReady, Fate::kNotReady},
-    {"*", "cuStreamQuery", "hipStreamQuery", kNotReady, Fate::kUnnoticed},
-    {"*", "cuEventQuery", "hipEventQuery", kNotReady, Fate::kUnnoticed},
+    {"stream_query", "cuStreamQuery", "hipStreamQuery", kNotReady, Reaction::kNotReady},
+    {"event_query", "cuEventQuery", "hipEventQuery", kNotReady, Reaction::kNotReady},
+    {"event_elapsed", "cuEventElapsedTime", "hipEventElapsedTime", kNotReady, Reaction::kNotReady},
+    {"*", "cuStreamQuery", "hipStreamQuery", kNotReady, Reaction::kIgnored},
+    {"*", "cuEventQuery", "hipEventQuery", kNotReady, Reaction::kIgnored},
     // For these codes, the plugin has an alternative to the driver function.
     {"peer_enable", "cuCtxEnablePeerAccess", "hipDeviceEnablePeerAccess", kPeerEnabled,
-     Fate::kUnnoticed},
-    {"graph_update", "cuGraphExecUpdate_v2", "hipGraphExecUpdate", kUpdateFailed, Fate::kUnnoticed},
-    {"graph_update", "cuGraphExecDestroy", "hipGraphExecDestroy", 0, Fate::kRecorded},
+     Reaction::kIgnored},
+    {"graph_update", "cuGraphExecUpdate_v2", "hipGraphExecUpdate", kUpdateFailed,
+     Reaction::kIgnored},
+    {"graph_update", "cuGraphExecDestroy", "hipGraphExecDestroy", 0, Reaction::kRecorded},
     // These functions release the resources of the replaced graph.
-    {"graph_update", "cuStreamWaitEvent", "hipStreamWaitEvent", 0, Fate::kRecorded},
-    {"graph_update", "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", 0, Fate::kRecorded},
-    {"graph_update", "cuLaunchHostFunc", "hipLaunchHostFunc", 0, Fate::kRecorded},
-    {"graph_update", "", "hipStreamAddCallback", 0, Fate::kRecorded},
-    {"graph_update", "cuEventDestroy_v2", "hipEventDestroy", 0, Fate::kRecorded},
+    {"graph_update", "cuStreamWaitEvent", "hipStreamWaitEvent", 0, Reaction::kRecorded},
+    {"graph_update", "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", 0, Reaction::kRecorded},
+    {"graph_update", "cuLaunchHostFunc", "hipLaunchHostFunc", 0, Reaction::kRecorded},
+    {"graph_update", "", "hipStreamAddCallback", 0, Reaction::kRecorded},
+    {"graph_update", "cuEventDestroy_v2", "hipEventDestroy", 0, Reaction::kRecorded},
     // Status words are allocated in advance. If the allocation fails, launches that need status
     // words report the failure.
-    {"kernel_get", "cuMemAlloc_v2", "hipMalloc", kMapFailed, Fate::kUnnoticed},
-    {"kernel_get", "cuMemHostAlloc", "hipHostMalloc", kMapFailed, Fate::kUnnoticed},
-    {"kernel_get", "", "hipMalloc", kRuntimeMemory, Fate::kUnnoticed},
-    {"kernel_get", "", "hipHostMalloc", kRuntimeMemory, Fate::kUnnoticed},
-    {"*", "cuMemAllocFromPoolAsync", "hipMallocFromPoolAsync", kOutOfMemory, Fate::kUnnoticed},
-    {"*", "cuMemHostAlloc", "hipHostMalloc", kOutOfMemory, Fate::kEither},
+    {"kernel_get", "cuMemAlloc_v2", "hipMalloc", kMapFailed, Reaction::kIgnored},
+    {"kernel_get", "cuMemHostAlloc", "hipHostMalloc", kMapFailed, Reaction::kIgnored},
+    {"kernel_get", "", "hipMalloc", kRuntimeMemory, Reaction::kIgnored},
+    {"kernel_get", "", "hipHostMalloc", kRuntimeMemory, Reaction::kIgnored},
+    {"*", "cuMemAllocFromPoolAsync", "hipMallocFromPoolAsync", kOutOfMemory, Reaction::kIgnored},
+    {"*", "cuMemHostAlloc", "hipHostMalloc", kOutOfMemory, Reaction::kEither},
     {"*", "cuMemHostGetDevicePointer_v2", "hipHostGetDevicePointer", kOutOfMemory,
-     Fate::kUnnoticed},
-    {"memory_alloc", "cuMemAllocManaged", "hipMallocManaged", kOutOfMemory, Fate::kUnnoticed},
-    {"memory_alloc", "cuMemAlloc_v2", "hipMalloc", kOutOfMemory, Fate::kUnnoticed},
-    {"*", "cuMemAlloc_v2", "hipMalloc", kOutOfMemory, Fate::kEither},
-    {"module_load", "cuModuleLoadData", "hipModuleLoadData", 0, Fate::kUsual},
-    {"module_load", "cuLibraryLoadData", "", 0, Fate::kUsual},
-    {"module_load", "cuLibraryGetModule", "", 0, Fate::kUsual},
+     Reaction::kIgnored},
+    {"memory_alloc", "cuMemAllocManaged", "hipMallocManaged", kOutOfMemory, Reaction::kIgnored},
+    {"memory_alloc", "cuMemAlloc_v2", "hipMalloc", kOutOfMemory, Reaction::kIgnored},
+    {"*", "cuMemAlloc_v2", "hipMalloc", kOutOfMemory, Reaction::kEither},
+    {"module_load", "cuModuleLoadData", "hipModuleLoadData", 0, Reaction::kUsual},
+    {"module_load", "cuLibraryLoadData", "", 0, Reaction::kUsual},
+    {"module_load", "cuLibraryGetModule", "", 0, Reaction::kUsual},
     // If the driver rejects the machine code of the plugin's own kernels, the plugin loads their
     // PTX.
-    {"*", "cuModuleLoadData", "", 200, Fate::kNextImage},
-    {"*", "cuModuleLoadData", "", 209, Fate::kNextImage},
-    {"*", "cuModuleLoadData", "", 218, Fate::kNextImage},
-    {"*", "cuModuleLoadData", "", 221, Fate::kNextImage},
-    {"*", "cuModuleLoadData", "", 222, Fate::kNextImage},
-    {"*", "cuModuleLoadData", "", 223, Fate::kNextImage},
-    {"*", "cuModuleLoadData", "", 300, Fate::kNextImage},
-    {"*", "cuLibraryLoadData", "", 200, Fate::kNextImage},
-    {"*", "cuLibraryLoadData", "", 209, Fate::kNextImage},
-    {"*", "cuLibraryLoadData", "", 218, Fate::kNextImage},
-    {"*", "cuLibraryLoadData", "", 221, Fate::kNextImage},
-    {"*", "cuLibraryLoadData", "", 222, Fate::kNextImage},
-    {"*", "cuLibraryLoadData", "", 223, Fate::kNextImage},
-    {"*", "cuLibraryLoadData", "", 300, Fate::kNextImage},
-    {"*", "cuLibraryGetModule", "", 200, Fate::kNextImage},
-    {"*", "cuLibraryGetModule", "", 209, Fate::kNextImage},
-    {"*", "cuLibraryGetModule", "", 218, Fate::kNextImage},
-    {"*", "cuLibraryGetModule", "", 221, Fate::kNextImage},
-    {"*", "cuLibraryGetModule", "", 222, Fate::kNextImage},
-    {"*", "cuLibraryGetModule", "", 223, Fate::kNextImage},
-    {"*", "cuLibraryGetModule", "", 300, Fate::kNextImage},
+    {"*", "cuModuleLoadData", "", 200, Reaction::kNextImage},
+    {"*", "cuModuleLoadData", "", 209, Reaction::kNextImage},
+    {"*", "cuModuleLoadData", "", 218, Reaction::kNextImage},
+    {"*", "cuModuleLoadData", "", 221, Reaction::kNextImage},
+    {"*", "cuModuleLoadData", "", 222, Reaction::kNextImage},
+    {"*", "cuModuleLoadData", "", 223, Reaction::kNextImage},
+    {"*", "cuModuleLoadData", "", 300, Reaction::kNextImage},
+    {"*", "cuLibraryLoadData", "", 200, Reaction::kNextImage},
+    {"*", "cuLibraryLoadData", "", 209, Reaction::kNextImage},
+    {"*", "cuLibraryLoadData", "", 218, Reaction::kNextImage},
+    {"*", "cuLibraryLoadData", "", 221, Reaction::kNextImage},
+    {"*", "cuLibraryLoadData", "", 222, Reaction::kNextImage},
+    {"*", "cuLibraryLoadData", "", 223, Reaction::kNextImage},
+    {"*", "cuLibraryLoadData", "", 300, Reaction::kNextImage},
+    {"*", "cuLibraryGetModule", "", 200, Reaction::kNextImage},
+    {"*", "cuLibraryGetModule", "", 209, Reaction::kNextImage},
+    {"*", "cuLibraryGetModule", "", 218, Reaction::kNextImage},
+    {"*", "cuLibraryGetModule", "", 221, Reaction::kNextImage},
+    {"*", "cuLibraryGetModule", "", 222, Reaction::kNextImage},
+    {"*", "cuLibraryGetModule", "", 223, Reaction::kNextImage},
+    {"*", "cuLibraryGetModule", "", 300, Reaction::kNextImage},
     // The code means that the image lacks a kernel. The call that needs the kernel reports the
     // error.
-    {"*", "cuModuleGetFunction", "hipModuleGetFunction", kNotFound, Fate::kOpen},
-    {"*", "cuLibraryGetKernel", "", kNotFound, Fate::kOpen},
-    {"*", "cuKernelGetFunction", "", kNotFound, Fate::kOpen},
+    {"*", "cuModuleGetFunction", "hipModuleGetFunction", kNotFound, Reaction::kOpen},
+    {"*", "cuLibraryGetKernel", "", kNotFound, Reaction::kOpen},
+    {"*", "cuKernelGetFunction", "", kNotFound, Reaction::kOpen},
     // If memory_trim cannot free a block, it frees the remaining blocks and reports the first
     // failure. If the plugin can free the memory in another way, or if the driver function frees no
     // memory, memory_trim reports only the loss of the device.
-    {"memory_trim", "cuEventCreate", "hipEventCreateWithFlags", 0, Fate::kReportedIfLost},
-    {"memory_trim", "cuEventRecord", "hipEventRecord", 0, Fate::kReportedIfLost},
-    {"memory_trim", "cuStreamDestroy_v2", "hipStreamDestroy", 0, Fate::kReportedIfLost},
-    {"memory_trim", "cuEventQuery", "hipEventQuery", 0, Fate::kUsual},
-    {"memory_trim", "cuStreamIsCapturing", "hipStreamIsCapturing", 0, Fate::kUsual},
+    {"memory_trim", "cuEventCreate", "hipEventCreateWithFlags", 0, Reaction::kReportedIfLost},
+    {"memory_trim", "cuEventRecord", "hipEventRecord", 0, Reaction::kReportedIfLost},
+    {"memory_trim", "cuStreamDestroy_v2", "hipStreamDestroy", 0, Reaction::kReportedIfLost},
+    {"memory_trim", "cuEventQuery", "hipEventQuery", 0, Reaction::kUsual},
+    {"memory_trim", "cuStreamIsCapturing", "hipStreamIsCapturing", 0, Reaction::kUsual},
     // memory_alloc frees cached memory with these functions. If a function fails, less memory is
     // available.
-    {"*", "cuStreamIsCapturing", "hipStreamIsCapturing", 0, Fate::kEither},
-    {"memory_alloc", "cuStreamSynchronize", "hipStreamSynchronize", 0, Fate::kEither},
-    {"memory_alloc", "cuMemFreeAsync", "hipFreeAsync", 0, Fate::kRecorded},
-    {"memory_alloc", "cuMemFree_v2", "hipFree", 0, Fate::kRecorded},
-    {"memory_alloc", "cuMemPoolTrimTo", "hipMemPoolTrimTo", 0, Fate::kRecorded},
+    {"*", "cuStreamIsCapturing", "hipStreamIsCapturing", 0, Reaction::kEither},
+    {"memory_alloc", "cuStreamSynchronize", "hipStreamSynchronize", 0, Reaction::kEither},
+    {"memory_alloc", "cuMemFreeAsync", "hipFreeAsync", 0, Reaction::kRecorded},
+    {"memory_alloc", "cuMemFree_v2", "hipFree", 0, Reaction::kRecorded},
+    {"memory_alloc", "cuMemPoolTrimTo", "hipMemPoolTrimTo", 0, Reaction::kRecorded},
     // If a slot's caller requested the event, the slot fails. If the event is the plugin's own
     // event, which marks the end of work on freed memory, the slot does not fail.
-    {"event_open", "cuEventCreate", "hipEventCreateWithFlags", 0, Fate::kUsual},
-    {"event_record", "cuEventRecord", "hipEventRecord", 0, Fate::kUsual},
-    {"event_query", "cuEventQuery", "hipEventQuery", 0, Fate::kUsual},
-    {"event_synchronize", "cuEventQuery", "hipEventQuery", 0, Fate::kUsual},
-    {"stream_query", "cuStreamQuery", "hipStreamQuery", 0, Fate::kUsual},
-    {"shutdown", "*", "*", 0, Fate::kRecorded},
-    {"stream_synchronize", "*", "*", 0, Fate::kUsual},
-    {"graph_launch", "*", "*", 0, Fate::kUsual},
-    {"*", "cuEventCreate", "hipEventCreateWithFlags", 0, Fate::kRecorded},
-    {"*", "cuEventRecord", "hipEventRecord", 0, Fate::kRecorded},
-    {"*", "cuEventQuery", "hipEventQuery", 0, Fate::kRecorded},
-    {"*", "cuStreamQuery", "hipStreamQuery", 0, Fate::kEither},
+    {"event_open", "cuEventCreate", "hipEventCreateWithFlags", 0, Reaction::kUsual},
+    {"event_record", "cuEventRecord", "hipEventRecord", 0, Reaction::kUsual},
+    {"event_query", "cuEventQuery", "hipEventQuery", 0, Reaction::kUsual},
+    {"event_synchronize", "cuEventQuery", "hipEventQuery", 0, Reaction::kUsual},
+    {"stream_query", "cuStreamQuery", "hipStreamQuery", 0, Reaction::kUsual},
+    {"shutdown", "*", "*", 0, Reaction::kRecorded},
+    {"stream_synchronize", "*", "*", 0, Reaction::kUsual},
+    {"graph_launch", "*", "*", 0, Reaction::kUsual},
+    {"*", "cuEventCreate", "hipEventCreateWithFlags", 0, Reaction::kRecorded},
+    {"*", "cuEventRecord", "hipEventRecord", 0, Reaction::kRecorded},
+    {"*", "cuEventQuery", "hipEventQuery", 0, Reaction::kRecorded},
+    {"*", "cuStreamQuery", "hipStreamQuery", 0, Reaction::kEither},
 };
 
 // Slots that release objects, and other slots that cannot fail.
@@ -166,8 +168,8 @@ bool is_among(const char *const (&names)[kCount], const char *slot) {
                      [&](const char *name) { return std::strcmp(name, slot) == 0; });
 }
 
-Fate fate_of(const Call &call, const std::string &function, const FaultCode &code) {
-  Fate fate = Fate::kUsual;
+Reaction expected_reaction(const Call &call, const std::string &function, const FaultCode &code) {
+  Reaction fate = Reaction::kUsual;
   for (const Rule &rule : kRules) {
     const bool slot = std::strcmp(rule.slot, "*") == 0 || std::strcmp(rule.slot, call.slot) == 0;
     const char *const named = pick(rule.cuda, rule.hip);
@@ -176,13 +178,16 @@ Fate fate_of(const Call &call, const std::string &function, const FaultCode &cod
     fate = rule.fate;
     break;
   }
-  if (fate == Fate::kUsual) return is_among(kSilent, call.slot) ? Fate::kRecorded : Fate::kReported;
+  if (fate == Reaction::kUsual)
+    return is_among(kSilent, call.slot) ? Reaction::kRecorded : Reaction::kReported;
   // If the driver rejects the excerpt for one kernel, the plugin loads the complete text.
-  if (fate == Fate::kNextImage && std::strcmp(call.slot, "kernel_get") == 0) {
-    return Fate::kUnnoticed;
+  if (fate == Reaction::kNextImage && std::strcmp(call.slot, "kernel_get") == 0) {
+    return Reaction::kIgnored;
   }
-  if (fate == Fate::kNextImage) return GUFUNC_TEST_IMAGES > 1 ? Fate::kUnnoticed : Fate::kReported;
-  if (fate == Fate::kReportedIfLost) return code.lost ? Fate::kReported : Fate::kUnnoticed;
+  if (fate == Reaction::kNextImage)
+    return GUFUNC_TEST_IMAGES > 1 ? Reaction::kIgnored : Reaction::kReported;
+  if (fate == Reaction::kReportedIfLost)
+    return code.lost ? Reaction::kReported : Reaction::kIgnored;
   return fate;
 }
 
@@ -297,7 +302,7 @@ std::string judge_sticky(const Trial &run, size_t injected, const FaultCode &cod
                ? judge_lost(run, injected + 1, nullptr, code, &lost)
                : "sticky: " + text_of(first);
   }
-  if (fate_of(first, run.fault().function, code) == Fate::kOpen) return "";
+  if (expected_reaction(first, run.fault().function, code) == Reaction::kOpen) return "";
   if (first.status != GUF_OK && !is_loss_report(first, code)) return "sticky: " + text_of(first);
   if (first.status != GUF_OK) lost.insert(first.device);
   return judge_lost(run, injected + 1, first.device, code, &lost);
@@ -314,23 +319,24 @@ std::string judge(const Trial &clean, const Trial &run, const FaultCode &fault) 
   const Call &call = run.calls()[injected];
   if (run.fault().sticky) return judge_sticky(run, injected, fault);
   const FaultCode code = expected_code(run, injected, fault);
-  const Fate fate = fate_of(call, run.fault().function, fault);
-  if (fate == Fate::kNotReady) {
+  const Reaction fate = expected_reaction(call, run.fault().function, fault);
+  if (fate == Reaction::kNotReady) {
     if (call.status != GUF_NOT_READY) return "not answered: " + text_of(call);
     return judge_rest(run, injected, false, code);
   }
-  const bool may_report = fate == Fate::kReported || fate == Fate::kEither || fate == Fate::kOpen;
+  const bool may_report =
+      fate == Reaction::kReported || fate == Reaction::kEither || fate == Reaction::kOpen;
   if (may_report && is_reported(call, status_of(run.fault().function, code), code)) {
     return judge_rest(run, injected, code.lost && call.device != nullptr, code);
   }
   const bool goes_on =
       injected < clean.calls().size() && call.status == clean.calls()[injected].status;
-  if (fate == Fate::kOpen && call.status == GUF_E_NO_IMAGE) return "";
-  if (!goes_on || fate == Fate::kReported) return text_of(call);
-  if (fate == Fate::kOpen) return "";
+  if (fate == Reaction::kOpen && call.status == GUF_E_NO_IMAGE) return "";
+  if (!goes_on || fate == Reaction::kReported) return text_of(call);
+  if (fate == Reaction::kOpen) return "";
   const std::string lost = judge_rest(run, injected, true, code);
-  if (code.lost && fate == Fate::kRecorded) return lost;
-  if (code.lost && fate == Fate::kEither && lost.empty()) return "";
+  if (code.lost && fate == Reaction::kRecorded) return lost;
+  if (code.lost && fate == Reaction::kEither && lost.empty()) return "";
   return compare(clean, run, injected, std::max(clean.calls().size(), run.calls().size()));
 }
 

@@ -78,7 +78,7 @@ void run_out_of_memory(Trial &run) {
 
 // Copies from the host to the device, on the device, and from the device to the host. The host
 // memory is pageable or page-locked, and pageable memory is staged.
-void copy_every_way(Trial &run) {
+void copy_all_directions(Trial &run) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());
   void *const owner = device.get();
@@ -129,7 +129,7 @@ void register_memory(Trial &run) {
 
 // Fills memory with patterns of 1, 2 and 4 bytes, which the driver writes, and with patterns of
 // other sizes, which a kernel writes.
-void fill_every_way(Trial &run) {
+void fill_all_sizes(Trial &run) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());
   void *const owner = device.get();
@@ -172,9 +172,9 @@ std::vector<Scenario> memory_scenarios() {
   return {{"allocate every kind", allocate_every_kind},
           {"pass memory on", pass_memory_on},
           {"run out of memory", run_out_of_memory},
-          {"copy every way", copy_every_way},
+          {"copy all directions", copy_all_directions},
           {"register memory", register_memory},
-          {"fill every way", fill_every_way},
+          {"fill all sizes", fill_all_sizes},
           {"reach a peer", reach_a_peer}};
 }
 

@@ -70,7 +70,7 @@ TEST_F(ImageLoad, UnusableImagesAreRefusedAtOnce) {
   sim().fault("cuLibraryGetModule:1:209");
   EXPECT_EQ(plugin().module_load(device, &image_, &module, &error_), GUF_E_NO_IMAGE);
   EXPECT_EQ(error_.native_code, 209);
-  EXPECT_EQ(live_objects(), before) << "the library is given back";
+  EXPECT_EQ(live_objects(), before) << "the library is unloaded";
   sim().clear_faults();
 }
 

@@ -118,7 +118,7 @@ int try_forked(const guf_backend_api &api, const Objects &of) {
   return wrong;
 }
 
-void fork_and_look(const guf_backend_api &api, ProbeReport *report) {
+void fork_and_query(const guf_backend_api &api, ProbeReport *report) {
   guf_error error = fresh();
   Objects objects;
   report->parent_wrong = open_objects(api, &objects, &error) != GUF_OK;
@@ -163,7 +163,7 @@ ProbeReport make_report(const char *plugin, const char *driver, const char *mode
     report.native_code = error.native_code;
     std::memcpy(report.message, error.message, sizeof(report.message) - 1);
   }
-  if (forks && report.status == GUF_OK) fork_and_look(api, &report);
+  if (forks && report.status == GUF_OK) fork_and_query(api, &report);
   report.done = 1;
   return report;
 }

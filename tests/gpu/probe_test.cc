@@ -163,7 +163,7 @@ TEST(Probe, EveryCodeOfTheFirstCalls) {
 }
 
 // A driver can have devices even if it fails to report its version or its function addresses.
-TEST(Probe, CodesOfQuestionsThatMayFail) {
+TEST(Probe, CodesOfQueriesThatMayFail) {
   for (const int code : {1, 3, 4, 100, 500, 801, 999}) {
     for (const char *const function :
          {pick("cuDriverGetVersion", "hipRuntimeGetVersion"), "cuGetProcAddress_v2"}) {

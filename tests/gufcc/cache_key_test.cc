@@ -127,7 +127,7 @@ TEST_F(CacheKey, WarningsAreGivenAgain) {
   }
 }
 
-TEST_F(CacheKey, AFolderThatOthersCanWriteToIsNotUsedAndSaidSoOnce) {
+TEST_F(CacheKey, AFolderThatOthersCanWriteToIsNotUsedAndReportedOnce) {
   fs::create_directory(path("cache"));
   fs::permissions(path("cache"), fs::perms::all);
   const Command command = {write("k.guf.cpp",

@@ -86,13 +86,13 @@ TEST_F(Gufcc, AWrongKernelPointsAtItsRegistration) {
       {"GUF_KERNEL(result);",
        ":10: error: result: expected void (guf::block, ...), got another function than a kernel\n"},
       {"GUF_KERNEL(record);",
-       ":10: error: record: parameter 2 behind the block is not a number, a pointer to numbers "
+       ":10: error: record: parameter 2 after the block is not a number, a pointer to numbers "
        "or a guf::view of at most 8 dimensions\n"},
       {"GUF_KERNEL(pointers);",
-       ":10: error: pointers: parameter 1 behind the block is not a number, a pointer to numbers "
+       ":10: error: pointers: parameter 1 after the block is not a number, a pointer to numbers "
        "or a guf::view of at most 8 dimensions\n"},
       {"GUF_KERNEL(deep);",
-       ":10: error: deep: parameter 1 behind the block is not a number, a pointer to numbers or "
+       ":10: error: deep: parameter 1 after the block is not a number, a pointer to numbers or "
        "a guf::view of at most 8 dimensions\n"},
       {"GUF_KERNEL(large);",
        ":10: error: large: its arguments take more than 2048 bytes; pass arrays by pointer or "

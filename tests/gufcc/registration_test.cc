@@ -139,7 +139,8 @@ TEST(Registration, MergesLoopsOfOneNameInOrder) {
 }
 
 TEST(Registration, LoopsAreChosenByTheirInputs) {
-  const auto said_of = [](const std::string &kind, const std::vector<std::string> &arguments) {
+  const auto diagnostics_of = [](const std::string &kind,
+                                 const std::vector<std::string> &arguments) {
     Module module;
     Diagnostics diagnostics;
     EXPECT_TRUE(build_module({raw(kind, "f", arguments)}, &module, &diagnostics));
@@ -147,9 +148,9 @@ TEST(Registration, LoopsAreChosenByTheirInputs) {
     EXPECT_EQ(good, !diagnostics.failed());
     return diagnostics.text();
   };
-  EXPECT_EQ(said_of("ufunc", {"f->f d->d"}), "");
-  EXPECT_EQ(said_of("gufunc", {"->(n)", "->f ->d"}), "");
-  EXPECT_THAT(said_of("ufunc", {"q->f l->d"}),
+  EXPECT_EQ(diagnostics_of("ufunc", {"f->f d->d"}), "");
+  EXPECT_EQ(diagnostics_of("gufunc", {"->(n)", "->f ->d"}), "");
+  EXPECT_THAT(diagnostics_of("ufunc", {"q->f l->d"}),
               HasSubstr("k.cpp:5: error: f: loops q->f and l->d have the same inputs"));
 }
 
@@ -184,7 +185,7 @@ TEST(Registration, OptionsOfOneNameContradict) {
   const char *end = "; registrations with the same name must have the same value\n";
   Module module;
   for (const char *flag : {"inplace_safe", "commutative", "associative", "underflows", "divides",
-                           "takes_none", "fp=fast"}) {
+                           "accepts_empty", "fp=fast"}) {
     const std::string quoted = fmt::format("'{}'", flag);
     EXPECT_EQ(
         messages_of_three("", "", flag, &(module = {})),

@@ -86,26 +86,28 @@ TEST(Scanner, RefusedHeadersAreReportedWhereTheUserIncludesThem) {
 }
 
 TEST(Scanner, NewAssemblyAndLongDoubleAreRefusedInFilesOfTheUser) {
-  const auto said_of = [](const std::string &text, const std::string &flags = "") {
+  const auto diagnostics_of = [](const std::string &text, const std::string &flags = "") {
     std::string messages;
     scan("# 1 \"k.cpp\"\n# 1 \"h.h\" 1" + flags + "\n\n" + text + "\n", &messages);
     return messages;
   };
   for (const char *text : {"new float[4]", "::new int", "void *operator new(unsigned long);"}) {
-    EXPECT_THAT(said_of(text), HasSubstr("h.h:2: error: a kernel cannot use new: ")) << text;
+    EXPECT_THAT(diagnostics_of(text), HasSubstr("h.h:2: error: a kernel cannot use new: ")) << text;
   }
   for (const char *text : {"asm(\"nop\")", "__asm__ volatile(\"\")", "__asm nop"}) {
-    EXPECT_THAT(said_of(text), HasSubstr("h.h:2: error: a kernel cannot use inline assembly: "));
+    EXPECT_THAT(diagnostics_of(text),
+                HasSubstr("h.h:2: error: a kernel cannot use inline assembly: "));
   }
   for (const char *text :
        {"long double x", "double long x", "1.5L", "1e-5L", ".5l", "2e3L", "0x1p3L"}) {
-    EXPECT_THAT(said_of(text), HasSubstr("h.h:2: error: a kernel cannot use long double")) << text;
+    EXPECT_THAT(diagnostics_of(text), HasSubstr("h.h:2: error: a kernel cannot use long double"))
+        << text;
   }
   for (const char *text : {"new (place) Block", "renew; asm_; \"new asm\"", "long x; double y",
                            "10L", "0x1eL", "1e-5 - x", "a.l", "R\"(long double)\"", "1.5f"}) {
-    EXPECT_EQ(said_of(text), "") << text;
+    EXPECT_EQ(diagnostics_of(text), "") << text;
   }
-  EXPECT_EQ(said_of("asm(\"nop\"); long double x; new int", " 3"), "");
+  EXPECT_EQ(diagnostics_of("asm(\"nop\"); long double x; new int", " 3"), "");
 }
 
 TEST(Scanner, MalformedRegistrations) {

@@ -115,16 +115,17 @@ bool takes_complex(const std::string &entry, const std::string &function) {
 
 }  // namespace
 
-Freedom freedom_of(const std::string &function) {
+InexactOps allowed_inexact_ops(const std::string &function) {
   static const std::set<std::string> kVendors = {"atan2", "cos",   "cosh", "exp", "fmod", "hypot",
                                                  "log",   "log1p", "pow",  "sin", "sinh"};
   if (kVendors.contains(wrapped_name(function)) || function.starts_with("__internal_")) {
-    return Freedom::kApproximate;
+    return InexactOps::kApproximate;
   }
   // Complex logarithms, roots and powers use double-word sums.
   static const std::set<std::string> kSums = {"log", "power", "sqrt"};
   const std::string name = function_of(function);
-  return kSums.contains(name) && takes_complex(function, name) ? Freedom::kFused : Freedom::kNone;
+  return kSums.contains(name) && takes_complex(function, name) ? InexactOps::kFused
+                                                               : InexactOps::kNone;
 }
 
 std::vector<std::string> find_amd_faults(const AmdKernel &kernel,

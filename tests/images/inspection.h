@@ -37,7 +37,7 @@ std::vector<PtxasLine> read_ptxas(const std::string &message);
 // Returns which inexact operations a PTX function may use. The vendor's mathematics, in separate
 // functions (GUF_HEAVY), uses approximations. Functions with double-word arithmetic use fused
 // multiply-adds to compute exact products.
-Freedom freedom_of(const std::string &function);
+InexactOps allowed_inexact_ops(const std::string &function);
 
 // Return faults in the form "name: description". Entries named *_row are limited by bandwidth and
 // must have no spills and no stack, except a small stack in the vendor's trigonometry, which

@@ -42,11 +42,12 @@ std::vector<PtxFunction> ptx_with(const std::string &instruction, const std::str
   return read_ptx(text);
 }
 
-std::vector<std::string> faults_of(const std::string &instruction, Freedom freedom = Freedom::kNone,
+std::vector<std::string> faults_of(const std::string &instruction,
+                                   InexactOps inexact_ops = InexactOps::kNone,
                                    const std::string &local = "") {
   const std::vector<PtxFunction> all = ptx_with(instruction, local);
   EXPECT_EQ(all.size(), 1u);
-  return find_ptx_faults(all.at(0), freedom);
+  return find_ptx_faults(all.at(0), inexact_ops);
 }
 
 TEST(PtxRules, ReadFunctions) {
@@ -76,13 +77,13 @@ TEST(PtxRules, FindEachFault) {
     EXPECT_THAT(faults_of(std::string("\t") + instruction + "\n"),
                 ElementsAre("guf_ew_add_ff_f_row: " + std::string(instruction)));
   }
-  constexpr Freedom kNone = Freedom::kNone;
+  constexpr InexactOps kNone = InexactOps::kNone;
   EXPECT_EQ(faults_of("", kNone, "\t.local .align 8 .b8 \t__local_depot0[272];\n").size(), 1u);
   EXPECT_THAT(faults_of("", kNone, "\t.local .align 8 .b8 \t__local_depot0[40];\n"), IsEmpty());
 }
 
 TEST(PtxRules, AllowPermittedChoices) {
-  constexpr Freedom kFused = Freedom::kFused, kApproximate = Freedom::kApproximate;
+  constexpr InexactOps kFused = InexactOps::kFused, kApproximate = InexactOps::kApproximate;
   const std::string fma = "\tfma.rn.f32 \t%f1, %f2, %f3, %f4;\n";
   const std::string flushed = "\tfma.rn.ftz.f32 \t%f1, %f2, %f3, %f4;\n";
   const std::string inverse = "\trcp.approx.ftz.f64 \t%fd1, %fd2;\n";
@@ -97,7 +98,7 @@ TEST(PtxRules, AllowPermittedChoices) {
   EXPECT_EQ(faults_of("\tsqrt.approx.f32 \t%f1, %f2;\n", kApproximate).size(), 1u);
 }
 
-constexpr char kSaid[] =
+constexpr char kPtxasOutput[] =
     "ptxas info    : 0 bytes gmem\n"
     "ptxas info    : Compiling entry function 'guf_ew_add_ff_f_row' for 'sm_90'\n"
     "ptxas info    : Function properties for guf_ew_add_ff_f_row\n"
@@ -108,7 +109,7 @@ constexpr char kSaid[] =
 
 std::vector<std::string> ptxas_faults(const char *name, int stack, int stores, int loads) {
   char text[1000];
-  std::snprintf(text, sizeof text, kSaid, stack, stores, loads);
+  std::snprintf(text, sizeof text, kPtxasOutput, stack, stores, loads);
   std::vector<PtxasLine> lines = read_ptxas(text);
   EXPECT_EQ(lines.size(), 2u);
   EXPECT_TRUE(lines.at(0).is_entry);
@@ -188,16 +189,16 @@ TEST(AmdSymbols, HaveADescriptorOfEachKernel) {
 
 TEST(FreedomOf, IsTheVendorsAndThatOfSumsOfTwoNumbers) {
   for (const char *function : {"_ZN3guf3sinEf", "_ZN3guf5atan2Edd", "__internal_accurate_pow"}) {
-    EXPECT_EQ(freedom_of(function), Freedom::kApproximate) << function;
+    EXPECT_EQ(allowed_inexact_ops(function), InexactOps::kApproximate) << function;
   }
   for (const char *function : {"guf_ew_log_F_F_nd", "guf_ew_power_DD_D_scan"}) {
-    EXPECT_EQ(freedom_of(function), Freedom::kFused) << function;
+    EXPECT_EQ(allowed_inexact_ops(function), InexactOps::kFused) << function;
   }
   for (const char *function :
        {"guf_ew_sin_f_f_row", "guf_ew_log_d_d_nd", "guf_ew_add_FF_F_row", "guf_copy_convert",
         "_ZN3guf6device6recastEjjNS0_11raw_elementE", "_ZN3guf3sinENS_4bf16E", "_ZN3guf3addEff",
         "_ZN3guf", "_ZN3guf99sinEf", "_ZN8standard3sinEf"}) {
-    EXPECT_EQ(freedom_of(function), Freedom::kNone) << function;
+    EXPECT_EQ(allowed_inexact_ops(function), InexactOps::kNone) << function;
   }
 }
 

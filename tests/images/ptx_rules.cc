@@ -46,18 +46,18 @@ bool has(const std::vector<std::string> &parts, const char *part) {
   return std::find(parts.begin() + 1, parts.end(), part) != parts.end();
 }
 
-bool breaks_a_rule(const std::vector<std::string> &parts, Freedom freedom) {
+bool breaks_a_rule(const std::vector<std::string> &parts, InexactOps inexact_ops) {
   if (parts.empty()) return false;
   // Approximate instructions flush subnormals, and the vendor's mathematics handles subnormals
   // separately.
   const bool approximates = has(parts, "approx");
-  if (freedom == Freedom::kApproximate) {
+  if (inexact_ops == InexactOps::kApproximate) {
     return approximates ? parts[0] == "sqrt" : has(parts, "ftz");
   }
   if (approximates || has(parts, "ftz")) return true;
   const std::string &what = parts[0];
   if (!has(parts, "f32") && !has(parts, "f64")) return false;
-  if (what == "fma" || what == "mad") return freedom == Freedom::kNone || !has(parts, "rn");
+  if (what == "fma" || what == "mad") return inexact_ops == InexactOps::kNone || !has(parts, "rn");
   for (const char *exact : {"add", "sub", "mul", "div", "sqrt"}) {
     if (what == exact) return !has(parts, "rn");
   }
@@ -98,10 +98,10 @@ std::vector<PtxFunction> read_ptx(const std::string &text) {
   return all;
 }
 
-std::vector<std::string> find_ptx_faults(const PtxFunction &function, Freedom freedom) {
+std::vector<std::string> find_ptx_faults(const PtxFunction &function, InexactOps inexact_ops) {
   std::vector<std::string> faults;
   for (const std::string &instruction : function.instructions) {
-    if (breaks_a_rule(parts_of(instruction), freedom)) {
+    if (breaks_a_rule(parts_of(instruction), inexact_ops)) {
       faults.push_back(function.name + ": " + instruction);
     }
   }

@@ -22,13 +22,13 @@ struct PtxFunction {
 std::vector<PtxFunction> read_ptx(const std::string &text);
 
 // The inexact operations that a function may use: none, fused multiply-adds, or approximations.
-enum class Freedom { kNone, kFused, kApproximate };
+enum class InexactOps { kNone, kFused, kApproximate };
 
 // Returns violations of the rules, as "name: instruction":
 //   .ftz only in approximations;  add, sub, mul, div, sqrt of f32 and f64 round to nearest (.rn);
 //   fma only in functions that may use it;  .approx only in functions that may approximate, and
 //   never for a square root;  no stack memory as large as the parameter block.
-std::vector<std::string> find_ptx_faults(const PtxFunction &function, Freedom freedom);
+std::vector<std::string> find_ptx_faults(const PtxFunction &function, InexactOps inexact_ops);
 
 }  // namespace gufunc::images
 

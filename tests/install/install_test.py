@@ -144,7 +144,7 @@ def by_pkg_config(args, prefix, folder):
     expect("gufcc", output(program, module, env=environment), TWICE_THE_SUM)
 
 
-def as_the_readme_says(args, folder):
+def by_readme_commands(args, folder):
     """Runs the commands of README.md with another build folder, compiler and home directory."""
     shell = re.search(r"<!-- run by tests/install/install_test.py[^\n]* -->\n```sh\n(.*?)```",
                       (ROOT / "README.md").read_text(), re.DOTALL)[1]
@@ -175,7 +175,7 @@ def main():
         components_alone(args, folder)
         by_find_package(args, prefix, folder)
         by_pkg_config(args, prefix, folder)
-        as_the_readme_says(args, folder)
+        by_readme_commands(args, folder)
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ DOCS = [
     Fault("docs/seeded.md", "<!-- from examples/x.c -->\n```c\nint main;\n```\n",
           "does not exist"),
     Fault("docs/seeded.md", "<!-- from core/base/seeded.cc -->\n```c\nint main;\n```\n",
-          "is not what that file says"),
+          "differs from that file"),
     Fault("docs/seeded.md", "see [this](nowhere.md)\n", "links to nowhere.md"),
     Fault("docs/seeded.md", "`core/base/nowhere.cc` says\n", "names core/base/nowhere.cc, which"),
     Fault("docs/seeded.md", "shown by `seeded`, `conformance_gone`\n",
@@ -147,7 +147,7 @@ ERROR_CODES = [
     Fault("abi/include/gufunc/status.h", "  GUF_E_ARG = 100,\n  GUF_E_NEW = 101,\n",
           "GUF_E_NEW: no test expects it"),
     Fault("abi/include/gufunc/status.h", "  GUF_E_ARG = 100,\n  GUF_E_NEW = 101,\n",
-          "GUF_E_NEW: guf_status_text does not know it"),
+          "GUF_E_NEW: guf_status_text lacks it"),
     *(Fault("tests/unit/other_test.cc", text, "GUF_E_NEW: no test expects it") for text in (
         "int x;  // GUF_E_NEW\n", "/* not yet\n * GUF_E_NEW */\n", "EXPECT_NE(f(), GUF_E_NEW);\n",
         "EXPECT_NE(f(1, 2),\n          GUF_E_NEW);\n", "if (f() != GUF_E_NEW) g();\n",

@@ -27,10 +27,10 @@ def main():
             (bin_folder / stub).chmod(0o755)
         result = subprocess.run(["/bin/sh", script / "setup"], env={"PATH": str(bin_folder)},
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    message = re.search(r"takes root or sudo.*apt-get install .*clang-19", result.stdout)
+    message = re.search(r"needs root or sudo.*apt-get install .*clang-19", result.stdout)
     if result.returncode == 0 or not message or "called" in result.stdout:
-        sys.exit(f"rc {result.returncode}, said:\n{result.stdout}")
-    print("says what is missing: good")
+        sys.exit(f"rc {result.returncode}, output:\n{result.stdout}")
+    print("reports what is missing: good")
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ const Row kRows[] = {
     {"unmapped", GUF_E_ABI, "it may be unmapped, expected the linker option -z nodelete"},
     {"lazy", GUF_E_ABI, "its symbols are bound lazily, expected the linker option -z now"},
     {"short_table", GUF_E_ABI, "its table ends before slot 'memory_free': expected "},
-    {"long_table", GUF_E_ABI, "bytes written behind it"},
+    {"long_table", GUF_E_ABI, "bytes written after it"},
     {"missing_slot", GUF_E_ABI, "launch: expected the required slot, got NULL"},
     {"throws", GUF_E_ABI, "its entry threw an exception"},
     {"lies", GUF_E_ABI, "name of the table: expected lies, got another"},

@@ -88,7 +88,7 @@ TEST_F(NullCalls, EveryFailureOfALaunchReachesTheCaller) {
     EXPECT_EQ(call(a, a, out), status);
     EXPECT_EQ(error_.status, status);
     EXPECT_EQ(error_.native_code, status + 100000);
-    EXPECT_THAT(error_.message, HasSubstr("the script says that call"));
+    EXPECT_THAT(error_.message, HasSubstr("the script makes call"));
     EXPECT_EQ(call(a, a, out), GUF_OK) << "one failure does not stay";
   }
   control().script("launch@1=1");
@@ -159,7 +159,7 @@ TEST_F(NullCalls, ADeviceIsWaitedForWithoutAStream) {
   EXPECT_EQ(control().calls("stream_synchronize"), 1U);
   control().script("stream_synchronize@1=1202");
   EXPECT_EQ(guf_device_synchronize(far_, UINT64_MAX, &error_), 1202);
-  EXPECT_THAT(error_.message, HasSubstr("the script says that call"));
+  EXPECT_THAT(error_.message, HasSubstr("the script makes call"));
   control().reset();
   EXPECT_EQ(guf_device_synchronize(near_, 0, &error_), GUF_OK) << "work there is complete";
   EXPECT_EQ(control().calls("stream_synchronize"), 0U);

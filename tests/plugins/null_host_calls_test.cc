@@ -136,7 +136,7 @@ TEST_F(NullHostCalls, AMixIsForThePolicyToAllow) {
   EXPECT_EQ(out.kind, GUF_OPERAND_NONE);
   ASSERT_EQ(add(of(a), view(b, {3}), &out, nullptr, GUF_HOST_COPY), GUF_OK) << error_.message;
   keep(out.array);
-  EXPECT_EQ(spec_of(out.array), "null:2") << "a device input gives a device result";
+  EXPECT_EQ(spec_of(out.array), "null:2") << "a device input has a device result";
   EXPECT_THAT(values_of(out.array, 3), ElementsAre(11, 22, 33));
   guf_operand home = view(c, {3});
   ASSERT_EQ(add(of(a), of(a), &home, nullptr, GUF_HOST_COPY_AND_WARN), GUF_OK) << error_.message;
@@ -185,7 +185,7 @@ TEST_F(NullHostCalls, FailuresOfTheWorkAreTheCallsOwn) {
     control().script(script);
     guf_operand given = view(out, {3});
     EXPECT_GE(add(view(a, {3}), view(a, {3}), &given), 100) << script;
-    EXPECT_THAT(error_.message, HasSubstr("the script says that call")) << script;
+    EXPECT_THAT(error_.message, HasSubstr("the script makes call")) << script;
     guf_operand missing = {};
     control().script(script);
     EXPECT_GE(add(view(a, {3}), view(a, {3}), &missing), 100) << script;
@@ -194,7 +194,7 @@ TEST_F(NullHostCalls, FailuresOfTheWorkAreTheCallsOwn) {
   }
   EXPECT_THAT(out, ElementsAre(7, 8, 9));
   guf_operand given = view(out, {3});
-  ASSERT_EQ(add(view(a, {3}), view(a, {3}), &given), GUF_OK) << "nothing of it stays";
+  ASSERT_EQ(add(view(a, {3}), view(a, {3}), &given), GUF_OK) << "the failure has no lasting effect";
   EXPECT_THAT(out, ElementsAre(2, 4, 6));
 }
 
@@ -210,7 +210,7 @@ TEST_F(NullHostCalls, NothingStaysOnTheDevice) {
   }
   guf_poll(0, nullptr, nullptr);
   EXPECT_EQ(control().live("memory"), memory);
-  EXPECT_EQ(control().live("stream"), streams) << "the stream of the first call serves all";
+  EXPECT_EQ(control().live("stream"), streams) << "all calls reuse the stream of the first";
   EXPECT_EQ(control().live("event"), events);
 }
 

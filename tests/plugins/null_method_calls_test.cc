@@ -98,7 +98,7 @@ TEST_F(NullMethods, EveryFailureOfTheSlotReachesTheCaller) {
       EXPECT_EQ(method(), status);
       EXPECT_EQ(error_.status, status);
       EXPECT_EQ(error_.native_code, status + 100000);
-      EXPECT_THAT(error_.message, HasSubstr("the script says that call"));
+      EXPECT_THAT(error_.message, HasSubstr("the script makes call"));
     }
     control().script("method@1=1");
     EXPECT_EQ(method(), GUF_E_INTERNAL) << "the C API layer stops an exception";
@@ -150,7 +150,7 @@ TEST_F(NullMethods, DoNotReceiveUnsupportedFpFlagRequests) {
 // The backend does not have the flag GUF_BACKEND_METHOD_STRUCTURED.
 TEST_F(NullMethods, AreNotSentStructuredDtypesThatTheBackendRefuses) {
   guf_dtype record = 0;
-  ASSERT_EQ(guf_dtype_register("null_record", 24, 8, &record, &error_), GUF_OK);
+  ASSERT_EQ(guf_dtype_register("null_struct", 24, 8, &record, &error_), GUF_OK);
   const guf_dtype types[] = {record, record, record};
   guf_ufunc_desc desc = {};
   desc.struct_size = sizeof desc;
@@ -176,7 +176,7 @@ TEST_F(NullMethods, AreNotSentStructuredDtypesThatTheBackendRefuses) {
   const uint64_t methods = control().calls("method");
   EXPECT_EQ(guf_reduce(ufunc, &args, &error_), GUF_E_UNSUPPORTED);
   EXPECT_THAT(error_.message,
-              HasSubstr("do not accept elements of structured dtype 'null_record'"));
+              HasSubstr("do not accept elements of structured dtype 'null_struct'"));
   char text[1000];
   uint64_t length = sizeof text;
   EXPECT_EQ(requests::explain_reduce(ufunc, &args, text, &length, &error_), GUF_E_UNSUPPORTED);

@@ -139,7 +139,7 @@ guf_status run_method(const MethodCopy &method, guf_error *error) {
   if (!method.valid || (block.flags & (GUF_METHOD_STATUS | GUF_METHOD_MIXED)) != 0 ||
       (block.input != 0 && block.input_dtype != block.loop_dtype) ||
       block.output_dtype != block.loop_dtype) {
-    return fail(error, GUF_E_UNSUPPORTED, "the null plugin folds plain operands only");
+    return fail(error, GUF_E_UNSUPPORTED, "the null plugin reduces plain operands only");
   }
   Run run(method);
   switch (block.method) {

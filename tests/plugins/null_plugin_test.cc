@@ -121,7 +121,7 @@ TEST_F(NullPlugin, OldTablesDescribeNothing) {
   }
 }
 
-TEST_F(NullPlugin, SpecsThatAreNone) {
+TEST_F(NullPlugin, InvalidSpecs) {
   backend::Device *found = nullptr;
   for (const char *spec : {"", ":", "null:", ":0", "null:-1", "null:0x", "null:00000", "Null",
                            "null 0", "null:0:0", "0"}) {

@@ -102,10 +102,10 @@ guf_status enter(Slot slot, guf_error *error) {
   const uint64_t call = rule.calls.fetch_add(1) + 1;
   const guf_status status = rule.status.load();
   if (status == GUF_OK || call < rule.first.load() || call > rule.last.load()) return GUF_OK;
-  if (status == kThrow) throw std::runtime_error("the script says so");
+  if (status == kThrow) throw std::runtime_error("requested by the script");
   if (error != nullptr && status >= 100) {
     char text[100];
-    std::snprintf(text, sizeof text, "the script says that call %llu of %s fails",
+    std::snprintf(text, sizeof text, "the script makes call %llu of %s fail",
                   static_cast<unsigned long long>(call), kNames[static_cast<size_t>(slot)].data());
     fail(error, status, text);
   }

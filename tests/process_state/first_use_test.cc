@@ -23,7 +23,7 @@ namespace {
 // Leaves the process `left_free` free file descriptors, until it is destroyed.
 class FewDescriptors {
  public:
-  static constexpr int kMost = 20;
+  static constexpr int kMax = 20;
   static constexpr guf_status kStatus = GUF_E_IO;
   static constexpr int kCode = EMFILE;
 
@@ -49,7 +49,7 @@ class FewDescriptors {
 // Leaves the process `steps` * 128 KiB of address space, until it is destroyed.
 class LittleMemory {
  public:
-  static constexpr int kMost = 1000;
+  static constexpr int kMax = 1000;
   static constexpr guf_status kStatus = GUF_E_NO_MEMORY;
   static constexpr int kCode = 0;  // most failed allocations have no native code
 
@@ -105,7 +105,7 @@ template <class Shortage>
 void expect_another_try(const Use &use) {
   int failures = 0;
   for (int amount = 0;; ++amount) {
-    ASSERT_LT(amount, Shortage::kMost);
+    ASSERT_LT(amount, Shortage::kMax);
     const pid_t child = fork();
     if (child == 0) _exit(use_with<Shortage>(amount, use));
     int status = -1;

@@ -140,7 +140,7 @@ class Chunked(command_fixture.CommandTest):
         self.fails(2, 'argument 0 must be a .npy file of float', *run, doubles, '-o', self.out,
                    '--chunk', '100')
 
-    def test_whose_time_it_is(self):
+    def test_reported_times(self):
         path = self.save('x.npy', np.ones(3))
         for device in DEVICES:
             code, _, err = self.run_tool('run', 'negative', path, '--time', '--device', device)

@@ -57,7 +57,7 @@ class Devices(command_fixture.CommandTest):
         self.assertEqual((device['spec'], device['state'], device['reason']), ('cpu', 'GUF_OK', ''))
         self.assertRegex(device['target'], 'x86-64|armv8')
         self.assertGreater(device['memory_bytes'], 1 << 20)
-        self.assertIsNone(device['memory_free_bytes'], 'that is the system to tell')
+        self.assertIsNone(device['memory_free_bytes'], 'the backend does not report it')
         line, output = self.lines()['cpu']
         self.assertRegex(line, r'^cpu [\d.]+, Linux [^ ]+ \(usable\)$')
         self.assertRegex(output, r'^cpu +.*, \d+ units, [\d.]+ GiB, usable$')

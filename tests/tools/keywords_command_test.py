@@ -68,9 +68,9 @@ class Signature(command_fixture.CommandTest):
     def test_what_is_none(self):
         wanted = 'expected the types of the 2 inputs and 1 output of add'
         for text, found in (
-            ('dd->', '2 letters before and 0 behind ->'),
+            ('dd->', '2 letters before and 0 after ->'),
             ('->d', '0 letters before'),
-            ('dd->dd', '2 behind ->'),
+            ('dd->dd', '2 after ->'),
             ('d', 'got 1 type'),
             ('d,d', 'got 2 types'),
             ('d,d,d,', 'got 4 types'),

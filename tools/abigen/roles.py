@@ -26,7 +26,7 @@ def of(function, model):
         handle = function.name.removesuffix(f'_{kind}')
         if handle != function.name and handle in model.counted:
             roles.append(f'{kind}s {handle}')
-    roles += [f'gives a reference: {p.name}' for p in function.parameters
+    roles += [f'returns a reference: {p.name}' for p in function.parameters
              if p.type.kind == 'pointer' and p.type.of.name in model.counted]
     roles += [f'text: {function.features["text"]}'] if 'text' in function.features else []
     roles += [f'arrays: {function.features["array"]}'] if 'array' in function.features else []
@@ -70,7 +70,7 @@ def counting(model, comment):
         if not {f'{handle.name}_retain', f'{handle.name}_release'} <= names:
             yield f'{handle.name} has no functions that retain and release it'
         if (handle.name in model.counted) == (handle.name in excepted):
-            yield f'{handle.name}: abi:counted is not what context.h says'
+            yield f'{handle.name}: abi:counted differs from context.h'
     handles = {handle.name for handle in model.handles}
     yield from (f'{name}: of no handle' for name in sorted(names)
                 if re.search('_(retain|release)$', name) and name.rsplit('_', 1)[0] not in handles)

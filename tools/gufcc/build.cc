@@ -60,12 +60,12 @@ namespace {
 
 // Refuses a binary file, because the compiler would print a warning for each of its bytes.
 bool is_text(const std::string &typed, const fs::path &path, Diagnostics *diagnostics) {
-  constexpr uint64_t kMost = uint64_t{16} << 20;
+  constexpr uint64_t kMax = uint64_t{16} << 20;
   std::error_code failure;
   const uint64_t size = fs::file_size(path, failure);
-  if (!failure && size > kMost) {
+  if (!failure && size > kMax) {
     return diagnostics->error({}, "{} is too large for a source: expected at most {} bytes, got {}",
-                              typed, kMost, size);
+                              typed, kMax, size);
   }
   std::string text;
   if (!read_file(path, &text, diagnostics)) return false;

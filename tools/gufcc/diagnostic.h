@@ -50,14 +50,14 @@ class Diagnostics {
   const std::string &text() const { return text_; }
 
  private:
-  static constexpr int kMost = 100;  // errors, and warnings
+  static constexpr int kMax = 100;  // errors, and warnings
 
   void add(const Place &place, const char *kind, const std::string &message) {
     int &count = std::string_view(kind) == "error" ? errors_ : warnings_;
-    if (++count > kMost + 1) return;
-    if (count == kMost + 1) {
+    if (++count > kMax + 1) return;
+    if (count == kMax + 1) {
       text_ += fmt::format("gufcc: {}: there are more than {} {}s; the others are not shown\n",
-                           kind, kMost, kind);
+                           kind, kMax, kind);
       return;
     }
     const std::string file = base::printable(place.file);

@@ -182,22 +182,22 @@ bool TemporaryFolder::create(Diagnostics *diagnostics) {
 // are still running fail because the folder is gone.
 bool TemporaryFolder::remove_on_signals(Diagnostics *diagnostics) const {
   if (keep_) return true;
-  sigset_t deadly;
-  sigemptyset(&deadly);
+  sigset_t fatal_signals;
+  sigemptyset(&fatal_signals);
   for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction found;
     // Signals that the caller ignores (as nohup does) stay ignored.
     if (sigaction(number, nullptr, &found) == 0 && found.sa_handler != SIG_IGN) {
-      sigaddset(&deadly, number);
+      sigaddset(&fatal_signals, number);
     }
   }
-  pthread_sigmask(SIG_BLOCK, &deadly, nullptr);
-  const auto remove_at_signal = [deadly, path = path_] {
+  pthread_sigmask(SIG_BLOCK, &fatal_signals, nullptr);
+  const auto remove_at_signal = [fatal_signals, path = path_] {
     int number = 0;
-    if (sigwait(&deadly, &number) != 0) return;
+    if (sigwait(&fatal_signals, &number) != 0) return;
     // A running compiler may add a file during the removal.
     for (int i = 0; i < 100 && access(path.c_str(), F_OK) == 0; ++i) remove_folder(path);
-    pthread_sigmask(SIG_UNBLOCK, &deadly, nullptr);
+    pthread_sigmask(SIG_UNBLOCK, &fatal_signals, nullptr);
     raise(number);
   };
   try {

@@ -36,7 +36,7 @@ std::string flag_list(const Function &function) {
   if (function.commutative) flags += " | GUF_FUNCTION_COMMUTATIVE";
   if (function.associative) flags += " | GUF_FUNCTION_ASSOCIATIVE";
   if (function.underflows) flags += " | GUF_FUNCTION_UNDERFLOWS";
-  if (function.takes_none) flags += " | GUF_FUNCTION_TAKES_NONE";
+  if (function.accepts_empty) flags += " | GUF_FUNCTION_ACCEPTS_EMPTY";
   if (function.divides) flags += " | GUF_FUNCTION_DIVIDES";
   if (function.fast) flags += " | GUF_FUNCTION_FAST";
   return flags;

@@ -14,9 +14,9 @@ namespace gufunc::gufcc {
 namespace {
 
 constexpr char kKernelKeys[] = "name= doc= fp= threads= shared=";
-constexpr uint32_t kMostThreads = 1024;       // threads of a block, on devices of both vendors
-constexpr uint32_t kMostShared = 227 * 1024;  // shared bytes of a block, on any device
-constexpr size_t kMostText = 4096;
+constexpr uint32_t kMaxThreads = 1024;       // threads of a block, on devices of both vendors
+constexpr uint32_t kMaxShared = 227 * 1024;  // shared bytes of a block, on any device
+constexpr size_t kMaxDocText = 4096;
 
 bool read_number(const Place &place, const std::string &key, const std::string &value, uint32_t low,
                  uint32_t high, uint32_t *out, Diagnostics *diagnostics) {
@@ -39,8 +39,8 @@ bool read_option(const Place &place, const std::string &text, RawKernel *kernel,
   if (key == "name") {
     kernel->name = value;
   } else if (key == "doc") {
-    if (value.size() > kMostText) {
-      return diagnostics->error(place, "doc: expected at most {} characters, got {}", kMostText,
+    if (value.size() > kMaxDocText) {
+      return diagnostics->error(place, "doc: expected at most {} characters, got {}", kMaxDocText,
                                 value.size());
     }
     kernel->doc = value;
@@ -50,9 +50,9 @@ bool read_option(const Place &place, const std::string &text, RawKernel *kernel,
     }
     kernel->fast = value == "fast";
   } else if (key == "threads") {
-    return read_number(place, key, value, 1, kMostThreads, &kernel->threads, diagnostics);
+    return read_number(place, key, value, 1, kMaxThreads, &kernel->threads, diagnostics);
   } else if (key == "shared") {
-    return read_number(place, key, value, 0, kMostShared, &kernel->shared_bytes, diagnostics);
+    return read_number(place, key, value, 0, kMaxShared, &kernel->shared_bytes, diagnostics);
   } else {
     return diagnostics->error(place, "'{}' is not an option of a kernel; valid are {}", key,
                               kKernelKeys);
@@ -136,7 +136,7 @@ std::string device_kernel_callee(const RawKernel &kernel, const std::string &cal
 }
 
 std::string kernel_call_probes(const std::vector<const RawKernel *> &kernels) {
-  constexpr int kMostParameters = 32;
+  constexpr int kMaxParameters = 32;
   if (kernels.empty()) return {};
   // The text uses none of the dialect's own assertions, because their errors would point at lines
   // of the dialect.
@@ -151,14 +151,14 @@ std::string kernel_call_probes(const std::vector<const RawKernel *> &kernels) {
     };
     probe(form + "::is_kernel",
           "expected void (guf::block, ...), got another function than a kernel");
-    for (int i = 1; i <= kMostParameters; ++i) {
+    for (int i = 1; i <= kMaxParameters; ++i) {
       probe(fmt::format("{}::bad != {}", form, i),
-            fmt::format("parameter {} behind the block is not a number, a pointer to numbers or a "
+            fmt::format("parameter {} after the block is not a number, a pointer to numbers or a "
                         "guf::view of at most 8 dimensions",
                         i));
     }
-    probe(form + "::count <= guf::raw::kMostParameters", "expected at most 32 parameters");
-    probe(form + "::words * 8 <= guf::raw::kMostBytes",
+    probe(form + "::count <= guf::raw::kMaxParameters", "expected at most 32 parameters");
+    probe(form + "::words * 8 <= guf::raw::kMaxBytes",
           "its arguments take more than 2048 bytes; pass arrays by pointer or guf::view");
   }
   return text;

@@ -15,7 +15,7 @@ constexpr Flag kFlags[] = {{"inplace_safe", &Function::inplace_safe},
                            {"associative", &Function::associative},
                            {"underflows", &Function::underflows},
                            {"divides", &Function::divides},
-                           {"takes_none", &Function::takes_none},
+                           {"accepts_empty", &Function::accepts_empty},
                            {"fp=fast", &Function::fast}};
 
 struct Text {

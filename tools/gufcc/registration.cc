@@ -150,7 +150,7 @@ class Builder {
     function->associative = options.associative;
     function->underflows = options.underflows;
     function->divides = options.divides;
-    function->takes_none = options.takes_none;
+    function->accepts_empty = options.accepts_empty;
     function->merge = options.merge;
     function->finish = options.finish;
     function->fast = options.fast;

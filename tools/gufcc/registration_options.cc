@@ -12,7 +12,7 @@ namespace {
 
 constexpr char kValidKeys[] =
     "name= doc= rule= roles= identity= failure= fp= inplace_safe commutative associative group "
-    "underflows divides takes_none merge= finish=";
+    "underflows divides accepts_empty merge= finish=";
 constexpr size_t kMaxText = 4096;  // length of a text in the table
 constexpr std::array kIdentities = {"none", "reorderable", "zero", "one", "minus_one", "minus_inf"};
 
@@ -49,7 +49,7 @@ bool *find_flag(const std::string &key, RegistrationOptions *options) {
   if (key == "associative") return &options->associative;
   if (key == "underflows") return &options->underflows;
   if (key == "divides") return &options->divides;
-  if (key == "takes_none") return &options->takes_none;
+  if (key == "accepts_empty") return &options->accepts_empty;
   if (key == "group") return &options->group;
   return nullptr;
 }

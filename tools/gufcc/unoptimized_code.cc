@@ -189,7 +189,7 @@ std::vector<CodeFinding> find_large_stacks(std::string_view code) {
   }
   std::vector<CodeFinding> found;
   for (const auto &[function, stack] : stacks) {
-    if (stack.bytes <= kMostStack) continue;
+    if (stack.bytes <= kMaxStack) continue;
     found.push_back(
         {fmt::format("{}:{}", metadata.path_of(field(stack.largest, "file")),
                      field(stack.largest, "line")),
@@ -197,7 +197,7 @@ std::vector<CodeFinding> find_large_stacks(std::string_view code) {
                      "most {} bytes, which every device has; make the array smaller, pass it as an "
                      "operand, or use g.shared<T>(n) of a cooperative function",
                      field(metadata.node(function), "name"), stack.bytes, stack.largest_bytes,
-                     field(stack.largest, "name"), kMostStack)});
+                     field(stack.largest, "name"), kMaxStack)});
   }
   return found;
 }

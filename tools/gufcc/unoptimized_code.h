@@ -17,7 +17,7 @@ namespace gufunc::gufcc {
 // 128 KiB, and the cpu gives a thread of a raw kernel 64 KiB. Functions that call each other share
 // the stack, and a device reserves a stack for each thread that it can run at once, which is 4.3 GB
 // on an H100 at this limit.
-inline constexpr uint64_t kMostStack = 16 * 1024;
+inline constexpr uint64_t kMaxStack = 16 * 1024;
 
 // Flags that make clang write its unoptimized code, as text, to `file`.
 Command unoptimized_code_flags(const std::string &file);
@@ -30,7 +30,7 @@ struct CodeFinding {
   std::string message;
 };
 
-// Returns the functions with more than kMostStack bytes of local variables, at the line of the
+// Returns the functions with more than kMaxStack bytes of local variables, at the line of the
 // largest one. In generated code, the file of the place is kEntriesFile.
 std::vector<CodeFinding> find_large_stacks(std::string_view code);
 

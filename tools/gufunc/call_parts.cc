@@ -80,7 +80,7 @@ void check_streams(const std::vector<std::string> &outputs, const std::vector<st
       usage(fmt::format("--into {}: expected an existing .npy file", path));
   }
   if (std::find(outputs.begin(), outputs.end(), kStandardStream) == outputs.end()) return;
-  if (json) usage("-o -: standard output takes the array or --json, not both");
+  if (json) usage("-o -: standard output receives the array or --json, not both");
   check_standard_output();
 }
 

@@ -121,8 +121,8 @@ std::optional<int64_t> steps_to_date(std::string_view text, int32_t unit, uint32
     steps = floor_divide((Wide{days} * 86400 + date.seconds) * kAtto + date.atto, length);
   }
   steps = floor_divide(steps, multiple);
-  constexpr auto kMost = std::numeric_limits<int64_t>::max();
-  *out_too_far = steps > kMost || steps < -kMost;
+  constexpr auto kMax = std::numeric_limits<int64_t>::max();
+  *out_too_far = steps > kMax || steps < -kMax;
   if (*out_too_far) return std::nullopt;
   return static_cast<int64_t>(steps);
 }

@@ -154,7 +154,7 @@ static bool describe_kernel(const Common &common, const std::vector<ModuleHandle
   }
   print_line("{}  raw kernel", row["name"].get<std::string>());
   if (!row["doc"].get<std::string>().empty()) print_line("  {}", row["doc"].get<std::string>());
-  print_line("  takes     {}", row["kernel"].get<std::string>());
+  print_line("  accepts   {}", row["kernel"].get<std::string>());
   print_line("  threads   at most {} in a block", row["threads"].get<uint32_t>());
   print_line("  shared    {} bytes of a block", row["shared"].get<uint32_t>());
   return true;

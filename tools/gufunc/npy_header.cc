@@ -25,8 +25,8 @@ constexpr size_t kLongestHeader = 1U << 20;  // 64 dimensions need far less
 
 // Shortens a quotation from a header for an error message.
 std::string shortened(std::string_view text) {
-  constexpr size_t kMost = 60;
-  return text.size() <= kMost ? std::string(text) : std::string(text.substr(0, kMost)) + "...";
+  constexpr size_t kMax = 60;
+  return text.size() <= kMax ? std::string(text) : std::string(text.substr(0, kMax)) + "...";
 }
 
 // Parses the literal {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), } and nothing else.

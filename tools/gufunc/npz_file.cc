@@ -49,11 +49,11 @@ namespace {
 
 constexpr std::string_view kArchive = ".npz";
 constexpr const char *kFirstArray = "arr_0";
-constexpr uint64_t kMostMembers = 65535;
-constexpr uint64_t kMostHeaders = uint64_t{64} << 20;  // total bytes; members may share one
-constexpr uint64_t kDeflateRatio = 1032;               // maximum compression of deflate
-constexpr size_t kPiece = size_t{1} << 20;             // minizip sizes are unsigned int
-constexpr int kUtf8Name = 1 << 11;                     // flag bits of a member
+constexpr uint64_t kMaxMembers = 65535;
+constexpr uint64_t kMaxHeaders = uint64_t{64} << 20;  // total bytes; members may share one
+constexpr uint64_t kDeflateRatio = 1032;              // maximum compression of deflate
+constexpr size_t kPiece = size_t{1} << 20;            // minizip sizes are unsigned int
+constexpr int kUtf8Name = 1 << 11;                    // flag bits of a member
 constexpr int kEncrypted = 1;
 
 [[noreturn]] void refuse_archive(const std::string &path, const std::string &why) {
@@ -245,8 +245,8 @@ NpzInput::NpzInput(const std::string &path) : path_(path) {
 
   std::set<std::string> names;
   unz_global_info64 global = {};
-  if (unzGetGlobalInfo64(archive_->zip, &global) != UNZ_OK || global.number_entry > kMostMembers)
-    refuse_archive(path, fmt::format("more than {} members", kMostMembers));
+  if (unzGetGlobalInfo64(archive_->zip, &global) != UNZ_OK || global.number_entry > kMaxMembers)
+    refuse_archive(path, fmt::format("more than {} members", kMaxMembers));
   // Counts the members here: minizip treats 65,535 as an unknown number and misses the end.
   for (uint64_t i = 0; i < global.number_entry; ++i) {
     const int code = i == 0 ? unzGoToFirstFile(archive_->zip) : unzGoToNextFile(archive_->zip);
@@ -289,8 +289,8 @@ std::vector<NpzArray> NpzInput::arrays(bool raw_bf16) {
     array.header = read_npy_description(archive_->reader(path_, member), raw_bf16,
                                         fmt::format("{}:{}", path_, array.name));
     headers += array.header.data_offset;
-    if (headers > kMostHeaders)
-      refuse_archive(path_, fmt::format("headers of more than {} bytes", kMostHeaders));
+    if (headers > kMaxHeaders)
+      refuse_archive(path_, fmt::format("headers of more than {} bytes", kMaxHeaders));
     array.stored_size = member.stored_size;
     array.compressed = member.compressed;
     unzCloseCurrentFile(archive_->zip);

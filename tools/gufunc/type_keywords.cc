@@ -40,7 +40,7 @@ std::vector<guf_dtype> letters_of(const std::string &text, size_t arrow,
   const std::string_view all = text;
   const std::string_view in = all.substr(0, arrow), out = all.substr(arrow + kArrow.size());
   if (in.size() != static_cast<size_t>(info.nin) || out.size() != static_cast<size_t>(info.nout)) {
-    refuse_signature(text, fmt::format("{} letters before and {} behind ->", in.size(), out.size()),
+    refuse_signature(text, fmt::format("{} letters before and {} after ->", in.size(), out.size()),
                      info);
   }
   std::vector<guf_dtype> types;

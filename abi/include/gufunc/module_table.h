@@ -70,7 +70,8 @@ enum guf_function_flag {
   GUF_FUNCTION_UNDERFLOWS = 1u << 4, /* a tiny result may have been rounded, so it raises
                                         GUF_FP_UNDERFLOW, as for * / exp power */
   GUF_FUNCTION_DIVIDES = 1u << 5,    /* the last input is a divisor */
-  GUF_FUNCTION_TAKES_NONE = 1u << 6  /* the function also computes an accumulator of no elements */
+  GUF_FUNCTION_ACCEPTS_EMPTY =
+      1u << 6 /* the function also computes an accumulator of no elements */
 };
 
 enum guf_loop_kind {

@@ -206,7 +206,7 @@ GUF_API guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module,
  * finish  NULL: the accumulator is the result. Else a ufunc without a signature that computes the
  *         results from an accumulator.
  *
- * With GUF_FUNCTION_TAKES_NONE the ufunc also computes an accumulator of no elements (n is 0, or
+ * With GUF_FUNCTION_ACCEPTS_EMPTY the ufunc also computes an accumulator of no elements (n is 0, or
  * the mask excludes all), which merge must accept. Empty axes and where= are then allowed. */
 typedef struct guf_reduction_desc {
   uint32_t struct_size;

@@ -51,10 +51,10 @@ ClaimPool &claim_pool() {
   return pool;
 }
 
-Granted ClaimPool::granted() {
-  Granted granted = granted_.load(std::memory_order_acquire);
-  if (granted.by == GrantedBy::kUndetermined) {
-    granted = granted_threads();
+ThreadLimit ClaimPool::granted() {
+  ThreadLimit granted = granted_.load(std::memory_order_acquire);
+  if (granted.by == ThreadLimitSource::kUndetermined) {
+    granted = thread_limit();
     granted_.store(granted, std::memory_order_release);
   }
   return granted;
@@ -268,7 +268,7 @@ guf_status ClaimPool::stop(uint64_t timeout_ns) {
       futex_wait(&live_, live, &limit);
     }
   }
-  granted_.store(Granted(), std::memory_order_release);
+  granted_.store(ThreadLimit(), std::memory_order_release);
   release();
   return live == 0 ? GUF_OK : GUF_TIMEOUT;
 }

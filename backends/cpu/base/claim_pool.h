@@ -44,7 +44,7 @@ class ClaimPool {
 
   // Returns the number of threads that can work at the same time, including the caller.
   uint32_t threads() { return granted().threads; }
-  Granted granted();
+  ThreadLimit granted();
 
   // Ends the helpers; the next job starts them again.
   // Returns GUF_TIMEOUT if a job or a helper is still running when the timeout expires.
@@ -85,8 +85,8 @@ class ClaimPool {
   std::atomic<bool> quit_{false};
   // The generation of the process that uses the pool, or 0 if the pool is free.
   alignas(64) std::atomic<uint32_t> owner_{0};
-  std::atomic<Granted> granted_{};  // not determined yet if `by` is kUndetermined
-  uint32_t generation_ = 0;         // generation of the process that started the helpers
+  std::atomic<ThreadLimit> granted_{};  // not determined yet if `by` is kUndetermined
+  uint32_t generation_ = 0;             // generation of the process that started the helpers
   uint32_t helpers_ = 0;
   bool short_of_helpers_ = false;  // the system refused a thread; set only by the pool's owner
   std::chrono::steady_clock::time_point next_try_{};

@@ -68,7 +68,7 @@ int parse_isa_level(const char *text) {
   return text[1] - '0';
 }
 
-int granted_isa_level(int machine, const char *wish) {
+int effective_isa_level(int machine, const char *wish) {
   if (wish == nullptr || *wish == '\0') return machine;
   const int level = parse_isa_level(wish);
   if (level < kLowestCompiledLevel) {
@@ -98,7 +98,7 @@ int isa_level() {
   static constinit std::atomic<int> chosen{0};
   int level = chosen.load(std::memory_order_acquire);
   if (level == 0) {
-    level = granted_isa_level(machine_isa_level(), host_config("GUFUNC_CPU_ISA"));
+    level = effective_isa_level(machine_isa_level(), host_config("GUFUNC_CPU_ISA"));
     chosen.store(level, std::memory_order_release);
   }
   return level;

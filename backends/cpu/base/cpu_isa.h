@@ -28,7 +28,7 @@ int parse_isa_level(const char *text);
 // Returns the machine's level, or a lower level that `wish` requests
 // ("v2"; NULL or empty: no request). A request above the machine's level or below the lowest
 // compiled level is logged and ignored.
-int granted_isa_level(int machine, const char *wish);
+int effective_isa_level(int machine, const char *wish);
 
 // Returns the machine's level. The level is determined only once, because a virtual machine traps
 // each cpuid, which takes 10 us.

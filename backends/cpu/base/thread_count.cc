@@ -136,13 +136,13 @@ uint32_t cgroup_threads(const char *root, const char *membership) {
   return limit;
 }
 
-Granted granted_threads() {
+ThreadLimit thread_limit() {
   if (const char *wish = host_config("GUFUNC_NUM_THREADS"); wish != nullptr && *wish != '\0') {
     char *end = nullptr;
     errno = 0;
     const long count = std::strtol(wish, &end, 10);
     if (errno == 0 && *end == '\0' && count >= 1 && count <= static_cast<long>(kMaxThreads)) {
-      return {static_cast<uint16_t>(count), GrantedBy::kUser};
+      return {static_cast<uint16_t>(count), ThreadLimitSource::kUser};
     }
     host_log(LogLevel::kWarning, "GUFUNC_NUM_THREADS '%.40s' is ignored; expected 1..%u", wish,
              kMaxThreads);
@@ -154,12 +154,12 @@ Granted granted_threads() {
   if (read_text("/proc/self/cgroup", membership, sizeof(membership))) {
     quota = cgroup_threads("/sys/fs/cgroup", membership);
   } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
-    return {static_cast<uint16_t>(processors), GrantedBy::kUndetermined};
+    return {static_cast<uint16_t>(processors), ThreadLimitSource::kUndetermined};
   }
   if (quota == 0 || quota >= processors) {
-    return {static_cast<uint16_t>(processors), GrantedBy::kAffinity};
+    return {static_cast<uint16_t>(processors), ThreadLimitSource::kAffinity};
   }
-  return {static_cast<uint16_t>(quota), GrantedBy::kQuota};
+  return {static_cast<uint16_t>(quota), ThreadLimitSource::kQuota};
 }
 
 bool start_thread(void *(*entry)(void *), void *argument) {

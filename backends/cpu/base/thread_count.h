@@ -9,14 +9,14 @@ namespace gufunc::cpu {
 
 inline constexpr uint32_t kMaxThreads = 1024;
 
-enum class GrantedBy : uint16_t { kUndetermined, kUser, kAffinity, kQuota };
+enum class ThreadLimitSource : uint16_t { kUndetermined, kUser, kAffinity, kQuota };
 
 // The number of threads, and the limit that determines it. With kUndetermined the number is unknown
 // or provisional, and must be determined again.
-// The struct fits in one word, so that std::atomic<Granted> needs no lock.
-struct Granted {
+// The struct fits in one word, so that std::atomic<ThreadLimit> needs no lock.
+struct ThreadLimit {
   uint16_t threads = 0;
-  GrantedBy by = GrantedBy::kUndetermined;
+  ThreadLimitSource by = ThreadLimitSource::kUndetermined;
 };
 
 // Returns GUFUNC_NUM_THREADS (1..1024) if it is set.
@@ -24,7 +24,7 @@ struct Granted {
 // quota, but at least 1. The function reads files, so callers keep the result instead of calling it
 // for each launch. If the quota cannot be read for lack of file descriptors or memory, `by` is
 // kUndetermined, and the result must not be kept.
-Granted granted_threads();
+ThreadLimit thread_limit();
 
 // Returns the number of processors that the cgroup files under `root` grant to a process,
 // or 0 if there is no limit. `membership` is the content of the process's /proc/self/cgroup.

@@ -11,11 +11,11 @@
 namespace gufunc::cpu {
 namespace {
 
-const char *reason_of(GrantedBy by) {
+const char *reason_of(ThreadLimitSource by) {
   switch (by) {
-    case GrantedBy::kUser:
+    case ThreadLimitSource::kUser:
       return "GUFUNC_NUM_THREADS";
-    case GrantedBy::kQuota:
+    case ThreadLimitSource::kQuota:
       return "the cgroup's quota";
     default:
       return "the processors that this process may use";

@@ -10,7 +10,7 @@
 
 #include "backends/cpu/loops/cast_table.h"
 #include "backends/cpu/loops/dtype_layout.h"
-#include "backends/cpu/loops/element_move.h"
+#include "backends/cpu/loops/element_copy.h"
 #include "backends/cpu/loops/time_cast.h"
 
 namespace gufunc::cpu {
@@ -57,7 +57,7 @@ void ElementConverter::row(char *to, int64_t to_step, const char *from, int64_t 
                            int64_t count) const {
   if (cast_ == nullptr) {
     const uint32_t swap = from_swap_ != to_swap_ ? from_swap_ | to_swap_ : 0;
-    move_elements(to, to_step, from, from_step, count, from_bytes_, swap);
+    copy_elements(to, to_step, from, from_step, count, from_bytes_, swap);
   } else if (!from_staged_ && !to_staged_) {
     run_cast(cast_, units_, from, from_step, to, to_step, count);
   } else {
@@ -75,14 +75,14 @@ void ElementConverter::row_by_blocks(char *to, int64_t to_step, const char *from
     const char *source = from + done * from_step;
     int64_t source_step = from_step;
     if (from_staged_) {
-      move_elements(native_from, from_size, source, from_step, n, from_bytes_, from_swap_);
+      copy_elements(native_from, from_size, source, from_step, n, from_bytes_, from_swap_);
       source = native_from;
       source_step = from_size;
     }
     char *target = to + done * to_step;
     if (to_staged_) {
       run_cast(cast_, units_, source, source_step, native_to, to_size, n);
-      move_elements(target, to_step, native_to, to_size, n, to_bytes_, to_swap_);
+      copy_elements(target, to_step, native_to, to_size, n, to_bytes_, to_swap_);
     } else {
       run_cast(cast_, units_, source, source_step, target, to_step, n);
     }

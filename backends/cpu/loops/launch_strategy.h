@@ -35,7 +35,7 @@ inline SerialReason serial_reason(const guf_launch_block &block, uint32_t max_th
 inline bool is_one_call(const guf_launch_block &block, SerialReason serial) {
   constexpr uint32_t kNeedsWalk = GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED;
   return serial != SerialReason::kNotSerial && block.nloop <= 1 &&
-         block.items < kFewestNonTemporalItems && (block.flags & kNeedsWalk) == 0;
+         block.items < kMinNonTemporalItems && (block.flags & kNeedsWalk) == 0;
 }
 
 struct LaunchStrategy {

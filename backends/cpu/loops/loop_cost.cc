@@ -37,8 +37,8 @@ LoopCost::LoopCost(const void *entry, const void *user)
 uint64_t LoopCost::weigh(uint64_t work) const {
   if (factor_ <= 1) return work;
   const double weight = static_cast<double>(work) * static_cast<double>(factor_);
-  constexpr double kMost = 0x1p63;
-  return weight < kMost ? static_cast<uint64_t>(weight) : std::numeric_limits<uint64_t>::max();
+  constexpr double kMax = 0x1p63;
+  return weight < kMax ? static_cast<uint64_t>(weight) : std::numeric_limits<uint64_t>::max();
 }
 
 // If the new cost is higher than the stored cost, only a quarter of the difference is added,

@@ -17,7 +17,7 @@ namespace {
 // The smallest output for non-temporal stores. It is larger than the share of the last-level cache
 // that one core can fill. The cache size that the system reports is often the size of all caches of
 // the machine.
-constexpr uint64_t kFewestNonTemporalBytes = 64 << 20;
+constexpr uint64_t kMinNonTemporalBytes = 64 << 20;
 
 // The shortest row for non-temporal stores, in bytes. In shorter rows, the partial cache lines at
 // the ends of a row dominate.
@@ -58,7 +58,7 @@ struct Ahead {
 
 bool uses_non_temporal_stores(const guf_launch_block &block) {
   constexpr uint32_t kOdd = GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED;
-  if (block.items < kFewestNonTemporalItems || block.ncore != 0 || isa_level() < 3) return false;
+  if (block.items < kMinNonTemporalItems || block.ncore != 0 || isa_level() < 3) return false;
   if ((block.flags & kOdd) != 0 || (block.flags & GUF_LAUNCH_ANY_THREAD) == 0) return false;
   const int output = block.noperands - 1;
   if (block.noperands != block.nin + 1 || !is_written(block, output)) return false;
@@ -66,7 +66,7 @@ bool uses_non_temporal_stores(const guf_launch_block &block) {
   if (is_structured(block.dtype[output])) return false;  // a cache line may end within an element
   if (block.step[output] != item_bytes) return false;
   if (block.nloop > 1 && block.size[0] < kShortestNonTemporalRow / item_bytes) return false;
-  if (block.items < kFewestNonTemporalBytes / static_cast<uint64_t>(item_bytes)) return false;
+  if (block.items < kMinNonTemporalBytes / static_cast<uint64_t>(item_bytes)) return false;
   for (int i = 0; i < output; ++i) {
     // An input that shares memory with the output is the same view,
     // so its block is already in the cache.

@@ -11,7 +11,7 @@ namespace gufunc::cpu {
 
 // Launches with fewer items than this never use non-temporal stores, so small launches need only
 // one comparison.
-inline constexpr uint64_t kFewestNonTemporalItems = 4 << 20;
+inline constexpr uint64_t kMinNonTemporalItems = 4 << 20;
 
 // Returns whether the launch has one output, which is contiguous, not also an input, and larger
 // than the share of the last-level cache that one core can fill. Non-temporal stores then avoid

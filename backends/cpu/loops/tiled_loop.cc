@@ -29,7 +29,7 @@ Tiling tiling_of(const guf_launch_block &block, bool by_columns) {
   for (int i = 0; i < block.noperands; ++i) {
     const uint32_t size = dtype_size(block.dtype[i]);
     if (across[i] != size || sdk::step_size(along[i]) < kTileLine) continue;
-    if (tiling.count == Tiling::kMostTransposed) {
+    if (tiling.count == Tiling::kMaxTransposed) {
       tiling.count = -1;
       return tiling;
     }
@@ -42,7 +42,7 @@ Tiling tiling_of(const guf_launch_block &block, bool by_columns) {
 
 bool may_be_tiled(const guf_launch_block &block) {
   constexpr uint32_t kOdd = GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED;
-  if (block.items < kFewestTiledItems || block.nloop < 2 || block.ncore != 0) return false;
+  if (block.items < kMinTiledItems || block.nloop < 2 || block.ncore != 0) return false;
   if ((block.flags & kOdd) != 0) return false;
   if (block.size[0] < kShortestSide || block.outer_size[0] < kShortestSide) return false;
   for (int i = 0; i < block.noperands; ++i) {
@@ -81,7 +81,7 @@ TiledLoop::~TiledLoop() {
 }
 
 ScratchCache &TiledLoop::cache() {
-  static constinit ScratchCache cache(Tiling::kMostTransposed * kTileBytes);
+  static constinit ScratchCache cache(Tiling::kMaxTransposed * kTileBytes);
   return cache;
 }
 
@@ -90,7 +90,7 @@ void TiledLoop::free_scratch() {
 }
 
 void TiledLoop::place_scratch() {
-  if (tiling_.count > 0 && block_.items >= kFewestLongItems) piece_ = cache().take();
+  if (tiling_.count > 0 && block_.items >= kMinLongItems) piece_ = cache().take();
   if (piece_ != nullptr || tiling_.count == 0) along_ = kLongRow;
   for (int k = 0; k < tiling_.count; ++k) {
     const size_t place = static_cast<size_t>(k) * kTileBytes;

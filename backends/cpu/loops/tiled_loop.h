@@ -12,7 +12,7 @@
 namespace gufunc::cpu {
 
 // Launches with fewer items than this are never tiled, so small launches need only one comparison.
-inline constexpr uint64_t kFewestTiledItems = 1024;
+inline constexpr uint64_t kMinTiledItems = 1024;
 
 // Work is divided at multiples of this number of rows, so that few tiles are cut.
 inline constexpr int64_t kTileRows = 64;
@@ -21,7 +21,7 @@ inline constexpr int64_t kTileLine = 64;  // size of a cache line in bytes
 
 // The division of a launch into tiles.
 struct Tiling {
-  static constexpr int kMostTransposed = 2;
+  static constexpr int kMaxTransposed = 2;
 
   struct Transposed {
     int number;  // index of the operand in the launch
@@ -30,7 +30,7 @@ struct Tiling {
   };
   bool by_columns;  // the loop runs along dimension 1
   int count;        // number of transposed operands; -1: too many
-  Transposed transposed[kMostTransposed];
+  Transposed transposed[kMaxTransposed];
 
   // Tiles are not needed if the loop runs along dimension 0 and no operand is transposed.
   bool is_tiled() const { return count > 0 || by_columns; }
@@ -66,7 +66,7 @@ class TiledLoop {
   // ScratchCache; small launches, and launches that get no memory, use short rows.
   static constexpr int64_t kShortRow = 128;
   static constexpr int64_t kLongRow = 1024;
-  static constexpr uint64_t kFewestLongItems = 64 << 10;
+  static constexpr uint64_t kMinLongItems = 64 << 10;
   // The gap between rows in scratch memory, so that rows use different cache sets.
   static constexpr int64_t kGap = 16;
   static constexpr size_t kTileBytes = (kLongRow + kGap) * kTileLine;
@@ -85,9 +85,9 @@ class TiledLoop {
   int64_t across_ = kTileLine;  // maximum number of rows in a tile
   int64_t along_ = kShortRow;
   int64_t loop_step_[GUF_MAX_OPERANDS];
-  char *scratch_[Tiling::kMostTransposed];
+  char *scratch_[Tiling::kMaxTransposed];
   void *piece_ = nullptr;  // block of scratch memory from the cache, or NULL
-  alignas(kTileLine) char stack_[Tiling::kMostTransposed][(kShortRow + kGap) * kTileLine];
+  alignas(kTileLine) char stack_[Tiling::kMaxTransposed][(kShortRow + kGap) * kTileLine];
 };
 
 }  // namespace gufunc::cpu

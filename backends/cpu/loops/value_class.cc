@@ -50,7 +50,7 @@ struct Elements<guf::complex<T>> {
   }
 };
 
-void classify_times(const char *elements, int64_t step, int64_t count, uint8_t *classes) {
+void classify_datetimes(const char *elements, int64_t step, int64_t count, uint8_t *classes) {
   for (int64_t i = 0; i < count; ++i) {
     int64_t steps;
     std::memcpy(&steps, elements + i * step, sizeof steps);
@@ -63,7 +63,7 @@ void classify_times(const char *elements, int64_t step, int64_t count, uint8_t *
 
 void classify(guf_dtype dtype, const char *elements, int64_t step, int64_t count,
               uint8_t *classes) {
-  if (is_time(dtype)) return classify_times(elements, step, count, classes);
+  if (is_time(dtype)) return classify_datetimes(elements, step, count, classes);
   switch (dtype) {
 #define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) \
   case GUF_##NAME:                                                           \

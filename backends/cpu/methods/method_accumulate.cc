@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/loops/element_move.h"
+#include "backends/cpu/loops/element_copy.h"
 #include "backends/cpu/methods/method_items.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_share.h"
@@ -20,7 +20,7 @@ constexpr int64_t kScanTile = GUF_SCAN_TILE;
 constexpr int64_t kScanLaneBytes = 512;
 constexpr int64_t kSideBySide = 4;  // number of tiles that one call of a fold entry scans
 constexpr int64_t kCachedBytes = 256 * 1024;
-constexpr int kMostLevels = 8;  // enough for 256^8 elements
+constexpr int kMaxLevels = 8;  // enough for 256^8 elements
 
 guf_status apply(const Fold &fold, const char *a, int64_t a_step, const char *b, int64_t b_step,
                  char *out, int64_t out_step, int64_t count) {
@@ -62,7 +62,7 @@ class TotalScan {
     Level &level = level_[i];
     const int64_t size = fold_.value_bytes();
     if (level.count == 0) {
-      move_elements(level.local, size, totals, step, lanes_, static_cast<uint32_t>(size), 0);
+      copy_elements(level.local, size, totals, step, lanes_, static_cast<uint32_t>(size), 0);
     } else {
       GUF_BACKEND_TRY(apply(fold_, level.local, size, totals, step, level.local, size, lanes_));
     }
@@ -80,7 +80,7 @@ class TotalScan {
   const Fold &fold_;
   const int64_t lanes_;
   int levels_ = 1;
-  Level level_[kMostLevels];
+  Level level_[kMaxLevels];
   char *scanned_ = nullptr;
 };
 
@@ -195,7 +195,7 @@ guf_status Accumulation::run_unit(const ItemUnits &units, const ItemUnit &unit,
     for (int64_t t = 0; t < count; t += kScanTile) {
       const Results tile = out.from(t);
       const int64_t size = std::min(kScanTile, count - t);
-      move_elements(last, size_, tile.row(size - 1), out.lane_step, lanes,
+      copy_elements(last, size_, tile.row(size - 1), out.lane_step, lanes,
                     static_cast<uint32_t>(size_), 0);
       if (!fold_.tree()) continue;
       if (i + t != 0) GUF_BACKEND_TRY(add_offset(tile, lanes, size, totals.offset()));
@@ -229,7 +229,7 @@ guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit
       const int64_t count = std::min(part, n - i);
       GUF_BACKEND_TRY(scan_part(units, unit, i, count, output.from(i), nullptr, own));
       for (int64_t t = i; t < i + count; t += kScanTile) {
-        move_elements(all + t / kScanTile * bytes, size_,
+        copy_elements(all + t / kScanTile * bytes, size_,
                       output.row(std::min(t + kScanTile, n) - 1), output.lane_step, lanes,
                       static_cast<uint32_t>(size_), 0);
       }
@@ -283,7 +283,7 @@ guf_status Accumulation::scan(Tile in, const Results &out, int64_t lanes, int64_
     GUF_BACKEND_TRY(
         apply(fold_, before, size_, in.base, in.lane_step, out.base, out.lane_step, lanes));
   } else if (in.base != out.base) {
-    move_elements(out.base, out.lane_step, in.base, in.lane_step, lanes,
+    copy_elements(out.base, out.lane_step, in.base, in.lane_step, lanes,
                   static_cast<uint32_t>(size_), 0);
   }
   for (int64_t i = 1; i < n; ++i) {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/loops/element_move.h"
+#include "backends/cpu/loops/element_copy.h"
 #include "backends/cpu/loops/item_walk.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_sink.h"
@@ -24,7 +24,7 @@ class SeenIndices {
  public:
   // Chooses the size of the table for `count` indices and clears the table.
   void open(int64_t count) {
-    while (bits_ < kMostBits && int64_t{1} << bits_ < 64 * count) ++bits_;
+    while (bits_ < kMaxBits && int64_t{1} << bits_ < 64 * count) ++bits_;
     std::memset(place_, 0, sizeof(place_[0]) << bits_);
   }
   void next_run() {
@@ -42,10 +42,10 @@ class SeenIndices {
   }
 
  private:
-  static constexpr int kMostBits = 14;
+  static constexpr int kMaxBits = 14;
   int bits_ = 6;
   uint16_t run_ = 0;
-  uint16_t place_[1 << kMostBits];
+  uint16_t place_[1 << kMaxBits];
 };
 
 // Copies the elements at the given offsets to contiguous scratch memory.

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "backends/cpu/loops/dtype_layout.h"
-#include "backends/cpu/loops/element_move.h"
+#include "backends/cpu/loops/element_copy.h"
 
 namespace gufunc::cpu {
 namespace {
@@ -66,18 +66,18 @@ Fold::Fold(const guf_backend_method &method, LoopFailure *failure, FpStatus *fp_
   initial_ = initial_of(method);
   partial_bytes_ = partial_size(block.loop_dtype, has_entry());
   if (exact_ && has_entry() && kind == LoopKind::kNothing && failure != nullptr)
-    find_settled(block.loop_dtype);
+    find_absorbing(block.loop_dtype);
 }
 
 // PERF  Combining four pairs of truth values shows whether a partial result can become final early.
 //       The check costs less than one call of a reduction. It lets `any` and `all` of a million
 //       elements stop early.
-void Fold::find_settled(guf_dtype dtype) {
+void Fold::find_absorbing(guf_dtype dtype) {
   if (dtype != GUF_BOOL) return;
   const char a[4] = {0, 0, 1, 1}, b[4] = {0, 1, 0, 1};
   char joined[4] = {};
   if (join(a, 1, b, 1, joined, 1, 4) != GUF_OK) return;
-  settled_ =
+  absorbing_ =
       (joined[0] == 0 && joined[1] == 0 ? 1U : 0U) | (joined[2] != 0 && joined[3] != 0 ? 2U : 0U);
 }
 
@@ -106,7 +106,7 @@ guf_status Fold::scan(const ScanRows &rows, int64_t count, int64_t n) const {
 guf_status Fold::move(int32_t request, const char *from, int64_t from_step, char *to,
                       int64_t to_step, int64_t count) const {
   if (partial_bytes_ == value_bytes_) {
-    move_elements(to, to_step, from, from_step, count, static_cast<uint32_t>(value_bytes_), 0);
+    copy_elements(to, to_step, from, from_step, count, static_cast<uint32_t>(value_bytes_), 0);
     return GUF_OK;
   }
   char *args[2] = {const_cast<char *>(from), to};

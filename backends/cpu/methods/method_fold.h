@@ -61,10 +61,10 @@ class Fold {
   const char *initial() const { return initial_; }
   // Returns whether further elements cannot change this partial result.
   // For example, true is final for logical_or, and false for logical_and.
-  bool is_settled(const char *partial) const {
-    return settled_ != 0 && (settled_ >> (*partial != 0 ? 1 : 0) & 1) != 0;
+  bool is_absorbing(const char *partial) const {
+    return absorbing_ != 0 && (absorbing_ >> (*partial != 0 ? 1 : 0) & 1) != 0;
   }
-  bool may_settle() const { return settled_ != 0; }
+  bool has_absorbing() const { return absorbing_ != 0; }
 
   // Computes out[i] = a[i] op b[i] in type A. `out` may be a or b. Steps are in bytes.
   guf_status join(const char *a, int64_t a_step, const char *b, int64_t b_step, char *out,
@@ -104,15 +104,15 @@ class Fold {
                        MethodScratch &scratch) const;
   guf_status move(int32_t request, const char *from, int64_t from_step, char *to, int64_t to_step,
                   int64_t count) const;
-  void find_settled(guf_dtype dtype);
+  void find_absorbing(guf_dtype dtype);
 
   HostLoop loop_, entry_, chain_;
   guf_dtype dtype_;  // the dtype X
   int64_t value_bytes_, partial_bytes_;
   bool tree_, exact_;
-  bool opaque_;           // whether X is a structured dtype
-  const char *initial_;   // an initial value of dtype X
-  uint32_t settled_ = 0;  // bit 0: false is final; bit 1: true is final
+  bool opaque_;             // whether X is a structured dtype
+  const char *initial_;     // an initial value of dtype X
+  uint32_t absorbing_ = 0;  // bit 0: false is final; bit 1: true is final
 };
 
 // Combines subtrees of equal size in the order of their arrival, with `lanes` results side by side.

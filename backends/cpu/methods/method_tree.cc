@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "backends/cpu/loops/element_move.h"
+#include "backends/cpu/loops/element_copy.h"
 
 namespace gufunc::cpu {
 namespace {
@@ -79,7 +79,7 @@ guf_status TreeFolder::run_range(int last, LaneRun lanes, int64_t n, Lanes out, 
 guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
   // For integers any order is correct, so each row is one long base block.
   const bool packed = fast() && !source_->staged() && shape_.step[0] == fold_.value_bytes();
-  if (fold_.exact() && packed && !fold_.may_settle()) {
+  if (fold_.exact() && packed && !fold_.has_absorbing()) {
     return leaves({lanes.base, lanes.step, shape_.step[0]}, lanes.count, n, out.value,
                   fold_.partial_bytes());
   }
@@ -130,7 +130,7 @@ guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
   const Lanes one = fold_.take(scratch_, group + 1, masked_);
   const Lanes other = fold_.take(scratch_, group + 1, masked_);
   TreeJoiner joiner(fold_, scratch_);
-  int64_t width = fold_.may_settle() ? std::min(kFirstLeaves, group) : group;
+  int64_t width = fold_.has_absorbing() ? std::min(kFirstLeaves, group) : group;
   if (one.value == nullptr || other.value == nullptr ||
       !joiner.open(1, n / (width * kLeaf) + 1, masked_)) {
     return GUF_E_NO_MEMORY;
@@ -152,7 +152,7 @@ guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
     }
     Lanes values = one, scratch = other;
     GUF_BACKEND_TRY(pairs(&values, &scratch, 1, full + (rest != 0 ? 1 : 0)));
-    if (!masked_ && fold_.is_settled(values.value)) {
+    if (!masked_ && fold_.is_absorbing(values.value)) {
       fold_.copy(values, out, 1);
       return GUF_OK;
     }
@@ -246,7 +246,7 @@ guf_status TreeFolder::fold_row(LaneRun row, int64_t n, Lanes out, const char *s
 guf_status TreeFolder::fold_lanes(LaneRun lanes, int64_t n, Lanes out, const char *start) {
   const int64_t size = fold_.partial_bytes(), step = shape_.step[0];
   const char *const first = start == nullptr ? lanes.base : start;
-  move_elements(out.value, size, first, start == nullptr ? lanes.step : 0, lanes.count,
+  copy_elements(out.value, size, first, start == nullptr ? lanes.step : 0, lanes.count,
                 static_cast<uint32_t>(size), 0);
   for (int64_t i = start == nullptr ? 1 : 0; i < n; ++i) {
     GUF_BACKEND_TRY(fold_.join(out.value, size, lanes.base + i * step, lanes.step, out.value, size,
@@ -334,7 +334,7 @@ guf_status TreeFolder::read_elements(LaneRun lanes, int64_t step, int64_t mask_s
     const int64_t from_step = by_lane ? tile.step : tile.lane_step;
     const int64_t to_step = by_lane ? size * count : size;
     if (source_ == nullptr) {
-      move_elements(to, to_step, from, from_step, by_lane ? n : count, static_cast<uint32_t>(size),
+      copy_elements(to, to_step, from, from_step, by_lane ? n : count, static_cast<uint32_t>(size),
                     0);
     } else {
       GUF_BACKEND_TRY(fold_.load(from, from_step, to, to_step, by_lane ? n : count));

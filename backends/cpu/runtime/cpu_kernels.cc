@@ -19,8 +19,8 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr uint32_t kMostShared = 227 * 1024;  // the limit of the largest supported device
-constexpr uint32_t kSubgroup = 32;            // subgroup size of the emulator
+constexpr uint32_t kMaxShared = 227 * 1024;  // the limit of the largest supported device
+constexpr uint32_t kSubgroup = 32;           // subgroup size of the emulator
 // The assumed weight of one thread of a kernel that was never measured.
 constexpr uint64_t kThreadWork = 16;
 constexpr uint32_t kRunsPerThread = 8;
@@ -172,7 +172,7 @@ Task *KernelTask::copy_of(const Task &task) {
 
 guf_status kernel_limits(void *, void *, guf_backend_kernel_limits *out_limits, guf_error *) {
   out_limits->max_threads = emulator::kMaxThreads;
-  out_limits->max_shared_bytes = kMostShared;
+  out_limits->max_shared_bytes = kMaxShared;
   out_limits->subgroup_size = kSubgroup;
   return GUF_OK;
 }
@@ -183,10 +183,10 @@ guf_status kernel_launch(void *, const guf_backend_kernel_launch *launch, guf_er
     return fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
                 "kernel flags: 0x%x is not known to this plugin", unknown);
   }
-  if (launch->shared_bytes > kMostShared) {
+  if (launch->shared_bytes > kMaxShared) {
     return fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
                 "kernel '%.63s': shared memory of a block: expected at most %u bytes, got %u",
-                launch->name, kMostShared, launch->shared_bytes);
+                launch->name, kMaxShared, launch->shared_bytes);
   }
   if (launch->argument_bytes > sizeof(guf_kernel_head) + GUF_MAX_KERNEL_BYTES) {
     return fail(error, GUF_E_UNSUPPORTED, kNone, kNone, "kernel '%.63s': got %u argument bytes",

@@ -11,7 +11,7 @@
 namespace gufunc::gpu {
 namespace {
 
-constexpr int64_t kMostTogether = int64_t{1} << 24;  // indices per launch
+constexpr int64_t kMaxTogether = int64_t{1} << 24;  // indices per launch
 
 struct Operation {
   int64_t place, number;
@@ -29,7 +29,7 @@ class Scatter {
 
  private:
   guf_status choose_conversions();
-  guf_status choose_conversion(guf_dtype from, guf_dtype to, dev::time_way *out);
+  guf_status choose_conversion(guf_dtype from, guf_dtype to, dev::time_conversion *out);
   guf_status group(int64_t first, int64_t count, uint64_t *out_targets);
   guf_status launch(uint64_t targets, uint64_t target_table, uint64_t operand_table);
   uint32_t form_in(guf_dtype dtype, uint32_t flags) const {
@@ -41,13 +41,13 @@ class Scatter {
 
   MethodJob &job_;
   const guf_method_block &block_;
-  dev::time_way load_ = {}, store_ = {}, operand_ = {};
+  dev::time_conversion load_ = {}, store_ = {}, operand_ = {};
   HostArray<Operation> operations_;
   HostArray<dev::at_target> targets_;
   HostArray<int64_t> operands_;
 };
 
-guf_status Scatter::choose_conversion(guf_dtype from, guf_dtype to, dev::time_way *out) {
+guf_status Scatter::choose_conversion(guf_dtype from, guf_dtype to, dev::time_conversion *out) {
   ElementCast cast = {};
   if (!choose_cast(from, to, &cast)) return fail_no_cast(job_.error(), kNone, from, to);
   *out = {cast.way, 0, cast.units};
@@ -103,8 +103,8 @@ guf_status Scatter::launch(uint64_t targets, uint64_t target_table, uint64_t ope
   block.operand = operand_;
   block.output_form = form_in(block_.output_dtype, block_.output_flags);
   if (binary()) block.input_form = form_in(block_.input_dtype, block_.input_flags);
-  const uint64_t some = std::min(targets, kMostItems);
-  LaneCut cut(lanes, kMostItems / some);
+  const uint64_t some = std::min(targets, kMaxLaunchItems);
+  LaneCut cut(lanes, kMaxLaunchItems / some);
   LaneRange range;
   while (cut.next(&range)) {
     block.lanes = range.dims;
@@ -124,7 +124,7 @@ guf_status Scatter::launch(uint64_t targets, uint64_t target_table, uint64_t ope
 
 guf_status Scatter::run() {
   GUF_BACKEND_TRY(choose_conversions());
-  const int64_t most = std::min(block_.nindices, kMostTogether);
+  const int64_t most = std::min(block_.nindices, kMaxTogether);
   const auto capacity = static_cast<uint64_t>(most);
   if (!operations_.open(capacity) || !targets_.open(capacity) || !operands_.open(capacity)) {
     return fail_memory(job_.error(), "the operations of at");

@@ -14,7 +14,7 @@ constexpr uint32_t kStoredFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAN
 
 // Transposing an operand costs two passes over it. Without transposing,
 // `row` reads a memory sector for each element.
-constexpr uint64_t kWorthTurning = uint64_t{1} << 16;  // number of items
+constexpr uint64_t kMinTransposedItems = uint64_t{1} << 16;  // number of items
 constexpr int64_t kTransposedSide = 16;
 
 // Returns whether an input should be transposed. This is so if the input is contiguous along a
@@ -113,8 +113,9 @@ guf_status find_staged(const guf_launch_block &block, const CommandSink &command
                        StagedOperands *out, guf_error *error) {
   *out = {0, 0};
   const bool generalized = (block.flags & GUF_LAUNCH_GENERALIZED) != 0;
-  const bool may_transpose = !generalized && block.items >= kWorthTurning && block.nloop >= 2 &&
-                             (block.flags & GUF_LAUNCH_MASKED) == 0 && commands.has(Entry::kRow);
+  const bool may_transpose = !generalized && block.items >= kMinTransposedItems &&
+                             block.nloop >= 2 && (block.flags & GUF_LAUNCH_MASKED) == 0 &&
+                             commands.has(Entry::kRow);
   for (int i = 0; i < block.noperands; ++i) {
     const uint32_t flags = block.operand_flags[i];
     if ((flags & GUF_LAUNCH_OPERAND_IMMEDIATE) != 0) continue;

@@ -12,7 +12,8 @@ namespace gufunc::gpu {
 
 namespace dev = guf::device;
 
-inline constexpr uint64_t kMostItems = uint64_t{1} << 30;  // limit of one launch, in work-items
+inline constexpr uint64_t kMaxLaunchItems = uint64_t{1}
+                                            << 30;  // limit of one launch, in work-items
 
 // A dimension. Strides are in bytes. `fold` is the number
 // of the reduced dimension, or -1 for a kept dimension.

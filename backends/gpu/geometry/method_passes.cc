@@ -13,7 +13,7 @@ constexpr uint32_t kLogThreads = 8;
 static_assert(1 << kLogThreads == dev::kFoldThreads);
 // The logarithm of the number of lanes in a block if the lanes are neighbours in memory.
 constexpr uint32_t kLogRowLanes = 5;
-constexpr uint64_t kMostBlocks = kMostItems / dev::kFoldThreads;
+constexpr uint64_t kMaxFoldBlocks = kMaxLaunchItems / dev::kFoldThreads;
 
 // Returns the smallest k with 2^k >= n.
 uint32_t log_of(uint64_t n) {
@@ -88,10 +88,10 @@ guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const
   const uint64_t pieces = table.address != 0
                               ? table.count
                               : std::max<uint64_t>(ceil_quotient(block.extent, block.span), 1);
-  const uint64_t some = std::min(pieces, kMostBlocks);
+  const uint64_t some = std::min(pieces, kMaxFoldBlocks);
   // The logarithm of the number of lanes of a block.
   const uint32_t log_group = kLogThreads - team.parts - team.units;
-  LaneCut cut(lanes, (kMostBlocks / some) << log_group);
+  LaneCut cut(lanes, (kMaxFoldBlocks / some) << log_group);
   LaneRange range;
   while (cut.next(&range)) {
     block.lanes = range.dims;
@@ -161,8 +161,8 @@ guf_status fold_from_left(MethodJob &job, const LaneList &lanes, const LeftFold 
     block.mask_step[d] = fold.further[d].mask_step;
   }
   const uint64_t pieces = table.address != 0 ? table.count : 1;
-  const uint64_t some = std::min(pieces, kMostItems);
-  LaneCut cut(lanes, kMostItems / some);
+  const uint64_t some = std::min(pieces, kMaxLaunchItems);
+  LaneCut cut(lanes, kMaxLaunchItems / some);
   LaneRange range;
   while (cut.next(&range)) {
     block.lanes = range.dims;

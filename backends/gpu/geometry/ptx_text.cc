@@ -176,9 +176,9 @@ uint32_t hash_of(std::string_view name) {
 }  // namespace
 
 PtxText::Result PtxText::open(const void *data, uint64_t size) {
-  constexpr uint64_t kMost = UINT32_MAX / 2;
+  constexpr uint64_t kMax = UINT32_MAX / 2;
   const auto *const bytes = static_cast<const char *>(data);
-  if (size > kMost) return Result::kWhole;
+  if (size > kMax) return Result::kWhole;
   size_ = static_cast<uint32_t>(strnlen(bytes, size));
   if (!text_.open(size_ + uint64_t{1})) return Result::kNoMemory;
   std::memcpy(text_.data(), bytes, size_);

@@ -10,8 +10,8 @@
 namespace gufunc::gpu {
 namespace {
 
-constexpr uint64_t kMostPieces = uint64_t{1} << 20;          // maximum number of pieces in a table
-constexpr uint64_t kMostPartialBytes = uint64_t{256} << 20;  // limit for one table's results
+constexpr uint64_t kMaxPieces = uint64_t{1} << 20;          // maximum number of pieces in a table
+constexpr uint64_t kMaxPartialBytes = uint64_t{256} << 20;  // limit for one table's results
 
 enum Class { kTiny, kLeaf, kPiece, kLong, kClasses };
 
@@ -104,7 +104,7 @@ guf_status SliceReduction::run_class(int kind) {
 guf_status SliceReduction::run_long() {
   const uint64_t span = span_of_leaves(teams_[kLong]);
   const uint64_t bytes = lanes_.total() * static_cast<uint64_t>(job_.partial_bytes());
-  const uint64_t most = std::clamp<uint64_t>(kMostPartialBytes / bytes, 1, kMostPieces);
+  const uint64_t most = std::clamp<uint64_t>(kMaxPartialBytes / bytes, 1, kMaxPieces);
   uint64_t pieces = 0;
   int64_t first = 0;
   for (int64_t k = 0; k < block_.nindices; ++k) {
@@ -194,7 +194,7 @@ guf_status SliceReduction::run() {
   for (int kind = 0; kind < kClasses; ++kind) teams_[kind] = team_of(kind);
   for (int64_t k = 0; k < block_.nindices; ++k) ++members_[class_of(length(k))];
   const auto count = static_cast<uint64_t>(block_.nindices);
-  most_pieces_ = std::min(count, kMostPieces);
+  most_pieces_ = std::min(count, kMaxPieces);
   if (!table_.open(most_pieces_) || !slices_.open(static_cast<uint64_t>(members_[kLong]) + 1)) {
     return fail_memory(job_.error(), "the slices of reduceat");
   }

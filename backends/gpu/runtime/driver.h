@@ -69,7 +69,7 @@ struct Context {
 
 enum class HostMemory : uint8_t { kPinned, kMapped };
 enum class Direction : uint8_t { kToDevice, kToHost, kWithin };
-enum class EventKind : uint8_t { kTimed, kOrder };
+enum class EventKind : uint8_t { kTimed, kUntimed };
 // The values are the same for both vendors.
 enum CaptureMode : int32_t { kCaptureGlobal = 0, kCaptureThread = 1, kCaptureRelaxed = 2 };
 

@@ -17,8 +17,9 @@ guf_status FencePool::take(Native stream, Fence **out, guf_error *error) {
   if (fence == nullptr) {
     fence = create<Fence>();
     if (fence == nullptr) return fail_memory(error, "an event");
-    const guf_status status = device_.check(
-        device_.driver().event_open(EventKind::kOrder, &fence->event), "creating an event", error);
+    const guf_status status =
+        device_.check(device_.driver().event_open(EventKind::kUntimed, &fence->event),
+                      "creating an event", error);
     if (status != GUF_OK) {
       destroy(fence);
       return status;

@@ -55,7 +55,7 @@ guf_status mark_run(Graph &graph, Native stream, guf_error *error) {
   Device &device = graph.device;
   Driver &driver = device.driver();
   if (graph.last_run == nullptr) {
-    GUF_BACKEND_TRY(device.check(driver.event_open(EventKind::kOrder, &graph.last_run),
+    GUF_BACKEND_TRY(device.check(driver.event_open(EventKind::kUntimed, &graph.last_run),
                                  "creating an event", error));
   }
   return device.check(driver.event_record(graph.last_run, stream), "recording an event", error);
@@ -103,7 +103,7 @@ guf_status run_checked(Graph &graph, Stream &order, guf_error *error) {
   StatusWords &words = *graph.words;
   const std::lock_guard lock(words.mutex);
   if (words.checked == nullptr) {
-    GUF_BACKEND_TRY(device.check(driver.event_open(EventKind::kOrder, &words.checked),
+    GUF_BACKEND_TRY(device.check(driver.event_open(EventKind::kUntimed, &words.checked),
                                  "creating an event", error));
   } else {
     GUF_BACKEND_TRY(device.check(driver.stream_wait(order.native(), words.checked),

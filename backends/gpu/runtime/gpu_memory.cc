@@ -68,8 +68,9 @@ guf_status copy_unstaged(Stream &order, uint64_t dst, uint64_t src, uint64_t siz
   return device.check(code, "copying memory", error);
 }
 
-guf_status fill_in_order(Device &device, Stream &stream, uint64_t dst, const unsigned char *pattern,
-                         uint32_t size, uint64_t count, guf_error *error) {
+guf_status fill_on_stream(Device &device, Stream &stream, uint64_t dst,
+                          const unsigned char *pattern, uint32_t size, uint64_t count,
+                          guf_error *error) {
   const uint32_t width = shorten(pattern, size);
   if (is_settable(dst, width)) {
     uint32_t value = 0;
@@ -149,8 +150,8 @@ guf_status fill(void *device, void *stream, uint64_t dst, const void *pattern,
   if (count == 0) return GUF_OK;
   ScopedContext scope(owner);
   GUF_BACKEND_TRY(scope.begin(error));
-  return fill_in_order(owner, owner.stream_of(stream), dst,
-                       static_cast<const unsigned char *>(pattern), pattern_size, count, error);
+  return fill_on_stream(owner, owner.stream_of(stream), dst,
+                        static_cast<const unsigned char *>(pattern), pattern_size, count, error);
 }
 
 }  // namespace gufunc::gpu

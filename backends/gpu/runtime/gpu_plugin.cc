@@ -19,7 +19,7 @@ constinit std::atomic<const Vendor *> the_vendor{nullptr};
 constinit std::mutex opening;  // protects `the_driver` and `ndevices`
 constinit Driver *the_driver = nullptr;
 constinit int32_t ndevices = -1;  // -1: not probed
-constinit std::atomic<Device *> open_devices[kMostDevices] = {};
+constinit std::atomic<Device *> open_devices[kMaxDevices] = {};
 
 const Vendor &vendor() {
   return *the_vendor.load(std::memory_order_acquire);
@@ -72,7 +72,7 @@ void end_device(Device *device) {
 
 guf_status check_index(int32_t index, guf_error *error) {
   if (ndevices < 0) return fail(error, GUF_E_NO_DRIVER, "the driver was not opened");
-  const int32_t count = std::min(ndevices, kMostDevices);
+  const int32_t count = std::min(ndevices, kMaxDevices);
   if (index >= 0 && index < count) return GUF_OK;
   return fail(error, GUF_E_NO_DEVICE, "device index: expected 0..%d, got %d", count - 1, index);
 }

@@ -27,7 +27,7 @@ const guf_module_v1 *builtins();
 // Calls `function(Device &)` for every open device until one call fails.
 template <class Function>
 guf_status for_each_device(Function function);
-inline constexpr int32_t kMostDevices = 64;
+inline constexpr int32_t kMaxDevices = 64;
 Device *open_device(int32_t number);  // NULL: no such device
 
 // gpu_memory.cc: memory
@@ -73,7 +73,7 @@ guf_status extension(const char *name, uint32_t version, const void **out_table,
 
 template <class Function>
 guf_status for_each_device(Function function) {
-  for (int32_t number = 0; number < kMostDevices; ++number) {
+  for (int32_t number = 0; number < kMaxDevices; ++number) {
     Device *const device = open_device(number);
     if (device == nullptr) continue;
     if (const guf_status status = function(*device); status != GUF_OK) return status;

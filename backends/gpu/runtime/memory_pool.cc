@@ -19,7 +19,7 @@ namespace {
 
 // If more than one sixteenth of the device's memory waits for fences, an allocation on the idle
 // stream waits for these fences.
-constexpr uint64_t kGuardedShare = 16;
+constexpr uint64_t kFencedShare = 16;
 
 void push(Block **list, Block *block) {
   block->next = *list;
@@ -60,12 +60,12 @@ guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_err
   const RelaxedCapture relaxed(device_.driver());
   std::unique_lock lock(mutex_);
   const int number = class_of(bytes);
-  if (!caches_blocks_ && guarded_ != nullptr) harvest();
+  if (!caches_blocks_ && fenced_ != nullptr) collect_signalled();
   *out = number < 0 ? nullptr : find(number, stream);
   // Without this wait, a program that never waits could fill
   // the device with memory that it has freed.
   if (*out == nullptr && &stream == &device_.idle_stream() &&
-      guarded_bytes_ > device_.facts().memory_bytes / kGuardedShare) {
+      fenced_bytes_ > device_.facts().memory_bytes / kFencedShare) {
     wait_for_fences(lock);
     if (number >= 0) *out = find(number, stream);
   }
@@ -84,12 +84,12 @@ Block *MemoryPool::find(int number, Stream &stream) {
     if (block != nullptr) own.bytes -= block->bytes;
   }
   if (block == nullptr) block = pop(&common_[number]);
-  if (block == nullptr && guarded_ != nullptr) {
-    harvest();
+  if (block == nullptr && fenced_ != nullptr) {
+    collect_signalled();
     block = pop(&common_[number]);
   }
   if (block == nullptr) {
-    arm_other(number, stream);
+    fence_other(number, stream);
   } else {
     counted_.cached_bytes -= block->bytes;
   }

@@ -104,8 +104,8 @@ class MemoryPool {
   void release_list(Block *blocks, Stream &stream, bool any_stream);
   void wait_for_fences(std::unique_lock<std::mutex> &lock);
   void fence(Block *blocks, Stream &stream);
-  void harvest();
-  void arm_other(int number, const Stream &stream);
+  void collect_signalled();
+  void fence_other(int number, const Stream &stream);
   void flush_cache(StreamCache &cache);
   void reclaim(uint64_t keep_bytes, std::unique_lock<std::mutex> &lock);
   void release_common(uint64_t keep_bytes);
@@ -122,8 +122,8 @@ class MemoryPool {
   std::mutex trimming_;  // locked before mutex_, so that only one trim collects driver errors
   std::mutex mutex_;     // protects the members below and the caches of streams
   Block *common_[kPoolClasses] = {};
-  Block *guarded_ = nullptr;
-  uint64_t guarded_bytes_ = 0;
+  Block *fenced_ = nullptr;
+  uint64_t fenced_bytes_ = 0;
   BlockTable<Block> handed_out_;  // blocks that allocate() handed out
   Block *captured_ = nullptr;     // freed during a capture whose end is unknown to the host
   StreamCache *caches_ = nullptr;

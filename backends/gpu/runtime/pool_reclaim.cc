@@ -78,15 +78,15 @@ void MemoryPool::fence(Block *blocks, Stream &stream) {
     ++fence->users;
     block->fence = fence;
     counted_.cached_bytes += block->bytes;
-    guarded_bytes_ += block->bytes;
-    push_front(&guarded_, block);
+    fenced_bytes_ += block->bytes;
+    push_front(&fenced_, block);
   }
 }
 
 // Makes blocks with signalled fences available to all streams.
 // Managed memory and blocks that are larger than the largest class are returned to the driver.
-void MemoryPool::harvest() {
-  Block **link = &guarded_;
+void MemoryPool::collect_signalled() {
+  Block **link = &fenced_;
   while (*link != nullptr) {
     Block *const block = *link;
     if (const Code code = device_.fences().query(*block->fence); code != kDone) {
@@ -95,7 +95,7 @@ void MemoryPool::harvest() {
       continue;
     }
     *link = block->next;
-    guarded_bytes_ -= block->bytes;
+    fenced_bytes_ -= block->bytes;
     if (--block->fence->users == 0) device_.fences().put(block->fence);
     block->fence = nullptr;
     const int number = class_of(block->bytes);
@@ -114,12 +114,12 @@ void MemoryPool::wait_for_fences(std::unique_lock<std::mutex> &lock) {
   lock.unlock();
   device_.note(device_.driver().stream_synchronize(device_.default_stream().native()));
   lock.lock();
-  harvest();
+  collect_signalled();
 }
 
 // If another stream has cached blocks of this class, fences these blocks,
 // so that a later call can use them.
-void MemoryPool::arm_other(int number, const Stream &stream) {
+void MemoryPool::fence_other(int number, const Stream &stream) {
   for (StreamCache *cache = caches_; cache != nullptr; cache = cache->next) {
     if (cache->stream == &stream || cache->free[number] == nullptr) continue;
     bool captured = false;
@@ -167,13 +167,13 @@ void MemoryPool::release_common(uint64_t keep_bytes) {
 }
 
 void MemoryPool::reclaim(uint64_t keep_bytes, std::unique_lock<std::mutex> &lock) {
-  harvest();
+  collect_signalled();
   release_common(keep_bytes);
   for (StreamCache *cache = caches_; cache != nullptr; cache = cache->next) {
     if (counted_.cached_bytes > keep_bytes) flush_cache(*cache);
   }
   // The fences of blocks that idle streams had cached are signalled by now.
-  harvest();
+  collect_signalled();
   release_common(keep_bytes);
   if (driver_pool_ == nullptr) return;
   // The driver's pool releases memory that has been freed in stream order.
@@ -222,7 +222,7 @@ void MemoryPool::drop(Block **list) {
 
 void MemoryPool::close() {
   const std::lock_guard lock(mutex_);
-  drop(&guarded_);
+  drop(&fenced_);
   drop(&captured_);
   for (Block *&list : common_) drop(&list);
   for (StreamCache *cache = caches_; cache != nullptr; cache = cache->next) {
@@ -231,7 +231,7 @@ void MemoryPool::close() {
     cache->bytes = 0;
   }
   while (Block *const record = handed_out_.take_any()) destroy(record);
-  guarded_bytes_ = 0;
+  fenced_bytes_ = 0;
   counted_.cached_bytes = 0;
 }
 

@@ -92,7 +92,7 @@ TracedWork *Tracer::take_record() {
       capacity_ = work->next;
       return work;
     }
-    if (nrecords_ == kMostPending) return nullptr;
+    if (nrecords_ == kMaxPending) return nullptr;
     ++nrecords_;
   }
   auto *const work = create<TracedWork>();

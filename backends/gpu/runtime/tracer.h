@@ -50,7 +50,7 @@ class Tracer {
   void close(TracedWork *work, Stream &stream);
 
  private:
-  static constexpr uint32_t kMostPending = 512;
+  static constexpr uint32_t kMaxPending = 512;
   static constexpr uint32_t kOftenPending = 64;
 
   TracedWork *take_record();

@@ -12,7 +12,7 @@ int main(int argc, char **argv) {
     here.save<float>("matmulcore_c", matmulcore({a.operand(), b.operand()}, on));
     const gufunc::Operand first(a.values.data(), {a.shape[1], a.shape[2]});
     here.save<float>(
-        "matmulcore_turned",
+        "matmulcore_transposed",
         matmulcore({b.operand(), first}, gufunc::CallKeywords(on).axes({{1, 0}, {1, 0}, {0, 1}})));
   });
 }

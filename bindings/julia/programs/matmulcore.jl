@@ -8,4 +8,4 @@ a, b = input("matmulcore_a"), input("matmulcore_b") # (4, 3, 2) and (5, 4)
 rows = (2, 1)
 save("matmulcore_c", f(a, b; axes=(rows, rows, rows), device=PLACE))
 # The product of b and NumPy's a[0], both with exchanged axes.
-save("matmulcore_turned", f(b, a[:, :, 1]; axes=((1, 2), (1, 2), rows), device=PLACE))
+save("matmulcore_transposed", f(b, a[:, :, 1]; axes=((1, 2), (1, 2), rows), device=PLACE))

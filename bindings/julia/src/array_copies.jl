@@ -46,7 +46,7 @@ function assign!(destination, source; casting=:same_kind, stream=UNNAMED)
                                     stream_handle(named(stream)))
         end
     end
-    plain(destination, source) && settle!(named(stream), stream, destination, source)
+    plain(destination, source) && keep_or_wait!(named(stream), stream, destination, source)
     return destination
 end
 
@@ -62,10 +62,10 @@ function with_array(act, x)
     return result
 end
 
-as_array(x::LibraryArray) = unturned(x)
+as_array(x::LibraryArray) = materialized(x)
 as_array(x::AbstractArray) = wrapped(strided(x))
 as_array(x::Tensor) = wrapped(x)
-strided(x::Union{Borrowable,Turned,TurnedView}) = x
+strided(x::Union{Borrowable,Transposed,TransposedView}) = x
 strided(x::AbstractArray) = Array(x)
 
 """
@@ -96,7 +96,7 @@ it is given. Without a stream, a copy from or to host memory is complete on retu
 """
 function to_device(x, where_to; stream=UNNAMED, out=nothing)
     made = copied_to(device_handle(where_to), x, named(stream), out)
-    plain(x) && settle!(named(stream), stream, x)
+    plain(x) && keep_or_wait!(named(stream), stream, x)
     return made
 end
 
@@ -124,11 +124,11 @@ synchronized, and `A` is kept alive until then.
 function copy_to_host!(A::Array{T,N}, x::GufArray{T,N}; stream=UNNAMED) where {T,N}
     equal_sizes(A, x)
     on = named(stream)
-    on === nothing && settle_blind()
+    on === nothing && wait_for_blind_work()
     GC.@preserve A begin
         @check guf_array_copy_to_host(x.handle, Ptr{Cvoid}(pointer(A)), UInt64(sizeof(A)),
                                       GUF_ORDER_C, stream_handle(on))
-        settle!(on, stream, A)
+        keep_or_wait!(on, stream, A)
     end
     return A
 end
@@ -162,7 +162,7 @@ A text with the elements in NumPy's format and in the library's order of dimensi
 shape, dtype and device.
 """
 function printed(x::GufArray)
-    settle_blind()
+    wait_for_blind_work()
     return text_of((letters, length, kept) ->
         LibGufunc.guf_array_print(x.handle, letters, length, kept))
 end

@@ -99,16 +99,16 @@ Base.adjoint(x::GufArray{T,2}) where {T<:Real} = permuted_view(x)
 
 # Lazy transposes and adjoints of GufArrays, as Julia creates them. As operands they are converted
 # to views, except that the adjoint of a complex array is copied.
-const TurnedGufArray = Union{Transpose{T,A} where {T,A<:GufArray},
+const LazyTranspose = Union{Transpose{T,A} where {T,A<:GufArray},
                              Adjoint{T,A} where {T,A<:GufArray}}
-const LibraryArray = Union{GufArray,TurnedGufArray}
-unturned(x::GufArray) = x
-unturned(x::TurnedGufArray) = has_memory(x) ? turned_view(parent(x)) :
-                              to_device(conj(Array(turned_view(parent(x)))), parent(x).device)
+const LibraryArray = Union{GufArray,LazyTranspose}
+materialized(x::GufArray) = x
+materialized(x::LazyTranspose) = has_memory(x) ? transposed_view(parent(x)) :
+                              to_device(conj(Array(transposed_view(parent(x)))), parent(x).device)
 has_memory(::Transpose) = true
 has_memory(::Adjoint{T}) where {T} = !(T <: Complex)
-turned_view(x::GufArray{T,1}) where {T} = expand_dims(x; dims=1)
-turned_view(x::GufArray{T,2}) where {T} = permuted_view(x)
+transposed_view(x::GufArray{T,1}) where {T} = expand_dims(x; dims=1)
+transposed_view(x::GufArray{T,2}) where {T} = permuted_view(x)
 
 """
     broadcast_to(x, dims…) -> GufArray

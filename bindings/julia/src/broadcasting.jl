@@ -22,10 +22,10 @@ Base.Broadcast.instantiate(bc::Broadcasted{GufStyle}) = bc
 
 # The ufuncs that correspond to Julia functions. A ufunc corresponds to Base's function of the same
 # name, except for two functions that are reductions in Base.
-const MEANINGS = IdDict{Any,UFunc}()
+const UFUNCS_OF_FUNCTIONS = IdDict{Any,UFunc}()
 for name in STANDARD_NAMES
     if Base.isexported(Base, name) && !(name in (:maximum, :minimum))
-        MEANINGS[getfield(Base, name)] = getfield(Standard, name)
+        UFUNCS_OF_FUNCTIONS[getfield(Base, name)] = getfield(Standard, name)
     end
 end
 for (name, functions) in ((:add, (+,)), (:subtract, (-,)), (:multiply, (*,)), (:divide, (/,)),
@@ -38,20 +38,20 @@ for (name, functions) in ((:add, (+,)), (:subtract, (-,)), (:multiply, (*,)), (:
                           (:right_shift, (>>,)), (:floor_divide, (fld,)), (:remainder, (mod,)),
                           (:isnat, (isnat,)))
     for f in functions
-        MEANINGS[f] = getfield(Standard, name)
+        UFUNCS_OF_FUNCTIONS[f] = getfield(Standard, name)
     end
 end
 
 """
-    stands_for!(f, g::UFunc)
+    register_broadcast!(f, g::UFunc)
 
 Makes dotted expressions call the ufunc `g` for the function `f`.
 """
-stands_for!(f, g::UFunc) = (MEANINGS[f] = g; nothing)
+register_broadcast!(f, g::UFunc) = (UFUNCS_OF_FUNCTIONS[f] = g; nothing)
 
 # The ufunc that corresponds to f, or nothing.
 meaning(f::UFunc, count) = f
-meaning(f, count) = f === (-) && count == 1 ? Standard.negative : get(MEANINGS, f, nothing)
+meaning(f, count) = f === (-) && count == 1 ? Standard.negative : get(UFUNCS_OF_FUNCTIONS, f, nothing)
 
 evaluated(x) = x
 evaluated(x::Base.RefValue) = x[]
@@ -61,7 +61,7 @@ evaluated(bc::Broadcasted) = applied_to(bc.f, map(evaluated, bc.args))
 function applied_to(f, given)
     g, arguments = simplified(f, given)
     g === identity && return arguments[1]
-    g isa Type && arguments[1] isa LibraryArray && return astype(unturned(arguments[1]), g)
+    g isa Type && arguments[1] isa LibraryArray && return astype(materialized(arguments[1]), g)
     h = meaning(g, length(arguments))
     return h === nothing ? by_julia(f, given) : h(arguments...)
 end
@@ -70,7 +70,7 @@ end
 function by_julia(f, arguments)
     any(x -> x isa Union{LibraryArray,Tensor,Scalar,Encoded}, arguments) &&
         throw(GufuncError(GUF_E_NOT_FOUND, "no ufunc is registered for $f in a dotted expression " *
-            "of a GufArray: make one (create, add_loop!, stands_for!), or compute on Array(x)"))
+            "of a GufArray: make one (create, add_loop!, register_broadcast!), or compute on Array(x)"))
     return Base.materialize(broadcasted(f, arguments...))
 end
 

@@ -200,7 +200,7 @@ macro check_again(call, place=nothing)
 end
 
 function checked_call(call, again, place)
-    call.head === :call || error("@check takes a call")
+    call.head === :call || error("@check expects a call")
     record, kept, status = gensym("record"), gensym("kept"), gensym("status")
     owners = unique(reduce(vcat, map(owners_in, call.args[2:end]); init=Symbol[]))
     once = quote

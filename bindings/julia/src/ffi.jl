@@ -239,7 +239,7 @@ const GUF_FUNCTION_ASSOCIATIVE = UInt32(4)
 const GUF_FUNCTION_FAST = UInt32(8)
 const GUF_FUNCTION_UNDERFLOWS = UInt32(16)
 const GUF_FUNCTION_DIVIDES = UInt32(32)
-const GUF_FUNCTION_TAKES_NONE = UInt32(64)
+const GUF_FUNCTION_ACCEPTS_EMPTY = UInt32(64)
 
 const GUF_LOOP_NUMPY = Int32(1)
 const GUF_LOOP_STATUS = Int32(2)
@@ -1067,7 +1067,7 @@ const guf_version_string_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, Cstring, ())
 end
 
-# gives a reference: out_context
+# returns a reference: out_context
 const guf_context_create_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_context_create(flags, out_context, error)
     entry = guf_context_create_address[]
@@ -1184,7 +1184,7 @@ const guf_device_release_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_device, Ptr{guf_error}), device, error)
 end
 
-# blocking; gives a reference: out_stream
+# blocking; returns a reference: out_stream
 const guf_stream_create_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_stream_create(device, flags, out_stream, error)
     entry = guf_stream_create_address[]
@@ -1192,7 +1192,7 @@ const guf_stream_create_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_device, UInt32, Ptr{guf_stream}, Ptr{guf_error}), device, flags, out_stream, error)
 end
 
-# gives a reference: out_stream
+# returns a reference: out_stream
 const guf_stream_adopt_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_stream_adopt(device, native, flags, out_stream, error)
     entry = guf_stream_adopt_address[]
@@ -1246,7 +1246,7 @@ const guf_stream_wait_event_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_stream, guf_event, Ptr{guf_error}), stream, event, error)
 end
 
-# blocking; gives a reference: out_event
+# blocking; returns a reference: out_event
 const guf_event_create_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_event_create(device, flags, out_event, error)
     entry = guf_event_create_address[]
@@ -1348,7 +1348,7 @@ const guf_dtype_register_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (Cstring, UInt32, UInt32, Ptr{guf_dtype}, Ptr{guf_error}), name, itemsize, alignment, out_dtype, error)
 end
 
-# blocking; gives a reference: out_array; arrays: shape[ndim] strides[ndim]
+# blocking; returns a reference: out_array; arrays: shape[ndim] strides[ndim]
 const guf_array_alloc_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_alloc(device, dtype, ndim, shape, strides, order, out_array, error)
     entry = guf_array_alloc_address[]
@@ -1356,7 +1356,7 @@ const guf_array_alloc_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_device, guf_dtype, Int32, Ptr{Int64}, Ptr{Int64}, Int32, Ptr{guf_array}, Ptr{guf_error}), device, dtype, ndim, shape, strides, order, out_array, error)
 end
 
-# gives a reference: out_array
+# returns a reference: out_array
 const guf_array_wrap_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_wrap(tensor, release, user, flags, out_array, error)
     entry = guf_array_wrap_address[]
@@ -1387,7 +1387,7 @@ const guf_array_get_info_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Ptr{guf_array_info}, Ptr{guf_error}), array, out_info, error)
 end
 
-# gives a reference: out_array; arrays: starts[naxes] stops[naxes] steps[naxes]
+# returns a reference: out_array; arrays: starts[naxes] stops[naxes] steps[naxes]
 const guf_array_slice_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_slice(array, naxes, starts, stops, steps, out_array, error)
     entry = guf_array_slice_address[]
@@ -1395,7 +1395,7 @@ const guf_array_slice_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{Int64}, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, naxes, starts, stops, steps, out_array, error)
 end
 
-# gives a reference: out_array; arrays: shape[ndim]
+# returns a reference: out_array; arrays: shape[ndim]
 const guf_array_reshape_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_reshape(array, ndim, shape, order, out_array, error)
     entry = guf_array_reshape_address[]
@@ -1403,7 +1403,7 @@ const guf_array_reshape_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Int32, Ptr{guf_array}, Ptr{guf_error}), array, ndim, shape, order, out_array, error)
 end
 
-# gives a reference: out_array
+# returns a reference: out_array
 const guf_array_ravel_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_ravel(array, order, out_array, error)
     entry = guf_array_ravel_address[]
@@ -1411,7 +1411,7 @@ const guf_array_ravel_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{guf_array}, Ptr{guf_error}), array, order, out_array, error)
 end
 
-# gives a reference: out_array; arrays: axes[naxes]
+# returns a reference: out_array; arrays: axes[naxes]
 const guf_array_transpose_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_transpose(array, naxes, axes, out_array, error)
     entry = guf_array_transpose_address[]
@@ -1419,7 +1419,7 @@ const guf_array_transpose_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, naxes, axes, out_array, error)
 end
 
-# gives a reference: out_array; arrays: shape[ndim]
+# returns a reference: out_array; arrays: shape[ndim]
 const guf_array_broadcast_to_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_broadcast_to(array, ndim, shape, out_array, error)
     entry = guf_array_broadcast_to_address[]
@@ -1427,7 +1427,7 @@ const guf_array_broadcast_to_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, ndim, shape, out_array, error)
 end
 
-# gives a reference: out_array; arrays: axes[naxes]
+# returns a reference: out_array; arrays: axes[naxes]
 const guf_array_squeeze_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_squeeze(array, naxes, axes, out_array, error)
     entry = guf_array_squeeze_address[]
@@ -1435,7 +1435,7 @@ const guf_array_squeeze_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, naxes, axes, out_array, error)
 end
 
-# gives a reference: out_array; arrays: axes[naxes]
+# returns a reference: out_array; arrays: axes[naxes]
 const guf_array_expand_dims_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_expand_dims(array, naxes, axes, out_array, error)
     entry = guf_array_expand_dims_address[]
@@ -1443,7 +1443,7 @@ const guf_array_expand_dims_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Int32, Ptr{Int64}, Ptr{guf_array}, Ptr{guf_error}), array, naxes, axes, out_array, error)
 end
 
-# gives a reference: out_array; arrays: axes[naxes] windows[naxes]
+# returns a reference: out_array; arrays: axes[naxes] windows[naxes]
 const guf_array_sliding_window_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_sliding_window(array, naxes, axes, windows, out_array, error)
     entry = guf_array_sliding_window_address[]
@@ -1459,7 +1459,7 @@ const guf_array_fill_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Ptr{guf_operand}, guf_stream, Ptr{guf_error}), array, value, stream, error)
 end
 
-# blocking; gives a reference: out_array
+# blocking; returns a reference: out_array
 const guf_array_copy_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_copy(array, order, stream, out_array, error)
     entry = guf_array_copy_address[]
@@ -1475,7 +1475,7 @@ const guf_array_assign_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, guf_array, Int32, guf_stream, Ptr{guf_error}), destination, source, casting, stream, error)
 end
 
-# blocking; gives a reference: out_array
+# blocking; returns a reference: out_array
 const guf_array_astype_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_astype(array, dtype, casting, order, stream, out_array, error)
     entry = guf_array_astype_address[]
@@ -1483,7 +1483,7 @@ const guf_array_astype_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, guf_dtype, Int32, Int32, guf_stream, Ptr{guf_array}, Ptr{guf_error}), array, dtype, casting, order, stream, out_array, error)
 end
 
-# blocking; gives a reference: inout_array
+# blocking; returns a reference: inout_array
 const guf_array_to_device_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_to_device(array, device, stream, inout_array, error)
     entry = guf_array_to_device_address[]
@@ -1515,7 +1515,7 @@ const guf_array_print_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, Ptr{Cchar}, Ptr{UInt64}, Ptr{guf_error}), array, text, inout_length, error)
 end
 
-# blocking; gives a reference: out_array; arrays: shape[ndim] strides[ndim]
+# blocking; returns a reference: out_array; arrays: shape[ndim] strides[ndim]
 const guf_array_alloc_host_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_alloc_host(device, memory, dtype, ndim, shape, strides, order, out_array, error)
     entry = guf_array_alloc_host_address[]
@@ -1584,7 +1584,7 @@ const guf_event_elapsed_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_event, guf_event, Ptr{Cdouble}, Ptr{guf_error}), from, to, out_milliseconds, error)
 end
 
-# gives a reference: out_array
+# returns a reference: out_array
 const guf_array_from_dlpack_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_from_dlpack(managed, ready_on, flags, out_array, error)
     entry = guf_array_from_dlpack_address[]
@@ -1592,7 +1592,7 @@ const guf_array_from_dlpack_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (Ptr{guf_dlpack}, guf_stream, UInt32, Ptr{guf_array}, Ptr{guf_error}), managed, ready_on, flags, out_array, error)
 end
 
-# gives a reference: out_array
+# returns a reference: out_array
 const guf_array_from_dlpack_unversioned_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_array_from_dlpack_unversioned(managed, ready_on, flags, out_array, error)
     entry = guf_array_from_dlpack_unversioned_address[]
@@ -1614,7 +1614,7 @@ const guf_array_to_dlpack_unversioned_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_array, guf_stream, UInt32, Ptr{Ptr{guf_dlpack_unversioned}}, Ptr{guf_error}), array, consumer, flags, out_managed, error)
 end
 
-# gives a reference: out_ufunc
+# returns a reference: out_ufunc
 const guf_ufunc_create_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_ufunc_create(context, desc, out_ufunc, error)
     entry = guf_ufunc_create_address[]
@@ -1622,7 +1622,7 @@ const guf_ufunc_create_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_context, Ptr{guf_ufunc_desc}, Ptr{guf_ufunc}, Ptr{guf_error}), context, desc, out_ufunc, error)
 end
 
-# gives a reference: out_ufunc
+# returns a reference: out_ufunc
 const guf_ufunc_find_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_ufunc_find(context, name, out_ufunc, error)
     entry = guf_ufunc_find_address[]
@@ -1698,7 +1698,7 @@ const guf_ufunc_set_reduction_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_ufunc, Ptr{guf_reduction_desc}, Ptr{guf_error}), ufunc, desc, error)
 end
 
-# blocking; gives a reference: out_module
+# blocking; returns a reference: out_module
 const guf_module_load_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_module_load(context, path, flags, out_module, error)
     entry = guf_module_load_address[]
@@ -1706,7 +1706,7 @@ const guf_module_load_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_context, Cstring, UInt32, Ptr{guf_module}, Ptr{guf_error}), context, path, flags, out_module, error)
 end
 
-# gives a reference: out_module
+# returns a reference: out_module
 const guf_module_register_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_module_register(context, table, out_module, error)
     entry = guf_module_register_address[]
@@ -1761,7 +1761,7 @@ const guf_apply_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_context, Cstring, Int32, Ptr{guf_tensor}, Ptr{guf_error}), context, name, ntensors, tensors, error)
 end
 
-# blocking; gives a reference: out_plan
+# blocking; returns a reference: out_plan
 const guf_plan_create_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_plan_create(ufunc, args, out_plan, error)
     entry = guf_plan_create_address[]
@@ -1878,7 +1878,7 @@ const guf_stream_begin_capture_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_stream, Ptr{guf_error}), stream, error)
 end
 
-# blocking; gives a reference: inout_graph
+# blocking; returns a reference: inout_graph
 const guf_stream_end_capture_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_stream_end_capture(stream, inout_graph, error)
     entry = guf_stream_end_capture_address[]
@@ -1918,7 +1918,7 @@ const guf_module_kernel_at_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_module, UInt32, Ptr{Cchar}, UInt64, Ptr{guf_error}), module_, index, name, capacity, error)
 end
 
-# gives a reference: out_kernel
+# returns a reference: out_kernel
 const guf_kernel_find_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_kernel_find(module_, name, out_kernel, error)
     entry = guf_kernel_find_address[]

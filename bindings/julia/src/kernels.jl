@@ -78,7 +78,7 @@ function launch!(k::Kernel, arguments...; grid, block, shared=0, stream=UNNAMED)
         @check guf_kernel_launch(k.handle, stream_handle(on), blocks, threads, bytes,
                                  Int32(length(operands)), Ptr{guf_operand}(slots))
     end
-    borrows(given) && settle!(on, stream, given)
+    borrows(given) && keep_or_wait!(on, stream, given)
     return nothing
 end
 

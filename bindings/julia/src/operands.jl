@@ -52,7 +52,7 @@ typed(x) = Encoded(GUF_OPERAND_SCALAR, dtype(typeof(x)), bits(x))
 @inline operand(x::Tensor) = x
 @inline operand(x::Encoded) = x
 @inline operand(x::AbstractArray) = borrow(x)
-operand(x::TurnedGufArray) = unturned(x)
+operand(x::LazyTranspose) = materialized(x)
 @inline operand(x::Nothing) = x
 operand(x::Scalar) = sizeof(x.value) <= 16 ? typed(x.value) : borrow(fill(x.value))
 operand(x::Union{Int64,Float64,ComplexF64,BigInt,Int128,UInt128,Rational,AbstractIrrational}) =
@@ -75,10 +75,10 @@ no_memory(x::Adjoint{<:Complex}) =
 # Converts an output, which must have writable memory.
 @inline output(x::Union{GufArray,Tensor,Nothing}) = x
 output(x) = throw(GufuncError(GUF_E_ARG, "cannot make an output of a $(typeof(x))"))
-output(x::TurnedGufArray) = has_memory(x) ? unturned(x) :
+output(x::LazyTranspose) = has_memory(x) ? materialized(x) :
                             throw(GufuncError(GUF_E_READ_ONLY, no_memory(x)))
 @inline function output(x::AbstractArray)
-    x isa Union{Borrowable,Turned,TurnedView} ||
+    x isa Union{Borrowable,Transposed,TransposedView} ||
         throw(GufuncError(GUF_E_READ_ONLY, no_memory(x)))
     return borrow(x)
 end

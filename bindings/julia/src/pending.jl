@@ -70,7 +70,7 @@ runs_blind(entry::Pending) =
     entry.blind && LibGufunc.guf_stream_query(entry.stream, C_NULL) == GUF_NOT_READY
 
 # Waits for such work. The failures of the work are reported by `synchronize`.
-function settle_blind()
+function wait_for_blind_work()
     while blind_work()
         yield()
     end

@@ -138,7 +138,7 @@ function launch_at(plan, addresses, operands, stream)
                                addresses, aligned)
         on === nothing || (on.pending.blind = true)
         on === nothing ? finish_host(operands) :
-        settle!(on, borrows(operands) ? stream : nothing, operands, plan)
+        keep_or_wait!(on, borrows(operands) ? stream : nothing, operands, plan)
     end
     return nothing
 end

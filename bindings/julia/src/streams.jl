@@ -143,8 +143,8 @@ named(::Unnamed) = current_stream()
 # Called after work that uses memory of Julia. If the caller passed the stream, keeps the objects
 # alive. Otherwise waits for the stream, because programs do not expect that a call accesses a Julia
 # array after its return.
-settle!(stream, ::Unnamed, objects...) = stream === nothing || synchronize(stream)
-settle!(stream, _, objects...) = keep!(stream, objects...)
+keep_or_wait!(stream, ::Unnamed, objects...) = stream === nothing || synchronize(stream)
+keep_or_wait!(stream, _, objects...) = keep!(stream, objects...)
 
 @inline stream_handle(::Nothing) = guf_stream(C_NULL)
 # The null handle of a freed stream means "no stream", which would lose the order of the work.

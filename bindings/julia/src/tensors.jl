@@ -57,7 +57,7 @@ const Borrowable{T,N} =
 
 # A' and transpose(A) of strided vectors and matrices, which have reversed dimensions. The adjoint
 # of a complex array is excluded, because its elements are not in memory.
-const Turned = Union{Transpose{T,A} where {T<:Number,A<:StridedVecOrMat{T}},
+const Transposed = Union{Transpose{T,A} where {T<:Number,A<:StridedVecOrMat{T}},
                      Adjoint{T,A} where {T<:Real,A<:StridedVecOrMat{T}}}
 
 @inline function borrow(A::Borrowable{T,N}) where {T,N}
@@ -70,7 +70,7 @@ end
     return Tensor{T,N,Array{T,N}}(A, UInt64(pointer(A)), size(A), packed(size(A), sizeof(T)),
                                   UInt32(0), C_NULL)
 end
-@inline function borrow(A::Turned)
+@inline function borrow(A::Transposed)
     T, below = eltype(A), borrow(parent(A))
     # The first dimension of a transposed vector has the extent 1.
     steps = ndims(parent(A)) == 1 ? (sizeof(T), below.byte_strides[1]) : reverse(below.byte_strides)
@@ -79,9 +79,9 @@ end
 # A view of A' or transpose(A) by numbers and ranges. Such a view has strides, but Base does not
 # compute them.
 const RegularIndices = Tuple{Vararg{Union{Integer,AbstractRange}}}
-const TurnedView = SubArray{T,N,P,I} where {T,N,P<:Turned,I<:RegularIndices}
+const TransposedView = SubArray{T,N,P,I} where {T,N,P<:Transposed,I<:RegularIndices}
 
-@inline function borrow(A::TurnedView)
+@inline function borrow(A::TransposedView)
     T, whole = eltype(A), borrow(parent(A))
     address, extents, steps = whole.address, Int[], Int[]
     for (index, step) in zip(parentindices(A), whole.byte_strides)

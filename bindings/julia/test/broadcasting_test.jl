@@ -78,7 +78,7 @@ R .= third.(add.(A, B))
 # Every ufunc with an equivalent in Base is mapped to it. The ufuncs in `without` have no
 # equivalent.
 without = ("logical_and", "logical_or", "logical_xor", "fmax", "fmin", "matmul", "vecdot")
-mapped = Set(g.name for (f, g) in Gufunc.MEANINGS)
+mapped = Set(g.name for (f, g) in Gufunc.UFUNCS_OF_FUNCTIONS)
 push!(mapped, "negative") # the ufunc of - with one operand
 unmapped = [n for n in Gufunc.ufunc_names() if !(n in mapped) && !occursin(":", n) &&
             isdefined(Gufunc.Standard, Symbol(n))]
@@ -86,5 +86,5 @@ unmapped = [n for n in Gufunc.ufunc_names() if !(n in mapped) && !occursin(":", 
 
 shaped = Gufunc.create("julia_third"; nin=1, nout=1)
 Gufunc.add_loop!(third, shaped, (Float64,) => (Float64,))
-Gufunc.stands_for!(third, shaped)
+Gufunc.register_broadcast!(third, shaped)
 @test Array(third.(GufArray([6.0, 9.0]))) == [2, 3]

@@ -19,9 +19,9 @@ end
 address(m::Memory) = UInt64(pointer(m.bytes, m.first))
 contents(m::Memory) = m.bytes[m.first:m.first+m.nbytes-1]
 
-reversed_places(n, core) = collect(n:-1:1)
+reversed_dimensions(n, core) = collect(n:-1:1)
 core_places(n, core) = core > n ? collect(n:-1:1) : vcat(n-core+1:n, n-core:-1:1)
-natural_places(n, core) = collect(1:n)
+natural_dimensions(n, core) = collect(1:n)
 
 integer(x::Integer) = Int128(x)
 integer(x::String) = parse(Int128, x)

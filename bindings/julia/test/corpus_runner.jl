@@ -75,7 +75,7 @@ end
 
 # A case that has only these keys is repeated with dots, which must return the same result.
 const DOTS_KEYS = ("id", "ufunc", "method", "buffers", "inputs", "fp_report", "expect", "data")
-const SPELLED = Dict(g.name => f for (f, g) in Gufunc.MEANINGS)
+const SPELLED = Dict(g.name => f for (f, g) in Gufunc.UFUNCS_OF_FUNCTIONS)
 SPELLED["negative"] = -
 
 function judge_dots(c::Case, f, inputs, results)
@@ -137,12 +137,12 @@ function run_call(c::Case, f)
     spec, words = c.spec, common(c)
     counts = core_counts(f, spec["inputs"])
     chosen = haskey(spec, "axes") || haskey(spec, "axis")
-    places = chosen ? reversed_places : core_places
+    places = chosen ? reversed_dimensions : core_places
     inputs = Any[julia_operand(s, c.memory, places, counts[min(i, end)])
                  for (i, s) in enumerate(spec["inputs"])]
     written = isempty(f.core) || f.nout > 0 ? counts[f.nin+1:end] : counts
     words[:out] = outputs_of(c, places, written)
-    mask_of(c, reversed_places, words)
+    mask_of(c, reversed_dimensions, words)
     haskey(spec, "casting") && (words[:casting] = Symbol(spec["casting"]))
     haskey(spec, "order") && (words[:order] = TURNED[spec["order"]])
     haskey(spec, "signature") && (words[:signature] = Tuple(spec["signature"]))
@@ -178,67 +178,67 @@ end
 
 function run_reduce(c::Case, f)
     spec, words = c.spec, common(c)
-    input = wrapped(julia_operand(spec["inputs"][1], c.memory, reversed_places, 0), allocating(c))
+    input = wrapped(julia_operand(spec["inputs"][1], c.memory, reversed_dimensions, 0), allocating(c))
     n = rank_of(spec["inputs"][1])
     axis = get(spec, "axis", [0])
     words[:dims] = axis == "all" ? Colon() : length(axis) == 1 ? dimension(axis[1], n) :
                    Tuple(dimension(a, n) for a in axis)
     words[:keepdims] = get(spec, "keepdims", false)
-    mask_of(c, reversed_places, words)
+    mask_of(c, reversed_dimensions, words)
     haskey(spec, "initial") && (words[:init] = spec["initial"] == "none" ? Gufunc.novalue :
-        julia_operand(spec["initial"], c.memory, reversed_places, 0))
+        julia_operand(spec["initial"], c.memory, reversed_dimensions, 0))
     haskey(spec, "order") && (words[:order] = TURNED[spec["order"]])
-    words[:out] = outputs_of(c, reversed_places, zeros(Int, 9))
+    words[:out] = outputs_of(c, reversed_dimensions, zeros(Int, 9))
     out, named = places_given(c, words)
     results = out === nothing ? reduce(f, input; named...) : reduce!(f, out, input; named...)
-    return results_of(results), reversed_places, zeros(Int, 9)
+    return results_of(results), reversed_dimensions, zeros(Int, 9)
 end
 
 function run_along(c::Case, f)
     spec, words = c.spec, common(c)
-    input = wrapped(julia_operand(spec["inputs"][1], c.memory, reversed_places, 0), allocating(c))
+    input = wrapped(julia_operand(spec["inputs"][1], c.memory, reversed_dimensions, 0), allocating(c))
     words[:dims] = dimension(get(spec, "axis", 0), rank_of(spec["inputs"][1]))
     haskey(spec, "order") && (words[:order] = TURNED[spec["order"]])
-    out = outputs_of(c, reversed_places, zeros(Int, 9))
+    out = outputs_of(c, reversed_dimensions, zeros(Int, 9))
     out === nothing || (words[:out] = out[1])
     out, named = places_given(c, words)
     if spec["method"] == "accumulate"
         result = out === nothing ? accumulate(f, input; named...) :
                  accumulate!(f, out, input; named...)
     else
-        indices = from_one(julia_operand(spec["indices"][1], c.memory, reversed_places, 0))
+        indices = from_one(julia_operand(spec["indices"][1], c.memory, reversed_dimensions, 0))
         result = out === nothing ? reduceat(f, input, indices; named...) :
                  reduceat!(f, out, input, indices; named...)
     end
-    return results_of(result), reversed_places, zeros(Int, 9)
+    return results_of(result), reversed_dimensions, zeros(Int, 9)
 end
 
 function run_outer(c::Case, f)
     spec, words = c.spec, common(c)
-    inputs = Any[wrapped(julia_operand(s, c.memory, natural_places, 0), allocating(c))
+    inputs = Any[wrapped(julia_operand(s, c.memory, natural_dimensions, 0), allocating(c))
                  for s in spec["inputs"]]
     haskey(spec, "order") && (words[:order] = Symbol(spec["order"]))
     haskey(spec, "casting") && (words[:casting] = Symbol(spec["casting"]))
     haskey(spec, "signature") && (words[:signature] = Tuple(spec["signature"]))
-    mask_of(c, natural_places, words)
-    words[:out] = outputs_of(c, natural_places, zeros(Int, 9))
+    mask_of(c, natural_dimensions, words)
+    words[:out] = outputs_of(c, natural_dimensions, zeros(Int, 9))
     out, named = places_given(c, words)
     result = out === nothing ? outer(f, inputs...; named...) : outer!(f, out, inputs...; named...)
-    return results_of(result), natural_places, zeros(Int, 9)
+    return results_of(result), natural_dimensions, zeros(Int, 9)
 end
 
 function run_at(c::Case, f)
     spec, n = c.spec, rank_of(c.spec["inputs"][1])
     wide = reduce(max, rank_of.(spec["indices"]); init=0)
-    array = julia_operand(spec["inputs"][1], c.memory, natural_places, 0)
-    indices = Any[from_one(julia_operand(s, c.memory, natural_places, 0; pad=wide))
+    array = julia_operand(spec["inputs"][1], c.memory, natural_dimensions, 0)
+    indices = Any[from_one(julia_operand(s, c.memory, natural_dimensions, 0; pad=wide))
                   for s in spec["indices"]]
     full = wide + n - length(indices)
-    others = Any[julia_operand(s, c.memory, natural_places, 0; pad=rank_of(s) > 0 ? full : 0)
+    others = Any[julia_operand(s, c.memory, natural_dimensions, 0; pad=rank_of(s) > 0 ? full : 0)
                  for s in spec["inputs"][2:end]]
     at!(f, array, length(indices) == 1 ? indices[1] : Tuple(indices), others...;
         keywords(c, common(c))...)
-    return Any[array], natural_places, zeros(Int, 9)
+    return Any[array], natural_dimensions, zeros(Int, 9)
 end
 
 const METHODS = Dict("call" => run_call, "reduce" => run_reduce, "accumulate" => run_along,
@@ -300,7 +300,7 @@ function failed_dimension(c::Case, expect, text)
     Gufunc.find!(f)
     one = i <= f.nin ? inputs[i] : i <= f.nin + f.nout ? outputs[i-f.nin] : mask
     named = haskey(spec, "axes") || haskey(spec, "axis") || i > f.nin + f.nout
-    places = named ? reversed_places : core_places
+    places = named ? reversed_dimensions : core_places
     return findfirst(==(axis + 1), places(rank_of(one), core_counts(f, inputs)[min(i, end)]))
 end
 

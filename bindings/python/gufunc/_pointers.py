@@ -19,7 +19,7 @@ for _bits, _letters in ((8, "bB"), (16, "hH"), (32, "iI"), (64, "qQ")):
     for _sign, _letter in zip(("int", "uint"), _letters):
         _C_TYPES[f"{_sign}{_bits}_t"] = _C_TYPES[f"npy_{_sign}{_bits}"] = _letter
 _NUMBERS = frozenset(map(_dtypes.parse, "fdbBhHiIqQ"))
-_EXPECTED = ("a function of numbers takes 1 to 4 of one type, float32, float64 or an integer's, "
+_EXPECTED = ("a function of numbers accepts 1 to 4 of one type, float32, float64 or an integer's, "
              "and returns one")
 _SKIP = "__pyx_skip_dispatch"
 # Letters for C types that are not numbers.

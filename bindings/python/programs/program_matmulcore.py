@@ -9,7 +9,7 @@ def program(here):
     a, b = here.load("matmulcore_a"), here.load("matmulcore_b")
     here.save("matmulcore_c", matmulcore(a, b, device=here.device))
     turned = matmulcore(b, a[0], axes=[(1, 0), (1, 0), (0, 1)], device=here.device)
-    here.save("matmulcore_turned", turned)
+    here.save("matmulcore_transposed", turned)
 
 
 npy_folders.run(program)

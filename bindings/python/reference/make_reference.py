@@ -237,7 +237,7 @@ def main():
             path.write_text(text)
         elif not path.is_file() or path.read_text() != text:
             missing.append(page)
-            print(f"{path}: not what the package says")
+            print(f"{path}: differs from the package")
     sys.exit(1 if missing else 0)
 
 

@@ -182,7 +182,7 @@ static PyObject *array_fill(PyObject *self, PyObject *args) {
   return result;
 }
 
-int gufpy_settle(const gufpy_array *array) {
+int gufpy_synchronize_array(const gufpy_array *array) {
   guf_error *error = gufpy_error();
   guf_status status = guf_array_synchronize(array->base.handle, 0, error);
   if (status == GUF_TIMEOUT) {

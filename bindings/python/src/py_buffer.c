@@ -70,7 +70,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     }
   }
   /* The consumer of a buffer may read the memory immediately, so pending work must be complete. */
-  if (gufpy_settle(array) != 0) {
+  if (gufpy_synchronize_array(array) != 0) {
     view->obj = NULL;
     return -1;
   }

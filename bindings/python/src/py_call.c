@@ -127,8 +127,9 @@ int gufpy_call_begin(gufpy_call *call, PyObject *self, PyObject *const *args, Py
   if (names != NULL && gufpy_read_keywords(&call->keywords, ufunc, args + nargs, names) != 0) {
     return -1;
   }
-  if (call->keywords.foreign != NULL && gufpy_settle_stream(&call->frame, &call->keywords, args,
-                                                            nargs + PyTuple_GET_SIZE(names)) != 0) {
+  if (call->keywords.foreign != NULL &&
+      gufpy_convert_stream(&call->frame, &call->keywords, args, nargs + PyTuple_GET_SIZE(names)) !=
+          0) {
     return -1;
   }
   call->frame.queued = call->keywords.stream != NULL;
@@ -143,7 +144,7 @@ int gufpy_call_begin(gufpy_call *call, PyObject *self, PyObject *const *args, Py
       return -1;
     }
   }
-  gufpy_settle_huge(&call->frame, args, call->operands, nin, call->keywords.dtype);
+  gufpy_convert_huge(&call->frame, args, call->operands, nin, call->keywords.dtype);
   for (int i = 0; i < nout; ++i) {
     if (gufpy_set_output(&call->frame, call->given[i] == NULL ? Py_None : call->given[i],
                          &call->operands[nin + i]) != 0) {

@@ -204,8 +204,8 @@ static int read_stream(gufpy_keywords *keywords, PyObject *value) {
   return 0;
 }
 
-int gufpy_settle_stream(gufpy_frame *frame, gufpy_keywords *keywords, PyObject *const *args,
-                        Py_ssize_t count) {
+int gufpy_convert_stream(gufpy_frame *frame, gufpy_keywords *keywords, PyObject *const *args,
+                         Py_ssize_t count) {
   guf_device device = keywords->device;
   for (Py_ssize_t i = 0; device == NULL && i < count; ++i) {
     if (!PyObject_TypeCheck(args[i], &gufpy_array_type)) continue;

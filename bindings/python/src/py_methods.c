@@ -95,10 +95,10 @@ static int set_outputs(gufpy_method *method) {
 }
 
 /* An initial value beyond 64 bits becomes a float if the input is one. */
-static void settle_initial(gufpy_method *method, PyObject *input) {
+static void convert_initial(gufpy_method *method, PyObject *input) {
   PyObject *const objects[] = {input, method->keywords.initial};
   guf_operand operands[] = {method->input, method->initial};
-  gufpy_settle_huge(&method->frame, objects, operands, 2, method->keywords.dtype);
+  gufpy_convert_huge(&method->frame, objects, operands, 2, method->keywords.dtype);
   method->initial = operands[1];
 }
 
@@ -128,7 +128,7 @@ static int set_reduce(gufpy_method *method, PyObject *input) {
         gufpy_set_operand(&method->frame, keywords->initial, &method->initial) != 0) {
       return -1;
     }
-    settle_initial(method, input);
+    convert_initial(method, input);
     args->initial = &method->initial;
   }
   if (keywords->where != NULL) {
@@ -226,8 +226,8 @@ int gufpy_method_begin(gufpy_method *method, gufpy_method_kind kind, PyObject *s
   gufpy_frame_begin(&method->frame, 0);
   if (read_arguments(method, &FORMS[kind], args, nargs, names, first) != 0) return -1;
   if (method->keywords.foreign != NULL &&
-      gufpy_settle_stream(&method->frame, &method->keywords, args,
-                          nargs + (names == NULL ? 0 : PyTuple_GET_SIZE(names))) != 0) {
+      gufpy_convert_stream(&method->frame, &method->keywords, args,
+                           nargs + (names == NULL ? 0 : PyTuple_GET_SIZE(names))) != 0) {
     return -1;
   }
   method->frame.queued = method->keywords.stream != NULL;

@@ -217,7 +217,7 @@ static PyObject *array_as_numpy(PyObject *self, PyObject *array) {
     PyErr_SetString(PyExc_ImportError, "NumPy cannot be imported, or is of an unknown layout");
     return NULL;
   }
-  if (gufpy_settle((gufpy_array *)array) != 0) return NULL;
+  if (gufpy_synchronize_array((gufpy_array *)array) != 0) return NULL;
   return gufpy_numpy_result((gufpy_array *)array, 0);
 }
 

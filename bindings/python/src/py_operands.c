@@ -243,8 +243,8 @@ static int is_float_dtype(guf_dtype dtype) {
   return code == 2 || code == 4 || code == 5;
 }
 
-void gufpy_settle_huge(const gufpy_frame *frame, PyObject *const *objects, guf_operand *operands,
-                       int count, guf_dtype loop_dtype) {
+void gufpy_convert_huge(const gufpy_frame *frame, PyObject *const *objects, guf_operand *operands,
+                        int count, guf_dtype loop_dtype) {
   if (!frame->huge) return;
   for (int i = 0; i < count && !is_float_dtype(loop_dtype); ++i) {
     guf_dtype dtype = 0;

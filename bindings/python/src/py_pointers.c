@@ -3,7 +3,7 @@
  * the function alive. The function may acquire the GIL. */
 #include "pygufunc.h"
 
-enum { MOST_INPUTS = 4 };
+enum { MAX_INPUTS = 4 };
 
 /* A function, its last argument, and the object that owns it. */
 typedef struct {
@@ -77,7 +77,7 @@ static guf_status error_loop(char **args, const int64_t *dims, const int64_t *st
   SCALAR_LOOP(prefix##2_skip, T, 2, (T, T, int), (in[0], in[1], 0))                     \
   SCALAR_LOOP(prefix##3_skip, T, 3, (T, T, T, int), (in[0], in[1], in[2], 0))           \
   SCALAR_LOOP(prefix##4_skip, T, 4, (T, T, T, T, int), (in[0], in[1], in[2], in[3], 0)) \
-  static const guf_loop_numpy prefix##_loops[2][MOST_INPUTS] = {                        \
+  static const guf_loop_numpy prefix##_loops[2][MAX_INPUTS] = {                         \
       {prefix##1, prefix##2, prefix##3, prefix##4},                                     \
       {prefix##1_skip, prefix##2_skip, prefix##3_skip, prefix##4_skip}};
 
@@ -94,7 +94,7 @@ SCALAR_LOOPS(uint64_of, uint64_t)
 
 static const struct {
   guf_dtype dtype;
-  const guf_loop_numpy (*loops)[MOST_INPUTS];
+  const guf_loop_numpy (*loops)[MAX_INPUTS];
 } KNOWN_SCALARS[] = {{GUF_F32, float_of_loops}, {GUF_F64, double_of_loops},
                      {GUF_I8, int8_of_loops},   {GUF_U8, uint8_of_loops},
                      {GUF_I16, int16_of_loops}, {GUF_U16, uint16_of_loops},
@@ -107,11 +107,11 @@ static guf_loop_numpy scalar_loop(const guf_dtype *types, int count, int skip) {
     if (types[i] != types[0]) count = 0;
   }
   for (size_t i = 0; i < sizeof KNOWN_SCALARS / sizeof *KNOWN_SCALARS; ++i) {
-    if (count < 2 || count > MOST_INPUTS + 1) break;
+    if (count < 2 || count > MAX_INPUTS + 1) break;
     if (types[0] == KNOWN_SCALARS[i].dtype) return KNOWN_SCALARS[i].loops[skip][count - 2];
   }
   PyErr_SetString(PyExc_TypeError,
-                  "a function of numbers takes 1 to 4 of one type, float32, "
+                  "a function of numbers accepts 1 to 4 of one type, float32, "
                   "float64 or an integer's, and returns one");
   return NULL;
 }

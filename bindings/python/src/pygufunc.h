@@ -115,7 +115,7 @@ int gufpy_add_ufunc(gufpy_handle *object);
 void gufpy_remove_ufunc(void *handle);
 int gufpy_is_host(guf_device device);
 /** Waits until no work of the library uses the array's memory. Returns 0 or -1. */
-int gufpy_settle(const gufpy_array *array);
+int gufpy_synchronize_array(const gufpy_array *array);
 /** The release callback of memory that a Python object owns. */
 void gufpy_release_object(void *user, uint64_t address);
 /** Fills `out` with the integers of a sequence. Returns their number, or -1. */
@@ -179,8 +179,8 @@ int gufpy_take_value(const guf_tensor *tensor, guf_operand *operand);
 /** Sets an output: None becomes GUF_OPERAND_NONE; other objects must be arrays. */
 int gufpy_set_output(gufpy_frame *frame, PyObject *object, guf_operand *operand);
 /** Converts weak ints beyond 64 bits to floats if all other operands or `dtype` are floats. */
-void gufpy_settle_huge(const gufpy_frame *frame, PyObject *const *objects, guf_operand *operands,
-                       int count, guf_dtype dtype);
+void gufpy_convert_huge(const gufpy_frame *frame, PyObject *const *objects, guf_operand *operands,
+                        int count, guf_dtype dtype);
 /** The Python object for an allocated output. Takes ownership of the reference. */
 PyObject *gufpy_result(const gufpy_frame *frame, guf_array handle);
 /** Whether the operands broadcast to at least GUFPY_LARGE_WORK elements and the interpreter is not
@@ -246,8 +246,8 @@ int gufpy_set_indices(gufpy_frame *frame, PyObject *object, guf_operand *operand
 
 /** Converts a foreign stream to a Stream, which the frame keeps alive. If the keywords select no
  * device, the arrays among the call's `count` arguments determine the device. */
-int gufpy_settle_stream(gufpy_frame *frame, gufpy_keywords *keywords, PyObject *const *args,
-                        Py_ssize_t count);
+int gufpy_convert_stream(gufpy_frame *frame, gufpy_keywords *keywords, PyObject *const *args,
+                         Py_ssize_t count);
 
 /* The floating-point flags that calls of this thread report, and the flags on which they fail
  * (gufunc.errstate). */

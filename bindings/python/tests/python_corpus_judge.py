@@ -123,7 +123,7 @@ def _written(there, results):
     for i, memory in enumerate(there.buffers):
         changed = np.frombuffer(there.before[i], np.uint8) != memory
         if (changed & ~touched[i]).any():
-            return f"buffer {i} was written beside the outputs"
+            return f"buffer {i} was written outside the outputs"
     return None
 
 

@@ -126,7 +126,7 @@ class Errors(unittest.TestCase):
                         self.assertIsInstance(ours, kind)
                 self.assertIs(pickle.loads(pickle.dumps(ours)).__class__, type(ours))
 
-    def test_classes_of_ours(self):
+    def test_classes_of_the_package(self):
         for program, kind in OURS.items():
             with self.subTest(program):
                 error = self.raised(program, gufunc)

@@ -38,7 +38,7 @@
 //   "merge=f"        a reduction with a user-defined accumulator: function f of the same module
 //                    merges two accumulators
 //   "finish=f"       function f of the same module computes the results from the accumulator
-//   "takes_none"     the function also computes an accumulator of no elements
+//   "accepts_empty"     the function also computes an accumulator of no elements
 //   "failure=text"   the function has a last parameter `bool &failed`; if an element sets it, the
 //                    call fails with GUF_E_VALUE and this text
 // Registrations with the same name are one function. They must have equal options, except "group";

@@ -291,10 +291,10 @@ TEST_F(DlpackTensors, KeepTheArray) {
 
 TEST_F(DlpackTensors, UnsupportedArraysAreRefused) {
   guf_dtype record = 0, time = 0;
-  expect(guf_dtype_register("dlpack_record", 12, 4, &record, &error_));
+  expect(guf_dtype_register("dlpack_struct", 12, 4, &record, &error_));
   expect(guf_dtype_make_time(GUF_DATETIME64, GUF_UNIT_SECOND, 25, &time, &error_));
   refuse_to_give(alloc(record, {2}), GUF_E_DTYPE,
-                 "does not support structured dtypes: got dlpack_record");
+                 "does not support structured dtypes: got dlpack_struct");
   refuse_to_give(alloc(time, {2}), GUF_E_DTYPE, "does not support datetimes: got datetime64[25s]");
   double buffer[8] = {};
   refuse_to_give(wrap(buffer, GUF_F64, {3}, {}, GUF_TENSOR_SWAPPED), GUF_E_DTYPE,

@@ -128,13 +128,13 @@ class OutOfMemory : public ArrayTest {
       guf_poll(0, nullptr, nullptr);
       if (!reached && status == GUF_OK) break;
     }
-    settle_and_count(name, call);
+    repeat_and_count(name, call);
     RecordProperty(name, static_cast<int>(failures));
     total_failures_ += failures;
   }
 
   // Calls the function several times. The number of blocks must not grow.
-  void settle_and_count(const char *name, const std::function<guf_status(guf_array *)> &call) {
+  void repeat_and_count(const char *name, const std::function<guf_status(guf_array *)> &call) {
     const long before = blocks;
     for (int i = 0; i < 5; ++i) {
       guf_array made = nullptr;

@@ -33,7 +33,7 @@ guf_status add_one(guf_ufunc add, guf_array x, guf_device device, guf_stream ord
 class ArrayWaits : public Devices {
  protected:
   void increase(guf_array x, guf_stream order) {
-    ASSERT_EQ(add_one(find("add"), x, there_, order, &error_), GUF_OK) << error_.message;
+    ASSERT_EQ(add_one(find("add"), x, device_, order, &error_), GUF_OK) << error_.message;
   }
   guf_status wait(guf_array array, uint64_t timeout_ns = UINT64_MAX) {
     return guf_array_synchronize(array, timeout_ns, &error_);
@@ -58,12 +58,12 @@ class ArrayWaits : public Devices {
     opener.join();
   }
 
-  const guf_device there_ = device(0);
-  const guf_stream stream_ = stream(there_);
+  const guf_device device_ = device(0);
+  const guf_stream stream_ = stream(device_);
 };
 
 TEST_P(ArrayWaits, ForStreamsThatUseIt) {
-  const guf_array x = filled(there_, kSize, 1), other = filled(there_, kSize, 5);
+  const guf_array x = filled(device_, kSize, 1), other = filled(device_, kSize, 5);
   EXPECT_EQ(wait(x), GUF_OK) << error_.message;
   auto gate = std::make_unique<Gate>(backend_, stream_);
   increase(x, stream_);
@@ -77,7 +77,7 @@ TEST_P(ArrayWaits, ForStreamsThatUseIt) {
 }
 
 TEST_P(ArrayWaits, BeforeTheHostReads) {
-  const guf_array x = filled(there_, kSize, 1);
+  const guf_array x = filled(device_, kSize, 1);
   auto gate = std::make_unique<Gate>(backend_, stream_);
   increase(x, stream_);
   while_it_opens(std::move(gate), [&] { EXPECT_THAT(read(x), Each(2.0F)); });
@@ -101,13 +101,13 @@ TEST_P(ArrayWaits, BeforeTheHostReads) {
 TEST_P(ArrayWaits, OfHostMemoryThatTheDeviceWrites) {
   for (const guf_stream order : {stream_, guf_stream{nullptr}}) {
     guf_array mapped = nullptr;
-    ASSERT_EQ(guf_array_alloc_host(there_, GUF_HOST_MAPPED, GUF_F32, 1, &kSize, nullptr,
+    ASSERT_EQ(guf_array_alloc_host(device_, GUF_HOST_MAPPED, GUF_F32, 1, &kSize, nullptr,
                                    GUF_ORDER_C, &mapped, &error_),
               GUF_OK)
         << error_.message;
     const guf_operand one = scalar_of(1);
     ASSERT_EQ(guf_array_fill(keep(mapped), &one, nullptr, &error_), GUF_OK);
-    ASSERT_EQ(add_one(find("add"), mapped, there_, order, &error_), GUF_OK) << error_.message;
+    ASSERT_EQ(add_one(find("add"), mapped, device_, order, &error_), GUF_OK) << error_.message;
     ASSERT_EQ(wait(mapped), GUF_OK) << error_.message;
     guf_array_info info = {};
     info.struct_size = sizeof info;
@@ -122,13 +122,13 @@ TEST_P(ArrayWaits, LeaveAFailureToItsStream) {
   error.struct_size = sizeof error;
   const int64_t size = 3;
   guf_array powers = nullptr;
-  ASSERT_EQ(guf_array_alloc(there_, GUF_I32, 1, &size, nullptr, GUF_ORDER_C, &powers, &error_),
+  ASSERT_EQ(guf_array_alloc(device_, GUF_I32, 1, &size, nullptr, GUF_ORDER_C, &powers, &error_),
             GUF_OK);
   guf_operand minus = {};
   minus.kind = GUF_OPERAND_WEAK_INT;
   minus.value[0] = static_cast<uint64_t>(int64_t{-1});
   ASSERT_EQ(guf_array_fill(keep(powers), &minus, nullptr, &error_), GUF_OK) << error_.message;
-  ASSERT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK);
+  ASSERT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK);
   ASSERT_EQ(call("power", {operand_of(powers), operand_of(powers)}, operand_of(powers), stream_),
             GUF_OK)
       << error_.message;

@@ -37,7 +37,7 @@ TEST_P(AutoCalls, ElementwiseCallsStayOnTheHost) {
   EXPECT_THAT(out_, testing::ElementsAre(3, 6, 9));
   ASSERT_EQ(run("add", {scalar_of(1), scalar_of(1)}, {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(outputs_[0].array), "cpu");
-  EXPECT_FALSE(ran_there());
+  EXPECT_FALSE(ran_on_device());
 }
 
 TEST_P(AutoCalls, SmallProductsStayOnTheHost) {
@@ -47,7 +47,7 @@ TEST_P(AutoCalls, SmallProductsStayOnTheHost) {
   args_.options.device = cpu_;
   ASSERT_EQ(run("matmul", {here(a, {64, 64}), here(a, {64, 64})}, here(cpu_out, {64, 64})), GUF_OK);
   EXPECT_EQ(auto_out, cpu_out);
-  EXPECT_FALSE(ran_there());
+  EXPECT_FALSE(ran_on_device());
 }
 
 // Each compute unit multiplies a 4 x 16384 matrix by a 16384 x 4 matrix. Each operand is one
@@ -61,7 +61,7 @@ TEST_P(AutoCalls, ManyProductsRunOnTheDevice) {
             GUF_OK)
       << error_.message;
   EXPECT_THAT(out, Each(3.0 * kInner));
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
 }
 
 // The call has one item with as much work as the call in the previous test. A device would compute
@@ -74,7 +74,7 @@ TEST_P(AutoCalls, OneLargeProductStaysOnTheHost) {
       GUF_OK)
       << error_.message;
   EXPECT_THAT(out, Each(3.0 * 131072));
-  EXPECT_FALSE(ran_there());
+  EXPECT_FALSE(ran_on_device());
   EXPECT_THAT(explain("matmul", {stretched(a, {4096, 4096}), stretched(b, {4096, 4096})}),
               HasSubstr(on_cpu() ? "the host itself" : "not used, as the host is faster"));
 }
@@ -83,10 +83,10 @@ TEST_P(AutoCalls, CallsWithMuchWorkRunOnTheDevice) {
   ASSERT_EQ(run("auto_both:ends", {looped(large_), here(large_)}, here(sums_)), GUF_OK)
       << error_.message;
   EXPECT_THAT(sums_, Each(2.25));
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
   ASSERT_EQ(run("auto_both:ends", {looped(large_), here(large_)}, {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(outputs_[0].array), "cpu");
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
 }
 
 // The signature has no output, so the operand is inout. The calls run in place, into an allocated
@@ -98,34 +98,34 @@ TEST_P(AutoCalls, CallsWithMuchWorkInPlaceAndIntoSeparateOutputs) {
             GUF_OK)
       << error_.message;
   EXPECT_EQ(y[0], 1.75);
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
   ASSERT_EQ(run("auto_both:shift", {here(large_), here(y, shape)}, here(to, shape)), GUF_OK)
       << error_.message;
   EXPECT_EQ(to[0], 2.5);
   EXPECT_EQ(to[1], 1);
   EXPECT_EQ(y[0], 1.75);
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
   ASSERT_EQ(run("auto_both:shift", {here(large_), here(y, shape)}, {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(outputs_[0].array), "cpu");
   guf_array_info info = {};
   info.struct_size = sizeof info;
   guf_array_get_info(outputs_[0].array, &info, nullptr);
   EXPECT_EQ(*reinterpret_cast<const double *>(info.address), 2.5);
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
 }
 
 TEST_P(AutoCalls, OperandsAndStreamsDecideAsEver) {
   const guf_array x = filled(device(0), 3, 4);
-  ran_there();
+  ran_on_device();
   ASSERT_EQ(run("add", {operand_of(x), operand_of(x)}, {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(outputs_[0].array), there());
   EXPECT_THAT(values(outputs_[0].array), Each(8.0F));
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
   args_.options.stream = stream(auto_);
   ASSERT_EQ(run("add", {here(x_), here(x_)}, here(out_)), GUF_OK) << error_.message;
   synchronize(args_.options.stream);
   EXPECT_THAT(out_, testing::ElementsAre(2, 4, 6));
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
   args_.options.stream = nullptr;
   if (on_cpu()) return;
   EXPECT_EQ(run("add", {operand_of(x), here(x_)}, {}), GUF_E_DEVICE_MISMATCH);
@@ -143,34 +143,34 @@ TEST_P(AutoCalls, OperandsAndStreamsDecideAsEver) {
 TEST_P(AutoCalls, NamedDevicesNeverFallBack) {
   args_.options.device = device(0);
   ASSERT_EQ(run("add", {here(x_), here(x_)}, here(out_)), GUF_OK) << error_.message;
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
   args_.options.device = cpu_;
   ASSERT_EQ(run("auto_both:ends", {here(large_), here(large_)}, {}), GUF_OK) << error_.message;
-  EXPECT_FALSE(ran_there());
+  EXPECT_FALSE(ran_on_device());
   if (on_cpu()) return;
   args_.options.device = device(0);
-  EXPECT_EQ(run("auto_here:ends", {here(large_), here(large_)}, {}), GUF_E_NO_IMAGE);
+  EXPECT_EQ(run("auto_host_only:ends", {here(large_), here(large_)}, {}), GUF_E_NO_IMAGE);
 }
 
 // The placement rule uses only sizes. However, a call that only one device can run must run on this
 // device.
 TEST_P(AutoCalls, ACallWithOneUsableDeviceRunsOnIt) {
-  ASSERT_EQ(run("auto_here:ends", {looped(large_), here(large_)}, here(sums_)), GUF_OK)
+  ASSERT_EQ(run("auto_host_only:ends", {looped(large_), here(large_)}, here(sums_)), GUF_OK)
       << error_.message;
   EXPECT_THAT(sums_, Each(2.25));
-  EXPECT_FALSE(ran_there());
-  EXPECT_THAT(explain("auto_here:ends", {looped(large_), here(large_)}),
+  EXPECT_FALSE(ran_on_device());
+  EXPECT_THAT(explain("auto_host_only:ends", {looped(large_), here(large_)}),
               HasSubstr(on_cpu() ? "the host itself" : "as it has no kernel for the loop"));
   if (on_cpu()) return;
-  ASSERT_EQ(run("auto_there:thrice", {here(x_)}, here(out_)), GUF_OK) << error_.message;
+  ASSERT_EQ(run("auto_device_only:thrice", {here(x_)}, here(out_)), GUF_OK) << error_.message;
   EXPECT_THAT(out_, testing::ElementsAre(3, 6, 9));
-  EXPECT_TRUE(ran_there());
-  ASSERT_EQ(run("auto_there:thrice", {scalar_of(5)}, {}), GUF_OK) << error_.message;
+  EXPECT_TRUE(ran_on_device());
+  ASSERT_EQ(run("auto_device_only:thrice", {scalar_of(5)}, {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(outputs_[0].array), "cpu") << "results are host arrays";
-  EXPECT_TRUE(ran_there());
-  EXPECT_THAT(explain("auto_there:thrice", {here(x_)}), HasSubstr("the host has no kernel"));
+  EXPECT_TRUE(ran_on_device());
+  EXPECT_THAT(explain("auto_device_only:thrice", {here(x_)}), HasSubstr("the host has no kernel"));
   args_.options.device = cpu_;
-  EXPECT_EQ(run("auto_there:thrice", {here(x_)}, here(out_)), GUF_E_NO_IMAGE);
+  EXPECT_EQ(run("auto_device_only:thrice", {here(x_)}, here(out_)), GUF_E_NO_IMAGE);
 }
 
 // The device has 8 MiB of memory. The operands of the whole call do not fit, but the chunks do.
@@ -179,7 +179,7 @@ TEST_P(AutoCalls, OperandsLargerThanTheDevice) {
   const guf_operand row = here(rows, {200, 30000});
   ASSERT_EQ(run("auto_both:ends", {row, row}, here(sums)), GUF_OK) << error_.message;
   EXPECT_THAT(sums, Each(1.5));
-  EXPECT_FALSE(ran_there());
+  EXPECT_FALSE(ran_on_device());
   EXPECT_THAT(explain("auto_both:ends", {row, row}),
               HasSubstr(on_cpu() ? "the host itself" : "larger than its memory"));
   sums.assign(200, 0);
@@ -189,7 +189,7 @@ TEST_P(AutoCalls, OperandsLargerThanTheDevice) {
             GUF_OK)
       << error_.message;
   EXPECT_THAT(sums, Each(1.5));
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
 }
 
 TEST_P(AutoCalls, ChunkedCallsWithLittleWorkStayOnTheHost) {
@@ -200,7 +200,7 @@ TEST_P(AutoCalls, ChunkedCallsWithLittleWorkStayOnTheHost) {
             GUF_OK)
       << error_.message;
   EXPECT_THAT(out, Each(4.0));
-  EXPECT_FALSE(ran_there());
+  EXPECT_FALSE(ran_on_device());
 }
 
 // A plan copies no operands, so a plan with host operands runs on the host, however much work it
@@ -216,7 +216,7 @@ TEST_P(AutoCalls, PlansRunWhereTheirOperandsAre) {
                                 reinterpret_cast<uint64_t>(sum_.data())};
   EXPECT_EQ(guf_plan_launch(plan, nullptr, 3, addresses, 0, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(sum_[0], 2.25);
-  EXPECT_FALSE(ran_there());
+  EXPECT_FALSE(ran_on_device());
   char text[8192];
   uint64_t length = sizeof text;
   EXPECT_EQ(guf_plan_explain(plan, text, &length, &error_), GUF_OK);
@@ -274,7 +274,7 @@ TEST_P(AutoCalls, EmptyCallsAndErrors) {
   EXPECT_EQ(place_of(outputs_[0].array), "cpu");
   EXPECT_EQ(run("add", {here(x_), here(large_)}, {}), GUF_E_SHAPE);
   EXPECT_EQ(run("matmul", {here(x_), here(large_)}, {}), GUF_E_SHAPE);
-  EXPECT_FALSE(ran_there());
+  EXPECT_FALSE(ran_on_device());
 }
 
 INSTANTIATE_TEST_SUITE_P(On, AutoCalls, testing::Values(chosen()), name_of);

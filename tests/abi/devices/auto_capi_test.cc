@@ -98,7 +98,7 @@ TEST_P(AutoHandle, ReportsTheDeviceOfATensor) {
   guf_operand operand = {};
   operand.kind = GUF_OPERAND_TENSOR;
   operand.tensor = &tensor;
-  ran_there();
+  ran_on_device();
   ASSERT_EQ(run("add", {operand, operand}, {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(outputs_[0].array), there());
   EXPECT_THAT(values(outputs_[0].array), Each(2.0F));
@@ -141,18 +141,18 @@ TEST_P(AutoHandle, HostMemoryOfTheDevice) {
     keep(array);
     const guf_operand zero = scalar_of(0);
     ASSERT_EQ(guf_array_fill(array, &zero, nullptr, &error_), GUF_OK) << error_.message;
-    ran_there();
+    ran_on_device();
     ASSERT_EQ(run("add", {operand_of(array), scalar_of(2)}, operand_of(array)), GUF_OK)
         << error_.message;
     guf_array_info info = {};
     info.struct_size = sizeof info;
     ASSERT_EQ(guf_array_get_info(array, &info, &error_), GUF_OK);
     EXPECT_EQ(reinterpret_cast<const double *>(info.address)[3], 2) << kind;
-    EXPECT_FALSE(ran_there()) << kind;
+    EXPECT_FALSE(ran_on_device()) << kind;
     std::vector<double> large(30000, 1);
     ASSERT_EQ(run("auto_both:ends", {here(large), operand_of(array)}, {}), GUF_OK)
         << error_.message;  // 120000 steps of work
-    EXPECT_FALSE(ran_there()) << kind;
+    EXPECT_FALSE(ran_on_device()) << kind;
   }
 }
 
@@ -166,15 +166,15 @@ TEST_P(AutoHandle, CallsWithMuchWorkOnMappedMemory) {
   const guf_operand half = scalar_of(0.5F);
   ASSERT_EQ(guf_array_fill(keep(array), &half, nullptr, &error_), GUF_OK) << error_.message;
   std::vector<double> other(30000, 0.5), sums(kUnits);
-  ran_there();
+  ran_on_device();
   ASSERT_EQ(run("auto_both:ends", {operand_of(array), looped(other)}, here(sums)), GUF_OK)
       << error_.message;
   EXPECT_THAT(sums, testing::Each(1.5));
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
   ASSERT_EQ(run("auto_both:ends", {operand_of(array), looped(other)}, {}), GUF_OK);
   EXPECT_EQ(place_of(outputs_[0].array), "cpu")
       << "like the result of a call that stays on the host";
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
 }
 
 TEST_P(AutoHandle, Graphs) {

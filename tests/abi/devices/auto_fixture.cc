@@ -21,7 +21,7 @@ std::string line_of(const std::string &text, const std::string &begin) {
 
 Auto::Auto() {
   static const bool loaded = [] {
-    for (const char *name : {"auto_both", "auto_here", "auto_there"}) {
+    for (const char *name : {"auto_both", "auto_host_only", "auto_device_only"}) {
       guf_error error = fresh_error();
       guf_module module = nullptr;  // never released
       const std::string path = std::string(GUFUNC_TEST_MODULES) + "/" + name + ".so";
@@ -109,7 +109,7 @@ uint64_t Auto::launches() const {
   return sim().calls(backend_ == "cuda" ? "cuLaunchKernel" : "hipModuleLaunchKernel");
 }
 
-bool Auto::ran_there() {
+bool Auto::ran_on_device() {
   const uint64_t before = std::exchange(seen_, launches());
   return seen_ != before;
 }

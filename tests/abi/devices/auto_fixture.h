@@ -36,7 +36,7 @@ class Auto : public Devices {
   std::string explain(const char *name, std::vector<guf_operand> inputs);
 
   uint64_t launches() const;
-  bool ran_there();  // returns whether a kernel ran on the GPU since the last query
+  bool ran_on_device();  // returns whether a kernel ran on the GPU since the last query
   std::string spec_of(guf_device device);
   std::string place_of(guf_array array);
   std::string there() const { return backend_ == "cpu" ? "cpu" : backend_ + ":0"; }

@@ -55,15 +55,15 @@ TEST_P(AutoMethods, Reduce) {
   EXPECT_EQ(line_of(answer(requests::explain_reduce, "add", reduce_), "device auto"), kept());
   ASSERT_EQ(guf_reduce(find("add"), &reduce_, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(keep(output.array)), "cpu");
-  EXPECT_FALSE(ran_there());
+  EXPECT_FALSE(ran_on_device());
   const guf_array there = filled(device(0), 4, 3);
-  ran_there();
+  ran_on_device();
   input = operand_of(there);
   output = {};
   ASSERT_EQ(guf_reduce(find("add"), &reduce_, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(keep(output.array)), this->there());
   EXPECT_THAT(values(output.array), ElementsAre(12.0F));
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
 }
 
 TEST_P(AutoMethods, ReduceOnAStream) {
@@ -74,7 +74,7 @@ TEST_P(AutoMethods, ReduceOnAStream) {
   ASSERT_EQ(guf_reduce(find("add"), &reduce_, &error_), GUF_OK) << error_.message;
   synchronize(reduce_.options.stream);
   EXPECT_EQ(out_[0], 10);
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
 }
 
 TEST_P(AutoMethods, AccumulateAndReduceat) {
@@ -92,7 +92,7 @@ TEST_P(AutoMethods, AccumulateAndReduceat) {
   EXPECT_EQ(line_of(answer(requests::explain_reduceat, "add", accumulate_), "device auto"), kept());
   ASSERT_EQ(guf_reduceat(find("add"), &accumulate_, &error_), GUF_OK) << error_.message;
   EXPECT_THAT(two, ElementsAre(3, 7));
-  EXPECT_FALSE(ran_there());
+  EXPECT_FALSE(ran_on_device());
 }
 
 TEST_P(AutoMethods, Outer) {
@@ -101,15 +101,15 @@ TEST_P(AutoMethods, Outer) {
   EXPECT_EQ(line_of(answer(requests::explain_outer, "multiply", *args), "device auto"), kept());
   ASSERT_EQ(guf_outer(find("multiply"), args, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(table[15], 16);
-  EXPECT_FALSE(ran_there());
+  EXPECT_FALSE(ran_on_device());
   const guf_array there = filled(device(0), 4, 3);
-  ran_there();
+  ran_on_device();
   ASSERT_EQ(
       guf_outer(find("multiply"), ready({operand_of(there), operand_of(there)}, {{}}), &error_),
       GUF_OK)
       << error_.message;
   EXPECT_EQ(place_of(keep(outputs_[0].array)), this->there());
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
 }
 
 TEST_P(AutoMethods, At) {
@@ -123,14 +123,14 @@ TEST_P(AutoMethods, At) {
   EXPECT_EQ(line_of(answer(requests::explain_at, "add", at_), "device auto"), kept());
   ASSERT_EQ(guf_at(find("add"), &at_, &error_), GUF_OK) << error_.message;
   EXPECT_THAT(x_, ElementsAre(1, 22, 3, 4));
-  EXPECT_FALSE(ran_there());
+  EXPECT_FALSE(ran_on_device());
   const guf_array there = filled(device(0), 4, 3);
-  ran_there();
+  ran_on_device();
   array = operand_of(there);
   operand = scalar_of(1);
   ASSERT_EQ(guf_at(find("add"), &at_, &error_), GUF_OK) << error_.message;
   EXPECT_THAT(values(there), ElementsAre(3, 5, 3, 3));
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
 }
 
 // The functions of a user-defined accumulator run as separate calls.
@@ -143,19 +143,19 @@ TEST_P(AutoMethods, ReduceStates) {
             kept());
   ASSERT_EQ(guf_reduce(find("auto_both:range_of"), &reduce_, &error_), GUF_OK) << error_.message;
   for (const guf_operand &output : outputs) EXPECT_EQ(place_of(keep(output.array)), "cpu");
-  EXPECT_FALSE(ran_there());
+  EXPECT_FALSE(ran_on_device());
   guf_array moved = nullptr;
   ASSERT_EQ(guf_array_wrap(input.tensor, nullptr, nullptr, 0, &moved, &error_), GUF_OK);
   keep(moved);
   guf_array there = nullptr;
   ASSERT_EQ(guf_array_to_device(moved, auto_, nullptr, &there, &error_), GUF_OK);
   keep(there);
-  ran_there();
+  ran_on_device();
   input = operand_of(there);
   outputs[0] = outputs[1] = {};
   ASSERT_EQ(guf_reduce(find("auto_both:range_of"), &reduce_, &error_), GUF_OK) << error_.message;
   for (const guf_operand &output : outputs) EXPECT_EQ(place_of(keep(output.array)), this->there());
-  EXPECT_EQ(ran_there(), !on_cpu());
+  EXPECT_EQ(ran_on_device(), !on_cpu());
 }
 
 // Type resolution has the same result for every placement.
@@ -175,7 +175,7 @@ TEST_P(AutoMethods, Resolve) {
       GUF_OK)
       << error_.message;
   EXPECT_EQ(resolution.output_shapes[0][1], 3000);
-  EXPECT_FALSE(ran_there());
+  EXPECT_FALSE(ran_on_device());
 }
 
 INSTANTIATE_TEST_SUITE_P(On, AutoMethods, testing::Values(chosen()), name_of);

@@ -197,36 +197,36 @@ class CaptureSafe : public Devices {
     guf_plan_release(plan, nullptr);
   }
 
-  const guf_device there_ = device(0);
-  const guf_stream stream_ = stream(there_);
+  const guf_device device_ = device(0);
+  const guf_stream stream_ = stream(device_);
 };
 
 // Tests the counters themselves, which must detect allocations and queries.
 TEST_P(CaptureSafe, TheCountersWork) {
   const Calls before = counts();
   const uint64_t made = allocations.load();
-  const guf_array x = filled(there_, 100, 1);
+  const guf_array x = filled(device_, 100, 1);
   EXPECT_EQ(call("add", {operand_of(x), operand_of(x)}, {}, stream_), GUF_OK);
   EXPECT_GT(allocations.load(), made);
   EXPECT_GT(since(before).count(backend_ == "cuda" ? "cuStreamQuery" : "hipStreamQuery"), 0U);
 }
 
 TEST_P(CaptureSafe, ElementwisePlans) {
-  const guf_array x = filled(there_, 1000, 2), y = filled(there_, 1000, 3),
-                  out = filled(there_, 1000, 0);
+  const guf_array x = filled(device_, 1000, 2), y = filled(device_, 1000, 3),
+                  out = filled(device_, 1000, 0);
   expect_bare(plan("add", {x, y, out}, nullptr), {address(x), address(y), address(out)}, 1);
   EXPECT_THAT(values(out), Each(5.0F));
 }
 
 TEST_P(CaptureSafe, PlansWithStridesCastsAndMasks) {
-  const guf_array x = filled(there_, 1000, 2), backwards = view(x, -1, -1),
-                  out = empty(there_, {1000}, GUF_F64), mask = empty(there_, {1000}, GUF_BOOL);
+  const guf_array x = filled(device_, 1000, 2), backwards = view(x, -1, -1),
+                  out = empty(device_, {1000}, GUF_F64), mask = empty(device_, {1000}, GUF_BOOL);
   guf_operand yes = {};
   yes.kind = GUF_OPERAND_SCALAR;
   yes.dtype = GUF_BOOL;
   yes.value[0] = 1;
   EXPECT_EQ(guf_array_fill(mask, &yes, nullptr, &error_), GUF_OK) << error_.message;
-  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK);
+  EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK);
   const guf_operand where = operand_of(mask);
   expect_bare(plan("add", {x, backwards, out}, &where),
               {address(x), address(backwards), address(out), address(mask)}, 1);
@@ -236,8 +236,8 @@ TEST_P(CaptureSafe, PlansWithStridesCastsAndMasks) {
 }
 
 TEST_P(CaptureSafe, GeneralizedPlans) {
-  const guf_array a = filled(there_, 600, 1), b = filled(there_, 600, 2),
-                  out = filled(there_, 100, 0);
+  const guf_array a = filled(device_, 600, 1), b = filled(device_, 600, 2),
+                  out = filled(device_, 100, 0);
   const int64_t shape[] = {100, 6};
   guf_array rows_a = nullptr, rows_b = nullptr;
   ASSERT_EQ(guf_array_reshape(a, 2, shape, GUF_ORDER_C, &rows_a, &error_), GUF_OK);
@@ -252,7 +252,7 @@ TEST_P(CaptureSafe, GeneralizedPlans) {
 // Methods have no plans. A captured reduction that needs no scratch memory queries whether its
 // stream is being captured, and makes no other additional call.
 TEST_P(CaptureSafe, Reductions) {
-  const guf_array x = filled(there_, 64 * 16, 2), sums = filled(there_, 64, 0);
+  const guf_array x = filled(device_, 64 * 16, 2), sums = filled(device_, 64, 0);
   const int64_t shape[] = {64, 16};
   guf_array rows = nullptr;
   ASSERT_EQ(guf_array_reshape(x, 2, shape, GUF_ORDER_C, &rows, &error_), GUF_OK);

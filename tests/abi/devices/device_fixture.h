@@ -42,7 +42,7 @@ std::string sim_order();
 // These macros skip tests that need a simulated driver or two GPUs.
 bool on_real_driver();
 #define NEEDS_SIM() \
-  if (on_real_driver()) GTEST_SKIP() << "asks the simulated driver"
+  if (on_real_driver()) GTEST_SKIP() << "requires the simulated driver"
 #define NEEDS_TWO_DEVICES() \
   if (!has_device(1)) GTEST_SKIP() << "one device"
 

@@ -6,8 +6,8 @@
 namespace device_test {
 namespace {
 
-constexpr int kDevices = 40;     // number of devices of each vendor
-constexpr int kMostOpened = 16;  // limit of open devices, not counting the cpu
+constexpr int kDevices = 40;    // number of devices of each vendor
+constexpr int kMaxOpened = 16;  // limit of open devices, not counting the cpu
 
 class DeviceLimit : public Devices {};
 
@@ -24,7 +24,7 @@ TEST_P(DeviceLimit, HasTheSameMessageEachTime) {
   };
   // The devices with the highest indices are opened first, because the index of a device has no
   // effect on the limit.
-  for (int i = 0; i < kMostOpened / 2; ++i) {
+  for (int i = 0; i < kMaxOpened / 2; ++i) {
     ASSERT_EQ(get("cuda:" + std::to_string(kDevices - 1 - i)), GUF_OK) << error_.message;
     ASSERT_EQ(get("roc:" + std::to_string(kDevices - 1 - i)), GUF_OK) << error_.message;
   }
@@ -35,7 +35,7 @@ TEST_P(DeviceLimit, HasTheSameMessageEachTime) {
     EXPECT_THAT(values(x), testing::Each(2.0F));
   }
   const uint64_t contexts = sim().calls("cuDevicePrimaryCtxRetain");
-  EXPECT_EQ(contexts, kMostOpened / 2);
+  EXPECT_EQ(contexts, kMaxOpened / 2);
   for (int time = 0; time < 3; ++time) {
     for (const char *const spec : {"cuda:0", "roc:16", "cuda:16"}) {
       EXPECT_EQ(get(spec), GUF_E_NO_DEVICE);

@@ -76,8 +76,8 @@ class DlpackDevices : public Devices {
 
   const bool cuda_ = backend_ == "cuda";
   const int32_t type_ = cuda_ ? GUF_DLPACK_CUDA : GUF_DLPACK_ROC;
-  const guf_device there_ = device(0);
-  const guf_array memory_ = filled(there_, kSize, 1);
+  const guf_device device_ = device(0);
+  const guf_array memory_ = filled(device_, kSize, 1);
   const uint64_t address_ = info(memory_).address;
 };
 
@@ -104,7 +104,7 @@ TEST_P(DlpackDevices, HostMemoryKeepsItsKind) {
   const int32_t kinds[] = {locked, locked, cuda_ ? GUF_DLPACK_CUDA_MANAGED : GUF_DLPACK_CPU};
   for (int32_t kind = GUF_HOST_PINNED; kind <= GUF_HOST_MANAGED; ++kind) {
     guf_array host = nullptr;
-    ASSERT_EQ(guf_array_alloc_host(there_, kind, GUF_F32, 1, &kSize, nullptr, GUF_ORDER_C, &host,
+    ASSERT_EQ(guf_array_alloc_host(device_, kind, GUF_F32, 1, &kSize, nullptr, GUF_ORDER_C, &host,
                                    &error_),
               GUF_OK)
         << error_.message;
@@ -120,7 +120,7 @@ TEST_P(DlpackDevices, HostMemoryKeepsItsKind) {
     second->deleter(second);
     if (kind != GUF_HOST_MANAGED || !cuda_) continue;
     // Managed memory is used in place, together with device memory.
-    const guf_stream order = stream(there_);
+    const guf_stream order = stream(device_);
     EXPECT_EQ(call("add", {operand_of(back), operand_of(memory_)}, operand_of(memory_), order),
               GUF_OK)
         << error_.message;
@@ -133,8 +133,8 @@ TEST_P(DlpackDevices, HostMemoryKeepsItsKind) {
 // producer, and the tensor is deleted after this work.
 TEST_P(DlpackDevices, ImportsComeBehindTheirStream) {
   Foreign &foreign = make_foreign(address_, type_, 0);
-  const guf_stream producer = stream(there_);
-  const guf_array sums = empty(there_, {kSize});
+  const guf_stream producer = stream(device_);
+  const guf_array sums = empty(device_, {kSize});
   call("add", {operand_of(memory_), operand_of(memory_)}, operand_of(sums), producer);
   {
     Gate gate(backend_, producer);
@@ -150,14 +150,14 @@ TEST_P(DlpackDevices, ImportsComeBehindTheirStream) {
     }
   }
   EXPECT_THAT(values(sums), Each(10.0F));
-  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
   guf_poll(0, nullptr, nullptr);
   EXPECT_EQ(foreign.deleted, 1);
 }
 
 TEST_P(DlpackDevices, ConsumersWaitForTheArray) {
-  const guf_stream producer = stream(there_), consumer = stream(there_);
-  const guf_array sums = empty(there_, {kSize});
+  const guf_stream producer = stream(device_), consumer = stream(device_);
+  const guf_array sums = empty(device_, {kSize});
   Foreign &held = make_foreign(address_, type_, 0);
   {
     Gate gate(backend_, producer);
@@ -179,16 +179,16 @@ TEST_P(DlpackDevices, ConsumersWaitForTheArray) {
 // If the consumer deletes the tensor while work of the consumer is queued, this work must still
 // read the right values.
 TEST_P(DlpackDevices, MemoryIsKeptForTheConsumer) {
-  const guf_stream consumer = stream(there_);
-  const guf_array sums = empty(there_, {kSize});
+  const guf_stream consumer = stream(device_);
+  const guf_array sums = empty(device_, {kSize});
   call("add", {operand_of(memory_), operand_of(memory_)}, operand_of(sums), consumer);
   synchronize(consumer);
-  const guf_array sent = filled(there_, kSize, 9);
+  const guf_array sent = filled(device_, kSize, 9);
   guf_dlpack *const managed = give(sent, consumer);
   // The consumer wraps the memory, and has no reference to the array.
   const guf_tensor tensor = {
-      sizeof tensor, GUF_F32, 1,     0, reinterpret_cast<uint64_t>(managed->tensor.data),
-      &kSize,        nullptr, there_};
+      sizeof tensor, GUF_F32, 1,      0, reinterpret_cast<uint64_t>(managed->tensor.data),
+      &kSize,        nullptr, device_};
   guf_array seen = nullptr;
   ASSERT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &seen, &error_), GUF_OK);
   keep(seen);
@@ -201,7 +201,7 @@ TEST_P(DlpackDevices, MemoryIsKeptForTheConsumer) {
     EXPECT_EQ(sim().calls(nullptr), 0U);
     let_go(sent);
     guf_poll(0, nullptr, nullptr);
-    const guf_array other = empty(there_, {kSize});  // would use the memory if it were free
+    const guf_array other = empty(device_, {kSize});  // would use the memory if it were free
     fill(other, 50, nullptr);
   }
   synchronize(consumer);
@@ -226,7 +226,7 @@ TEST_P(DlpackDevices, StreamsWithoutAHandle) {
     }
     take(&foreign.managed, nullptr, flag);
     fill(memory_, 4, nullptr);
-    EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
     EXPECT_TRUE(done);
     const uint64_t waits = sim().calls(cuda_ ? "cuStreamWaitEvent" : "hipStreamWaitEvent");
     guf_dlpack *const managed = give(memory_, nullptr, flag);
@@ -249,7 +249,7 @@ TEST_P(DlpackDevices, ChildrenDeleteNothing) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   let_go(imported);
-  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
   guf_poll(0, nullptr, nullptr);
   EXPECT_EQ(foreign.deleted, 1);
 }
@@ -264,7 +264,7 @@ TEST_P(DlpackDevices, MemoryOfOtherDevicesIsRefused) {
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error_), GUF_OK);
   Foreign &of_cpu = make_foreign(address_, type_, 0);
   refuse(of_cpu, stream(cpu), GUF_E_DEVICE_MISMATCH, "ready_on is of device cpu");
-  const guf_stream captured = stream(there_);
+  const guf_stream captured = stream(device_);
   ASSERT_EQ(guf_stream_begin_capture(captured, &error_), GUF_OK) << error_.message;
   Foreign &in_graph = make_foreign(address_, type_, 0);
   refuse(in_graph, captured, GUF_E_CAPTURE, "captured");

@@ -21,9 +21,9 @@ class ForeignCapture : public Devices {
   }
   void SetUp() override {
     uint64_t native = 0;
-    ASSERT_EQ(guf_stream_get_native(nullptr, stream(there_), &native, &error_), GUF_OK);
+    ASSERT_EQ(guf_stream_get_native(nullptr, stream(device_), &native, &error_), GUF_OK);
     native_ = reinterpret_cast<void *>(native);
-    ASSERT_EQ(guf_stream_adopt(there_, native, 0, &adopted_, &error_), GUF_OK) << error_.message;
+    ASSERT_EQ(guf_stream_adopt(device_, native, 0, &adopted_, &error_), GUF_OK) << error_.message;
     streams_.push_back(adopted_);
   }
   // Begins a capture. During the capture, functions that could disturb it are forbidden. If `mode`
@@ -58,19 +58,19 @@ class ForeignCapture : public Devices {
     EXPECT_EQ((driver<int (*)(void *)>("cuGraphDestroy", "hipGraphDestroy")(graph)), 0);
   }
 
-  const guf_device there_ = device(0);
+  const guf_device device_ = device(0);
   guf_stream adopted_ = nullptr;
   void *native_ = nullptr;
 };
 
 TEST_P(ForeignCapture, TakesCallsThatAllocateNothing) {
-  const guf_stream busy = stream(there_);
+  const guf_stream busy = stream(device_);
   for (const int mode : {0, 1, 2}) {
-    const guf_array a = filled(there_, 100, 1), b = filled(there_, 100, 2),
-                    out = filled(there_, 100, 0), copied = filled(there_, 100, 0);
+    const guf_array a = filled(device_, 100, 1), b = filled(device_, 100, 2),
+                    out = filled(device_, 100, 0), copied = filled(device_, 100, 0);
     const guf_operand x = operand_of(a), y = operand_of(b);
-    const guf_operand whole = operand_of(empty(there_, {100}, GUF_I64));
-    ASSERT_EQ(call("add", {x, y}, operand_of(filled(there_, 100, 0)), busy), GUF_OK);
+    const guf_operand whole = operand_of(empty(device_, {100}, GUF_I64));
+    ASSERT_EQ(call("add", {x, y}, operand_of(filled(device_, 100, 0)), busy), GUF_OK);
     begin(mode);
     EXPECT_EQ(call("add", {x, y}, operand_of(out), adopted_), GUF_OK) << error_.message;
     EXPECT_EQ(guf_array_assign(copied, out, 0, adopted_, &error_), GUF_OK) << error_.message;
@@ -98,7 +98,7 @@ TEST_P(ForeignCapture, TakesCallsThatAllocateNothing) {
 }
 
 TEST_P(ForeignCapture, TakesPlans) {
-  const guf_array x = filled(there_, 100, 4), out = filled(there_, 100, 0);
+  const guf_array x = filled(device_, 100, 4), out = filled(device_, 100, 0);
   guf_operand in = operand_of(x), to = operand_of(out);
   guf_call_args args = {};
   args.struct_size = sizeof args;

@@ -34,17 +34,17 @@ class Graphs : public Devices {
   void set(guf_array array, float value) {
     const guf_operand operand = scalar_of(value);
     EXPECT_EQ(guf_array_fill(array, &operand, nullptr, &error_), GUF_OK) << error_.message;
-    EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
   }
 
   std::vector<guf_graph> graphs_;
-  const guf_device there_ = device(0);
-  const guf_stream stream_ = stream(there_), other_ = stream(there_);
+  const guf_device device_ = device(0);
+  const guf_stream stream_ = stream(device_), other_ = stream(device_);
 };
 
 TEST_P(Graphs, RecordQueuedWorkAndRunItWhenLaunched) {
-  const guf_array a = filled(there_, 100, 1), b = filled(there_, 100, 2),
-                  sum = filled(there_, 100, 0), copied = filled(there_, 100, 0);
+  const guf_array a = filled(device_, 100, 1), b = filled(device_, 100, 2),
+                  sum = filled(device_, 100, 0), copied = filled(device_, 100, 0);
   begin(stream_);
   add(a, b, sum, stream_);
   EXPECT_EQ(call("multiply", {operand_of(sum), scalar_of(10)}, operand_of(sum), stream_), GUF_OK);
@@ -64,8 +64,8 @@ TEST_P(Graphs, RecordQueuedWorkAndRunItWhenLaunched) {
 }
 
 TEST_P(Graphs, RunPlansCopiesAndFills) {
-  const guf_array x = floats(there_, {1, 2, 3, 4}), y = filled(there_, 4, 0),
-                  z = filled(there_, 4, 0), transposed = view(z, -1, -1);
+  const guf_array x = floats(device_, {1, 2, 3, 4}), y = filled(device_, 4, 0),
+                  z = filled(device_, 4, 0), transposed = view(z, -1, -1);
   const guf_ufunc negative = find("negative");
   guf_operand in = operand_of(x), out = operand_of(y);
   guf_call_args args = {};
@@ -94,8 +94,9 @@ TEST_P(Graphs, RunPlansCopiesAndFills) {
 }
 
 TEST_P(Graphs, TakeTheSameWorkWithOtherAddresses) {
-  const guf_array a = filled(there_, 50, 1), b = filled(there_, 50, 2), c = filled(there_, 50, 3);
-  const guf_array first = filled(there_, 50, 0), second = filled(there_, 50, 0);
+  const guf_array a = filled(device_, 50, 1), b = filled(device_, 50, 2),
+                  c = filled(device_, 50, 3);
+  const guf_array first = filled(device_, 50, 0), second = filled(device_, 50, 0);
   begin(stream_);
   add(a, b, first, stream_);
   const guf_graph graph = end(stream_);
@@ -119,7 +120,7 @@ TEST_P(Graphs, TakeTheSameWorkWithOtherAddresses) {
 
 // The launches of one graph run one after the other, even on different streams.
 TEST_P(Graphs, RunManyTimesAtOnce) {
-  const guf_array one = filled(there_, 64, 1), total = filled(there_, 64, 0);
+  const guf_array one = filled(device_, 64, 1), total = filled(device_, 64, 0);
   begin(stream_);
   add(total, one, total, stream_);
   const guf_graph graph = end(stream_);
@@ -132,9 +133,9 @@ TEST_P(Graphs, RunManyTimesAtOnce) {
 // A stream that waits for an event that was recorded under capture joins the capture until the
 // capture ends.
 TEST_P(Graphs, BranchByEvents) {
-  const guf_array x = filled(there_, 64, 3), left = filled(there_, 64, 0),
-                  right = filled(there_, 64, 0), sum = filled(there_, 64, 0);
-  const guf_event fork = event(there_), join = event(there_), never = event(there_);
+  const guf_array x = filled(device_, 64, 3), left = filled(device_, 64, 0),
+                  right = filled(device_, 64, 0), sum = filled(device_, 64, 0);
+  const guf_event fork = event(device_), join = event(device_), never = event(device_);
   begin(stream_);
   EXPECT_EQ(guf_stream_wait_event(stream_, never, &error_), GUF_OK) << error_.message;
   add(x, x, left, stream_);

@@ -18,9 +18,9 @@ class GraphFailures : public Devices {
     Devices::TearDown();
   }
   guf_array integers(int64_t value) {
-    const guf_array array = empty(there_, {kSize}, GUF_I64);
+    const guf_array array = empty(device_, {kSize}, GUF_I64);
     set(array, value, nullptr);
-    EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
     return array;
   }
   void set(guf_array array, int64_t value, guf_stream on) {
@@ -71,8 +71,8 @@ class GraphFailures : public Devices {
   }
 
   std::vector<guf_graph> graphs_;
-  const guf_device there_ = device(0);
-  const guf_stream stream_ = stream(there_), other_ = stream(there_);
+  const guf_device device_ = device(0);
+  const guf_stream stream_ = stream(device_), other_ = stream(device_);
   const guf_array base_ = integers(3), out_ = integers(0);
 };
 
@@ -96,7 +96,7 @@ TEST_P(GraphFailures, AreReportedOnceByTheStreamOfTheRun) {
 // The first launch of the graph fails, and its work removes the cause of the failure for the second
 // launch. The second launch clears the status word, so it must not start before the status word of
 // the first launch has been checked.
-TEST_P(GraphFailures, OfOneRunAreNotTheNexts) {
+TEST_P(GraphFailures, OfOneRunDoNotAffectTheNext) {
   const guf_array exponents = integers(-1);
   begin();
   EXPECT_EQ(power(exponents, stream_), GUF_OK) << error_.message;
@@ -115,7 +115,7 @@ TEST_P(GraphFailures, OfOneRunAreNotTheNexts) {
 TEST_P(GraphFailures, OfBranchesAndOfPlans) {
   const guf_array exponents = integers(2), wrong = integers(-2);
   const guf_plan plan = power_plan(base_, exponents, out_);
-  const guf_event fork = event(there_), join = event(there_);
+  const guf_event fork = event(device_), join = event(device_);
   for (const bool fails : {true, false}) {
     const uint64_t addresses[] = {address(base_), address(fails ? wrong : exponents),
                                   address(out_)};
@@ -164,9 +164,9 @@ TEST_P(GraphFailures, LeaveNothingBehind) {
     if (i % 2 == 0) launch(graph, stream_);
     guf_graph_release(graph, nullptr);
     EXPECT_EQ(wait(stream_), GUF_OK) << error_.message;
-    EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
     guf_stream given_up = nullptr;
-    ASSERT_EQ(guf_stream_create(there_, 0, &given_up, &error_), GUF_OK) << error_.message;
+    ASSERT_EQ(guf_stream_create(device_, 0, &given_up, &error_), GUF_OK) << error_.message;
     ASSERT_EQ(guf_stream_begin_capture(given_up, &error_), GUF_OK) << error_.message;
     EXPECT_EQ(power(exponents, given_up), GUF_OK) << error_.message;
     guf_stream_release(given_up, nullptr);

@@ -35,18 +35,18 @@ class GraphRefusals : public Devices {
     error_ = fresh_error();
   }
 
-  const guf_device there_ = device(0);
-  const guf_stream stream_ = stream(there_), other_ = stream(there_);
-  const guf_array a_ = filled(there_, 32, 1), out_ = filled(there_, 32, 0),
-                  untouched_ = filled(there_, 32, 7);
+  const guf_device device_ = device(0);
+  const guf_stream stream_ = stream(device_), other_ = stream(device_);
+  const guf_array a_ = filled(device_, 32, 1), out_ = filled(device_, 32, 0),
+                  untouched_ = filled(device_, 32, 7);
 };
 
-TEST_P(GraphRefusals, WaitsAndQuestions) {
+TEST_P(GraphRefusals, WaitsAndQueries) {
   begin();
   expect_refused(guf_stream_query(stream_, &error_), "query");
   expect_refused(guf_stream_synchronize(stream_, UINT64_MAX, &error_), "synchronize");
   expect_refused(guf_stream_begin_capture(stream_, &error_), "begin");
-  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_stream_query(other_, &error_), GUF_OK) << error_.message;
   guf_poll(0, nullptr, nullptr);
   expect_only_the_addition();
@@ -54,18 +54,18 @@ TEST_P(GraphRefusals, WaitsAndQuestions) {
 
 TEST_P(GraphRefusals, EventsFromOutside) {
   NEEDS_TWO_DEVICES();
-  const guf_event outside = event(there_), far = event(device(1));
+  const guf_event outside = event(device_), far = event(device(1));
   EXPECT_EQ(guf_event_record(outside, other_, &error_), GUF_OK);
   EXPECT_EQ(guf_event_record(far, stream(device(1)), &error_), GUF_OK);
   begin();
   expect_refused(guf_stream_wait_event(stream_, outside, &error_), "another stream's event");
   expect_refused(guf_stream_wait_event(stream_, far, &error_), "another device's event");
-  const guf_event inside = event(there_);
+  const guf_event inside = event(device_);
   EXPECT_EQ(guf_event_record(inside, stream_, &error_), GUF_OK) << error_.message;
   expect_refused(guf_event_query(inside, &error_), "its own event");
   expect_refused(guf_event_wait(inside, UINT64_MAX, &error_), "its own event");
   expect_refused(guf_stream_wait_event(stream(device(1)), inside, &error_), "another device");
-  const guf_stream third = stream(there_);
+  const guf_stream third = stream(device_);
   ASSERT_EQ(guf_stream_begin_capture(third, &error_), GUF_OK) << error_.message;
   expect_refused(guf_stream_wait_event(third, inside, &error_), "two captures");
   guf_graph graph = nullptr;
@@ -90,7 +90,7 @@ TEST_P(GraphRefusals, CallsThatNeedMemory) {
   here.kind = GUF_OPERAND_TENSOR;
   here.tensor = &tensor;
   const guf_array shifted = view(untouched_, 1, 1), rest = view(untouched_, 0, 1);
-  const guf_array result = filled(there_, 1, 7);
+  const guf_array result = filled(device_, 1, 7);
   begin();
   expect_refused(call("add", {a, a}, {}, stream_), "an output to allocate");
   expect_refused(call("add", {here, here}, here, stream_), "host memory");
@@ -137,7 +137,7 @@ TEST_P(GraphRefusals, CallsThatNeedMemory) {
   expect_only_the_addition();
 }
 
-TEST_P(GraphRefusals, CallsThatMayFailOrLook) {
+TEST_P(GraphRefusals, CallsThatMayFailOrQuery) {
   uint32_t found = 0;
   guf_operand in[] = {operand_of(a_), operand_of(a_)}, to = operand_of(untouched_);
   guf_call_args args = {};
@@ -159,11 +159,11 @@ TEST_P(GraphRefusals, CopiesThatNeedMemory) {
   std::vector<float> host(32);
   guf_array made = nullptr;
   const guf_array far = filled(device(1), 32, 1);
-  const guf_array pinned_turned = [&] {
+  const guf_array pinned_transposed = [&] {
     guf_array pinned = nullptr;
     const int64_t size = 32;
-    EXPECT_EQ(guf_array_alloc_host(there_, GUF_HOST_PINNED, GUF_F32, 1, &size, nullptr, GUF_ORDER_C,
-                                   &pinned, &error_),
+    EXPECT_EQ(guf_array_alloc_host(device_, GUF_HOST_PINNED, GUF_F32, 1, &size, nullptr,
+                                   GUF_ORDER_C, &pinned, &error_),
               GUF_OK);
     return view(keep(pinned), -1, -1);
   }();
@@ -171,11 +171,13 @@ TEST_P(GraphRefusals, CopiesThatNeedMemory) {
   begin();
   expect_refused(guf_array_copy(a_, GUF_ORDER_C, stream_, &made, &error_), "copy");
   expect_refused(guf_array_astype(a_, GUF_F64, 0, GUF_ORDER_C, stream_, &made, &error_), "astype");
-  expect_refused(guf_array_to_device(a_, there_, stream_, &made, &error_), "to_device");
+  expect_refused(guf_array_to_device(a_, device_, stream_, &made, &error_), "to_device");
   expect_refused(guf_array_assign(untouched_, backwards, 0, stream_, &error_), "overlap");
   expect_refused(guf_array_assign(untouched_, far, 0, stream_, &error_), "between devices");
-  expect_refused(guf_array_assign(untouched_, pinned_turned, 0, stream_, &error_), "packing in");
-  expect_refused(guf_array_assign(pinned_turned, untouched_, 0, stream_, &error_), "packing out");
+  expect_refused(guf_array_assign(untouched_, pinned_transposed, 0, stream_, &error_),
+                 "packing in");
+  expect_refused(guf_array_assign(pinned_transposed, untouched_, 0, stream_, &error_),
+                 "packing out");
   expect_refused(guf_array_copy_to_host(a_, host.data(), 128, GUF_ORDER_C, stream_, &error_),
                  "ordinary host memory");
   EXPECT_EQ(made, nullptr);
@@ -196,7 +198,7 @@ TEST_P(GraphRefusals, OtherGraphs) {
 TEST_P(GraphRefusals, BadArguments) {
   guf_graph graph = nullptr;
   const auto stream_as_graph = reinterpret_cast<guf_graph>(stream_);
-  const auto device_as_stream = reinterpret_cast<guf_stream>(there_);
+  const auto device_as_stream = reinterpret_cast<guf_stream>(device_);
   EXPECT_EQ(guf_stream_begin_capture(nullptr, &error_), GUF_E_HANDLE);
   EXPECT_EQ(guf_stream_begin_capture(device_as_stream, &error_), GUF_E_HANDLE);
   EXPECT_EQ(guf_stream_end_capture(stream_, nullptr, &error_), GUF_E_ARG);
@@ -246,7 +248,7 @@ TEST_P(GraphRefusals, OtherDevices) {
 // If a branch of the capture does not join the captured stream, ending the capture fails. The
 // capture has then ended, and its streams can be used again.
 TEST_P(GraphRefusals, ABranchWithoutAnEnd) {
-  const guf_event fork = event(there_);
+  const guf_event fork = event(device_);
   begin();
   EXPECT_EQ(guf_event_record(fork, stream_, &error_), GUF_OK);
   EXPECT_EQ(guf_stream_wait_event(other_, fork, &error_), GUF_OK) << error_.message;

@@ -18,7 +18,7 @@ class HostMemory : public Devices {
  protected:
   guf_array make(int32_t kind, std::vector<int64_t> shape) {
     guf_array made = nullptr;
-    EXPECT_EQ(guf_array_alloc_host(there_, kind, GUF_F32, static_cast<int32_t>(shape.size()),
+    EXPECT_EQ(guf_array_alloc_host(device_, kind, GUF_F32, static_cast<int32_t>(shape.size()),
                                    shape.data(), nullptr, GUF_ORDER_C, &made, &error_),
               GUF_OK)
         << error_.message;
@@ -36,8 +36,8 @@ class HostMemory : public Devices {
     return guf_array_alloc_host(device, memory, dtype, ndim, shape, strides, order, out, &error_);
   }
 
-  const guf_device there_ = device(0);
-  const guf_stream stream_ = stream(there_);
+  const guf_device device_ = device(0);
+  const guf_stream stream_ = stream(device_);
 };
 
 TEST_P(HostMemory, IsTheHosts) {
@@ -62,7 +62,7 @@ TEST_P(HostMemory, IsTheHosts) {
 // The device uses mapped and managed arrays in place, and copies pinned arrays.
 TEST_P(HostMemory, IsUsedInPlace) {
   if (on_cpu()) return;
-  const guf_array device_side = filled(there_, 100, 2);
+  const guf_array device_side = filled(device_, 100, 2);
   for (const int32_t kind : {GUF_HOST_MAPPED, GUF_HOST_MANAGED}) {
     const guf_array in = make(kind, {100}), out = make(kind, {100});
     std::fill_n(elements(in), 100, 3.0F);
@@ -71,7 +71,7 @@ TEST_P(HostMemory, IsUsedInPlace) {
       return sim().calls(cuda ? "cuMemcpyHtoDAsync_v2" : "hipMemcpyHtoDAsync") +
              sim().calls(cuda ? "cuMemcpyDtoHAsync_v2" : "hipMemcpyDtoHAsync");
     };
-    EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK);
+    EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK);
     const uint64_t before = copies();
     EXPECT_EQ(call("multiply", {operand_of(in), operand_of(device_side)}, operand_of(out), stream_),
               GUF_OK)
@@ -104,7 +104,7 @@ TEST_P(HostMemory, IsOfItsDevice) {
 // A copy on a stream does not block the caller, and keeps the array alive.
 TEST_P(HostMemory, PinnedCopiesAreQueued) {
   if (on_cpu()) return;
-  const guf_array pinned = make(GUF_HOST_PINNED, {1000}), there = filled(there_, 1000, 0);
+  const guf_array pinned = make(GUF_HOST_PINNED, {1000}), there = filled(device_, 1000, 0);
   std::fill_n(elements(pinned), 1000, 8.0F);
   {
     Gate gate(backend_, stream_);
@@ -123,25 +123,25 @@ TEST_P(HostMemory, AllocationErrors) {
   const int64_t shape[] = {2, 3}, huge[] = {INT64_MAX / 2, 8}, negative[] = {-1, 3};
   const int64_t overlapping[] = {0, 0};
   guf_array out = nullptr;
-  EXPECT_EQ(alloc(there_, 0, GUF_F32, 2, shape, nullptr, GUF_ORDER_C, &out), GUF_E_ARG);
+  EXPECT_EQ(alloc(device_, 0, GUF_F32, 2, shape, nullptr, GUF_ORDER_C, &out), GUF_E_ARG);
   EXPECT_THAT(error_.message, HasSubstr("memory is 0, which is not a guf_host_memory"));
-  EXPECT_EQ(alloc(there_, 4, GUF_F32, 2, shape, nullptr, GUF_ORDER_C, &out), GUF_E_ARG);
-  EXPECT_EQ(alloc(there_, 1, GUF_F32, 2, shape, nullptr, GUF_ORDER_C, nullptr), GUF_E_ARG);
-  EXPECT_EQ(alloc(there_, 1, GUF_F32, 2, nullptr, nullptr, GUF_ORDER_C, &out), GUF_E_ARG);
-  EXPECT_EQ(alloc(there_, 1, GUF_F32, 2, shape, nullptr, 9, &out), GUF_E_ARG);
-  EXPECT_EQ(alloc(there_, 1, GUF_F32, 2, shape, shape, GUF_ORDER_F, &out), GUF_E_ARG);
+  EXPECT_EQ(alloc(device_, 4, GUF_F32, 2, shape, nullptr, GUF_ORDER_C, &out), GUF_E_ARG);
+  EXPECT_EQ(alloc(device_, 1, GUF_F32, 2, shape, nullptr, GUF_ORDER_C, nullptr), GUF_E_ARG);
+  EXPECT_EQ(alloc(device_, 1, GUF_F32, 2, nullptr, nullptr, GUF_ORDER_C, &out), GUF_E_ARG);
+  EXPECT_EQ(alloc(device_, 1, GUF_F32, 2, shape, nullptr, 9, &out), GUF_E_ARG);
+  EXPECT_EQ(alloc(device_, 1, GUF_F32, 2, shape, shape, GUF_ORDER_F, &out), GUF_E_ARG);
   EXPECT_EQ(alloc(nullptr, 1, GUF_F32, 2, shape, nullptr, GUF_ORDER_C, &out), GUF_E_HANDLE);
-  EXPECT_EQ(alloc(there_, 1, 77, 2, shape, nullptr, GUF_ORDER_C, &out), GUF_E_DTYPE);
-  EXPECT_EQ(alloc(there_, 1, GUF_F32, 65, shape, nullptr, GUF_ORDER_C, &out), GUF_E_SHAPE);
-  EXPECT_EQ(alloc(there_, 1, GUF_F32, 2, huge, nullptr, GUF_ORDER_C, &out), GUF_E_SHAPE);
-  EXPECT_EQ(alloc(there_, 1, GUF_F32, 2, negative, nullptr, GUF_ORDER_C, &out), GUF_E_SHAPE);
-  EXPECT_EQ(alloc(there_, 1, GUF_F32, 2, shape, overlapping, GUF_ORDER_C, &out), GUF_E_SHAPE);
+  EXPECT_EQ(alloc(device_, 1, 77, 2, shape, nullptr, GUF_ORDER_C, &out), GUF_E_DTYPE);
+  EXPECT_EQ(alloc(device_, 1, GUF_F32, 65, shape, nullptr, GUF_ORDER_C, &out), GUF_E_SHAPE);
+  EXPECT_EQ(alloc(device_, 1, GUF_F32, 2, huge, nullptr, GUF_ORDER_C, &out), GUF_E_SHAPE);
+  EXPECT_EQ(alloc(device_, 1, GUF_F32, 2, negative, nullptr, GUF_ORDER_C, &out), GUF_E_SHAPE);
+  EXPECT_EQ(alloc(device_, 1, GUF_F32, 2, shape, overlapping, GUF_ORDER_C, &out), GUF_E_SHAPE);
   EXPECT_EQ(out, nullptr);
   if (on_cpu()) return;
   const bool cuda = backend_ == "cuda";
   sim().fault(cuda ? "cuMemHostAlloc:0:2" : "hipHostMalloc:0:2");
   const int64_t large[] = {3000000};  // larger than any cached block
-  EXPECT_EQ(alloc(there_, GUF_HOST_PINNED, GUF_F32, 1, large, nullptr, GUF_ORDER_C, &out),
+  EXPECT_EQ(alloc(device_, GUF_HOST_PINNED, GUF_F32, 1, large, nullptr, GUF_ORDER_C, &out),
             GUF_E_NO_MEMORY)
       << error_.message;
   sim().clear_faults();
@@ -153,7 +153,7 @@ TEST_P(HostMemory, IsRegistered) {
   std::vector<float> memory(5000, 3);
   const auto address = reinterpret_cast<uint64_t>(memory.data());
   const uint64_t bytes = 4 * memory.size();
-  ASSERT_EQ(guf_host_register(there_, address, bytes, &error_), GUF_OK) << error_.message;
+  ASSERT_EQ(guf_host_register(device_, address, bytes, &error_), GUF_OK) << error_.message;
   if (!on_cpu()) {
     const uint64_t live = sim().live("registered");
     for (const auto &[first, size] : {std::pair{address, bytes},
@@ -161,9 +161,9 @@ TEST_P(HostMemory, IsRegistered) {
                                       {address - 64, bytes},
                                       {address + bytes - 1, uint64_t{64}},
                                       {address - 64, bytes + 128}}) {
-      EXPECT_EQ(guf_host_register(there_, first, size, &error_), GUF_E_EXISTS) << error_.message;
+      EXPECT_EQ(guf_host_register(device_, first, size, &error_), GUF_E_EXISTS) << error_.message;
       EXPECT_THAT(error_.message, HasSubstr("registered with " + backend_ + ":0"));
-      EXPECT_EQ(guf_host_unregister(there_, first + (first == address), &error_), GUF_E_ARG);
+      EXPECT_EQ(guf_host_unregister(device_, first + (first == address), &error_), GUF_E_ARG);
       EXPECT_THAT(error_.message, HasSubstr("no memory that is registered with"));
     }
     EXPECT_EQ(sim().live("registered"), live) << "repeated requests register nothing";
@@ -173,21 +173,21 @@ TEST_P(HostMemory, IsRegistered) {
     guf_array wrapped = nullptr;
     ASSERT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &wrapped, &error_), GUF_OK);
     keep(wrapped);
-    const guf_array there = filled(there_, 5000, 0);
+    const guf_array there = filled(device_, 5000, 0);
     EXPECT_EQ(guf_array_assign(there, wrapped, 0, stream_, &error_), GUF_OK) << error_.message;
     synchronize(stream_);
     EXPECT_THAT(values(there), Each(3.0F));
   }
-  EXPECT_EQ(guf_host_register(there_, UINT64_MAX - 4095, 4097, &error_), GUF_E_ARG);
+  EXPECT_EQ(guf_host_register(device_, UINT64_MAX - 4095, 4097, &error_), GUF_E_ARG);
   EXPECT_THAT(error_.message, testing::StartsWith("size: got 4097 bytes at 0xfffffffffffff000"));
-  EXPECT_EQ(guf_host_unregister(there_, address, &error_), GUF_OK) << error_.message;
-  EXPECT_EQ(guf_host_unregister(there_, address, &error_), on_cpu() ? GUF_OK : GUF_E_ARG)
+  EXPECT_EQ(guf_host_unregister(device_, address, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_host_unregister(device_, address, &error_), on_cpu() ? GUF_OK : GUF_E_ARG)
       << error_.message;
-  EXPECT_EQ(guf_host_register(there_, 0, bytes, &error_), GUF_E_ARG);
+  EXPECT_EQ(guf_host_register(device_, 0, bytes, &error_), GUF_E_ARG);
   EXPECT_THAT(error_.message, HasSubstr("address is 0"));
-  EXPECT_EQ(guf_host_register(there_, address, 0, &error_), GUF_E_ARG);
+  EXPECT_EQ(guf_host_register(device_, address, 0, &error_), GUF_E_ARG);
   EXPECT_THAT(error_.message, HasSubstr("size is 0"));
-  EXPECT_EQ(guf_host_unregister(there_, 0, &error_), GUF_E_ARG);
+  EXPECT_EQ(guf_host_unregister(device_, 0, &error_), GUF_E_ARG);
   EXPECT_EQ(guf_host_register(nullptr, address, bytes, &error_), GUF_E_HANDLE);
   EXPECT_EQ(guf_host_unregister(nullptr, address, &error_), GUF_E_HANDLE);
   const auto no_device = reinterpret_cast<guf_device>(stream_);
@@ -195,10 +195,10 @@ TEST_P(HostMemory, IsRegistered) {
   if (on_cpu()) return;
   const bool cuda = backend_ == "cuda";
   sim().fault(cuda ? "cuMemHostRegister_v2:1:2" : "hipHostRegister:1:2");
-  EXPECT_EQ(guf_host_register(there_, address, bytes, &error_), GUF_E_NO_MEMORY) << error_.message;
+  EXPECT_EQ(guf_host_register(device_, address, bytes, &error_), GUF_E_NO_MEMORY) << error_.message;
   sim().clear_faults();
   sim().fault(cuda ? "cuMemHostRegister_v2:1:801" : "hipHostRegister:1:801");
-  EXPECT_EQ(guf_host_register(there_, address, bytes, &error_), GUF_E_UNSUPPORTED)
+  EXPECT_EQ(guf_host_register(device_, address, bytes, &error_), GUF_E_UNSUPPORTED)
       << error_.message;
   sim().clear_faults();
 }
@@ -210,10 +210,10 @@ TEST_P(HostMemory, IsRegisteredInPart) {
   constexpr int64_t kSize = 6000, kPart = 1024;
   std::vector<float> memory(kSize), back(kSize);
   for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<float>(i % 999);
-  const guf_array there = filled(there_, kSize, 0);
+  const guf_array there = filled(device_, kSize, 0);
   const auto register_part = [&](std::vector<float> &all, int64_t first) {
     const auto address = reinterpret_cast<uint64_t>(all.data() + first);
-    EXPECT_EQ(guf_host_register(there_, address, 4 * kPart, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(guf_host_register(device_, address, 4 * kPart, &error_), GUF_OK) << error_.message;
     return address;
   };
   const std::vector<std::vector<int64_t>> places = {
@@ -241,7 +241,7 @@ TEST_P(HostMemory, IsRegisteredInPart) {
       EXPECT_EQ(back, memory);
     }
     for (const uint64_t address : registered) {
-      EXPECT_EQ(guf_host_unregister(there_, address, &error_), GUF_OK) << error_.message;
+      EXPECT_EQ(guf_host_unregister(device_, address, &error_), GUF_OK) << error_.message;
     }
   }
 }

@@ -19,7 +19,9 @@ using Bytes = std::vector<uint8_t>;
 
 class LargeArrays : public Devices {
  protected:
-  guf_array of_bytes(std::vector<int64_t> shape) { return empty(there_, std::move(shape), GUF_U8); }
+  guf_array of_bytes(std::vector<int64_t> shape) {
+    return empty(device_, std::move(shape), GUF_U8);
+  }
 
   // Returns a view of the last elements along each axis. `extent` is the shape of the view.
   guf_array corner(guf_array array, std::vector<int64_t> extent) {
@@ -56,10 +58,10 @@ class LargeArrays : public Devices {
                                nullptr};
     guf_array host = nullptr, moved = nullptr;
     EXPECT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &host, &error_), GUF_OK);
-    EXPECT_EQ(guf_array_to_device(host, there_, nullptr, &moved, &error_), GUF_OK);
+    EXPECT_EQ(guf_array_to_device(host, device_, nullptr, &moved, &error_), GUF_OK);
     EXPECT_EQ(guf_array_assign(to, moved, GUF_CASTING_DEFAULT, nullptr, &error_), GUF_OK)
         << error_.message;
-    EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
     guf_array_release(host, nullptr);
     keep(moved);
   }
@@ -87,8 +89,8 @@ class LargeArrays : public Devices {
     return made;
   }
 
-  const guf_device there_ = device(0);
-  const guf_stream stream_ = stream(there_);
+  const guf_device device_ = device(0);
+  const guf_stream stream_ = stream(device_);
 };
 
 TEST_P(LargeArrays, InARow) {
@@ -145,7 +147,7 @@ TEST_P(LargeArrays, CopiedTransposed) {
 }
 
 TEST_P(LargeArrays, ComparedAndCast) {
-  const guf_array x = of_bytes({kMany}), wide = empty(there_, {kMany}, GUF_U16);
+  const guf_array x = of_bytes({kMany}), wide = empty(device_, {kMany}, GUF_U16);
   write(corner(x, {kTail}), numbers(), {kTail});
   EXPECT_EQ(call("square", {operand_of(x)}, operand_of(wide), stream_), GUF_OK) << error_.message;
   synchronize(stream_);

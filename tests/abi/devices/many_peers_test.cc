@@ -16,7 +16,7 @@ class ManyPeers : public Devices {
   const int count_ = 8;
 };
 
-TEST_P(ManyPeers, HandAnArrayRound) {
+TEST_P(ManyPeers, PassAnArrayAround) {
   for (const bool streams : {false, true}) {
     guf_array travelling = filled(device(0), 500, 1);
     guf_stream order = streams ? stream(device(0)) : nullptr;

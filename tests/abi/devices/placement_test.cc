@@ -51,7 +51,7 @@ class Placement : public Devices {
     return found;
   }
 
-  const guf_device there_ = device(0), second_ = device(1);
+  const guf_device device_ = device(0), second_ = device(1);
   std::vector<float> a_ = {1, 2, 3}, out_ = {0, 0, 0};
   guf_call_args args_ = {};
   guf_operand inputs_[2] = {}, output_ = {};
@@ -63,7 +63,7 @@ class Placement : public Devices {
 // The call names a GPU. Operands are copied to the GPU and back, allocated outputs are host arrays,
 // and the call is complete when it returns.
 TEST_P(Placement, HostOperandsWithADeviceNamed) {
-  args_.options.device = there_;
+  args_.options.device = device_;
   const uint64_t before = launches();
   ASSERT_EQ(add(here(a_), here(a_), here(out_)), GUF_OK) << error_.message;
   EXPECT_THAT(out_, testing::ElementsAre(2, 4, 6));
@@ -85,7 +85,7 @@ TEST_P(Placement, PlansTakeNoHostOperands) {
   args_.noutputs = 1;
   args_.inputs = given;
   args_.outputs = &output_;
-  args_.options.device = there_;
+  args_.options.device = device_;
   guf_plan plan = nullptr;
   EXPECT_EQ(guf_plan_create(find("add"), &args_, &plan, &error_), GUF_E_UNSUPPORTED);
   EXPECT_EQ(plan, nullptr);
@@ -97,7 +97,7 @@ TEST_P(Placement, PlansTakeNoHostOperands) {
 // A plan rejects a mask that is the scalar false, because this mask is in host memory. If the mask
 // is the scalar true, a launch has an address for the mask, but never reads it.
 TEST_P(Placement, PlansWithAScalarMask) {
-  const guf_array x = filled(there_, 4, 2), y = filled(there_, 4, 0);
+  const guf_array x = filled(device_, 4, 2), y = filled(device_, 4, 0);
   const guf_operand given[] = {operand_of(x), operand_of(x)};
   guf_operand mask = scalar_of(0);
   mask.dtype = GUF_BOOL;
@@ -128,7 +128,7 @@ TEST_P(Placement, HostOperandsWithAStream) {
   args_.options.stream = stream(second_);
   ASSERT_EQ(add(here(a_), here(a_), here(out_)), GUF_OK) << error_.message;
   EXPECT_THAT(out_, testing::ElementsAre(2, 4, 6));
-  args_.options.device = there_;
+  args_.options.device = device_;
   EXPECT_EQ(add(here(a_), here(a_), here(out_)), GUF_E_DEVICE_MISMATCH);
 }
 
@@ -146,7 +146,7 @@ TEST_P(Placement, DeviceOperands) {
   ASSERT_EQ(add(operand_of(x), operand_of(x), {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(output_.array), second_);
   EXPECT_THAT(values(output_.array), Each(8.0F));
-  args_.options.device = there_;
+  args_.options.device = device_;
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(error_.argument, -1);
   EXPECT_EQ(error_.message, "device: expected " + backend_ +
@@ -157,10 +157,10 @@ TEST_P(Placement, DeviceOperands) {
   EXPECT_EQ(error_.message,
             "device: expected " + backend_ + ":1, the device of the stream, got cpu");
   args_.options.device = nullptr;
-  args_.options.stream = stream(there_);
+  args_.options.stream = stream(device_);
   EXPECT_EQ(add(operand_of(x), operand_of(x), {}), GUF_E_DEVICE_MISMATCH);
   args_.options.stream = nullptr;
-  const guf_array y = filled(there_, 100, 4);
+  const guf_array y = filled(device_, 100, 4);
   EXPECT_EQ(add(operand_of(x), operand_of(y), {}), GUF_E_DEVICE_MISMATCH);
   EXPECT_THAT(error_.message, HasSubstr("operands are on devices that a call may not mix"));
   args_.host_policy = GUF_HOST_COPY;  // the policy applies to host memory only
@@ -168,9 +168,9 @@ TEST_P(Placement, DeviceOperands) {
 }
 
 TEST_P(Placement, ScalarsHaveNoPlace) {
-  const guf_array x = filled(there_, 3, 4);
+  const guf_array x = filled(device_, 3, 4);
   ASSERT_EQ(add(operand_of(x), scalar_of(1), {}), GUF_OK) << error_.message;
-  EXPECT_EQ(place_of(output_.array), there_);
+  EXPECT_EQ(place_of(output_.array), device_);
   ASSERT_EQ(add(scalar_of(2), scalar_of(1), {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(output_.array), cpu());
   args_.options.device = second_;
@@ -180,15 +180,15 @@ TEST_P(Placement, ScalarsHaveNoPlace) {
 }
 
 TEST_P(Placement, AMix) {
-  const guf_array x = filled(there_, 3, 10);
+  const guf_array x = filled(device_, 3, 10);
   EXPECT_EQ(add(operand_of(x), here(a_), {}), GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(error_.argument, 1);
   EXPECT_EQ(add(operand_of(x), operand_of(x), here(out_)), GUF_E_DEVICE_MISMATCH);
-  for (const guf_stream order : {guf_stream{}, stream(there_)}) {
+  for (const guf_stream order : {guf_stream{}, stream(device_)}) {
     args_.options.stream = order;
     args_.host_policy = GUF_HOST_COPY;
     ASSERT_EQ(add(operand_of(x), here(a_), {}), GUF_OK) << error_.message;
-    EXPECT_EQ(place_of(output_.array), there_);
+    EXPECT_EQ(place_of(output_.array), device_);
     EXPECT_THAT(values(output_.array), testing::ElementsAre(11, 12, 13));
     ASSERT_EQ(add(operand_of(x), here(a_), here(out_)), GUF_OK) << error_.message;
     EXPECT_THAT(out_, testing::ElementsAre(11, 12, 13));
@@ -196,7 +196,7 @@ TEST_P(Placement, AMix) {
 }
 
 TEST_P(Placement, AMixWithAWarning) {
-  const guf_array x = filled(there_, 3, 10);
+  const guf_array x = filled(device_, 3, 10);
   const auto read_log = [&] {
     std::string all;
     char text[512];
@@ -223,11 +223,11 @@ TEST_P(Placement, Masks) {
   where.kind = GUF_OPERAND_TENSOR;
   where.tensor = &tensor;
   args_.where = &where;
-  args_.options.device = there_;
+  args_.options.device = device_;
   out_ = {7, 7, 7};
   ASSERT_EQ(add(here(a_), here(a_), here(out_)), GUF_OK) << error_.message;
   EXPECT_THAT(out_, testing::ElementsAre(2, 7, 6));
-  const guf_array x = filled(there_, 3, 5), to = filled(there_, 3, 7);
+  const guf_array x = filled(device_, 3, 5), to = filled(device_, 3, 7);
   EXPECT_EQ(add(operand_of(x), operand_of(x), operand_of(to)), GUF_E_DEVICE_MISMATCH);
   args_.host_policy = GUF_HOST_COPY;
   ASSERT_EQ(add(operand_of(x), operand_of(x), operand_of(to)), GUF_OK) << error_.message;
@@ -236,8 +236,8 @@ TEST_P(Placement, Masks) {
 
 // A call with host operands runs after the queued work of its stream or device.
 TEST_P(Placement, HostOperandsKeepTheOrder) {
-  for (const guf_stream order : {guf_stream{}, stream(there_)}) {
-    const guf_array x = filled(there_, 3, 0);
+  for (const guf_stream order : {guf_stream{}, stream(device_)}) {
+    const guf_array x = filled(device_, 3, 0);
     args_.options.stream = order;
     args_.host_policy = GUF_HOST_COPY;
     for (int i = 0; i < 10; ++i) {

@@ -15,9 +15,9 @@ class Release : public Devices {
 
   guf_array host_array(int32_t kind, int64_t size) {
     guf_array made = nullptr;
-    EXPECT_EQ(
-        guf_array_alloc_host(there_, kind, GUF_F32, 1, &size, nullptr, GUF_ORDER_C, &made, &error_),
-        GUF_OK)
+    EXPECT_EQ(guf_array_alloc_host(device_, kind, GUF_F32, 1, &size, nullptr, GUF_ORDER_C, &made,
+                                   &error_),
+              GUF_OK)
         << error_.message;
     return made;
   }
@@ -29,7 +29,7 @@ class Release : public Devices {
     let_go(some);
   }
 
-  const guf_device there_ = device(0);
+  const guf_device device_ = device(0);
 };
 
 TEST_P(Release, CallsNoDriver) {
@@ -37,12 +37,13 @@ TEST_P(Release, CallsNoDriver) {
   for (const int64_t size : kSizes) {
     guf_stream busy = nullptr;
     guf_event recorded = nullptr;
-    ASSERT_EQ(guf_stream_create(there_, 0, &busy, &error_), GUF_OK);
-    ASSERT_EQ(guf_event_create(there_, 0, &recorded, &error_), GUF_OK);
+    ASSERT_EQ(guf_stream_create(device_, 0, &busy, &error_), GUF_OK);
+    ASSERT_EQ(guf_event_create(device_, 0, &recorded, &error_), GUF_OK);
     std::vector<guf_array> arrays;
     guf_array on_device = nullptr;
-    ASSERT_EQ(guf_array_alloc(there_, GUF_F32, 1, &size, nullptr, GUF_ORDER_C, &on_device, &error_),
-              GUF_OK);
+    ASSERT_EQ(
+        guf_array_alloc(device_, GUF_F32, 1, &size, nullptr, GUF_ORDER_C, &on_device, &error_),
+        GUF_OK);
     arrays.push_back(on_device);
     for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED, GUF_HOST_MANAGED}) {
       arrays.push_back(host_array(kind, size));
@@ -65,7 +66,7 @@ TEST_P(Release, CallsNoDriver) {
     EXPECT_EQ(guf_poll(0, nullptr, &error_), GUF_OK);
     EXPECT_GT(sim().calls(nullptr), 0U);
     gate.open();
-    EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
   }
 }
 

@@ -16,12 +16,12 @@ using testing::HasSubstr;
 class StreamFailures : public Devices {
  protected:
   guf_array integers(int64_t value) {
-    const guf_array made = empty(there_, {100}, GUF_I64);
+    const guf_array made = empty(device_, {100}, GUF_I64);
     guf_operand filler = {};
     filler.kind = GUF_OPERAND_WEAK_INT;
     filler.value[0] = static_cast<uint64_t>(value);
     EXPECT_EQ(guf_array_fill(made, &filler, nullptr, &error_), GUF_OK) << error_.message;
-    EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
     return made;
   }
 
@@ -58,7 +58,7 @@ class StreamFailures : public Devices {
   }
 
   guf_event mark() {
-    const guf_event made = event(there_);
+    const guf_event made = event(device_);
     EXPECT_EQ(guf_event_record(made, stream_, &error_), GUF_OK) << error_.message;
     return made;
   }
@@ -74,8 +74,8 @@ class StreamFailures : public Devices {
     for (int i = 0; i < 2; ++i) synchronize(stream_);
   }
 
-  const guf_device there_ = device(0);
-  const guf_stream stream_ = stream(there_);
+  const guf_device device_ = device(0);
+  const guf_stream stream_ = stream(device_);
   const guf_array ones_ = integers(2), zeros_ = integers(0), minus_ = integers(-1);
   const guf_array results_ = integers(7);
 };
@@ -113,7 +113,7 @@ TEST_P(StreamFailures, EventsRecordedLaterReportIt) {
 }
 
 TEST_P(StreamFailures, LaterWorkRuns) {
-  const guf_array threes = filled(there_, 100, 3), sums = filled(there_, 100, 0);
+  const guf_array threes = filled(device_, 100, 3), sums = filled(device_, 100, 0);
   raise_to_negative();
   EXPECT_EQ(call("add", {operand_of(threes), operand_of(threes)}, operand_of(sums), stream_),
             GUF_OK)
@@ -121,7 +121,7 @@ TEST_P(StreamFailures, LaterWorkRuns) {
   query_until_done();
   expect_reported(GUF_E_VALUE, kRaised);
   EXPECT_THAT(values(sums), Each(6.0F));
-  EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK)
+  EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK)
       << "the stream has reported the failure";
 }
 
@@ -129,7 +129,7 @@ TEST_P(StreamFailures, AnEventDoesNotClearIt) {
   divide_by_zero();
   const guf_event behind = mark();
   expect_fp_flag(behind, GUF_E_FLOATING_POINT);
-  const guf_stream other = stream(there_);
+  const guf_stream other = stream(device_);
   EXPECT_EQ(guf_stream_wait_event(other, behind, &error_), GUF_OK) << error_.message;
   synchronize(other);
   expect_reported(GUF_E_FLOATING_POINT, kDivided);
@@ -138,9 +138,9 @@ TEST_P(StreamFailures, AnEventDoesNotClearIt) {
 // The call computes 1 / 0 and 0 / 0. The invalid flag makes the work fail, and `fp_flags` receives
 // only the flag that the call requests.
 TEST_P(StreamFailures, OnlyRequestedFpFlagsAreReported) {
-  const guf_array a = floats(there_, {1, 0, 1, 0}), b = floats(there_, {0, 0, 1, 0});
+  const guf_array a = floats(device_, {1, 0, 1, 0}), b = floats(device_, {0, 0, 1, 0});
   const guf_operand in[] = {operand_of(a), operand_of(b)};
-  guf_operand out = operand_of(filled(there_, 4, 0));
+  guf_operand out = operand_of(filled(device_, 4, 0));
   for (const uint32_t report : {GUF_FP_DIVIDE, GUF_FP_OVERFLOW, GUF_FP_INVALID}) {
     uint32_t fp_flags = 0;
     guf_call_args args = {};

@@ -112,7 +112,7 @@ TEST_F(KernelTest, LimitsAreThoseOfBothVendors) {
   EXPECT_THAT(get<float>(x), testing::ElementsAre(1, 2, 3));
 }
 
-TEST_F(KernelTest, ArgumentsAreHeldAgainstParameters) {
+TEST_F(KernelTest, ArgumentsAreComparedWithParameters) {
   const guf_kernel scale = find("scale"), raise = find("raise"), turn = find("turn_f");
   const guf_array x = put(std::vector<float>{1, 2, 3, 4, 5, 6});
   const guf_array d = put(std::vector<double>{1, 2, 3});

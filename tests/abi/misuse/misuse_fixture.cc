@@ -238,7 +238,7 @@ void Fixture::make_structs() {
       {"multiple", 25},
       {"itemsize", 24},
       {"alignment", 8},
-      {"guf_dtype_register.name", word("misuse_record")},
+      {"guf_dtype_register.name", word("misuse_struct")},
       {"path", word("/nonexistent/misuse.so")},
       {"guf_ufunc_find.name", word("misuse_sum")},
       {"guf_ufunc_find.context", 0},

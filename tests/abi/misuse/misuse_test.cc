@@ -35,8 +35,8 @@ class Misuse : public testing::Test {
   void expect_untouched(const Function &function, const std::string &what, guf_status status) {
     const std::string name = function.name;
     // GUF_E_BUFFER_TOO_SMALL is the only failure that writes an output, namely the required length.
-    const bool tells_length = status == GUF_E_BUFFER_TOO_SMALL;
-    const std::string difference = tells_length ? "" : fixture_.difference(function);
+    const bool reports_length = status == GUF_E_BUFFER_TOO_SMALL;
+    const std::string difference = reports_length ? "" : fixture_.difference(function);
     EXPECT_EQ(difference, "") << name << ", " << what;
     const guf_error &error = *fixture_.error();
     EXPECT_EQ(error.status, status) << name << ", " << what;

@@ -85,7 +85,7 @@ TEST(DtypeCapi, CreatesAndDecodesDatetimeTypes) {
   EXPECT_EQ(info.alignment, 8U);
 }
 
-TEST(DtypeCapi, RefusesOtherTimes) {
+TEST(DtypeCapi, RefusesOtherDatetimes) {
   guf_dtype dtype = 0;
   int32_t unit = 0;
   uint32_t multiple = 0;
@@ -104,7 +104,7 @@ TEST(DtypeCapi, RefusesOtherTimes) {
   EXPECT_EQ(guf_dtype_get_unit(GUF_DATETIME64, &unit, nullptr, nullptr), GUF_E_ARG);
 }
 
-TEST(DtypeCapi, PromotesTimesOrNamesBoth) {
+TEST(DtypeCapi, PromotesDatetimesOrNamesBoth) {
   guf_dtype months = 0;
   guf_dtype days = 0;
   guf_dtype dtype = 0;
@@ -124,17 +124,17 @@ TEST(DtypeCapi, PromotesTimesOrNamesBoth) {
 TEST(DtypeCapi, RegistersStructuredDtypes) {
   guf_dtype dtype = 0;
   guf_dtype again = 0;
-  ASSERT_EQ(guf_dtype_register("capi_record", 12, 4, &dtype, nullptr), GUF_OK);
-  ASSERT_EQ(guf_dtype_register("capi_record", 12, 4, &again, nullptr), GUF_OK);
+  ASSERT_EQ(guf_dtype_register("capi_struct", 12, 4, &dtype, nullptr), GUF_OK);
+  ASSERT_EQ(guf_dtype_register("capi_struct", 12, 4, &again, nullptr), GUF_OK);
   EXPECT_EQ(again, dtype);
-  EXPECT_EQ(guf_dtype_register("capi_record", 16, 4, &again, nullptr), GUF_E_EXISTS);
+  EXPECT_EQ(guf_dtype_register("capi_struct", 16, 4, &again, nullptr), GUF_E_EXISTS);
   EXPECT_EQ(guf_dtype_register("float64", 8, 8, &again, nullptr), GUF_E_ARG);
   EXPECT_EQ(guf_dtype_register(nullptr, 8, 8, &again, nullptr), GUF_E_ARG);
   EXPECT_EQ(guf_dtype_register("other", 8, 8, nullptr, nullptr), GUF_E_ARG);
   guf_dtype_info info = {};
   info.struct_size = sizeof info;
   ASSERT_EQ(guf_dtype_get_info(dtype, &info, nullptr), GUF_OK);
-  EXPECT_STREQ(info.name, "capi_record");
+  EXPECT_STREQ(info.name, "capi_struct");
   EXPECT_STREQ(info.short_name, "V12");
   EXPECT_EQ(info.kind, GUF_KIND_STRUCTURED);
   EXPECT_EQ(info.alignment, 4U);

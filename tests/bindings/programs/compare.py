@@ -34,7 +34,7 @@ OUTPUTS = {
         ('device_function_sum', '<f8', ()),
         ('device_function_most', '<f8', (4, 1)),
     ],
-    'matmulcore': [('matmulcore_c', '<f4', (2, 3, 5)), ('matmulcore_turned', '<f4', (5, 3))],
+    'matmulcore': [('matmulcore_c', '<f4', (2, 3, 5)), ('matmulcore_transposed', '<f4', (5, 3))],
     'chunked_stream': [
         ('chunked_stream_x', '<f8', (100_000,)),
         ('chunked_stream_by_hand', '<f8', (100_000,)),

@@ -7,7 +7,7 @@
 #include <gufunc/gufunc.h>
 #include <stdint.h>
 
-enum { MOST_BUFFERS = 16, MOST_AXES = 128, MOST_TEXT = 1024 };
+enum { MAX_BUFFERS = 16, MAX_AXES = 128, MAX_TEXT = 1024 };
 
 /* The binary data of a group of cases. */
 typedef struct blob {
@@ -34,16 +34,16 @@ typedef struct corpus_case {
   const cJSON *json;
   const blob *blob;
   int nbuffers, ninputs, noutputs, nindices, naxes, naxis, nsignature, ndims;
-  buffer buffers[MOST_BUFFERS];
+  buffer buffers[MAX_BUFFERS];
   operand inputs[GUF_MAX_OPERANDS], outputs[GUF_MAX_OPERANDS], indices[GUF_MAX_OPERANDS];
   operand where, initial;
   int has_where, has_initial, has_axis, has_axes, keepdims, all_axes, casting, order;
-  int64_t axis[MOST_AXES], axis_of_axes[MOST_AXES];
+  int64_t axis[MAX_AXES], axis_of_axes[MAX_AXES];
   guf_core_axes axes[GUF_MAX_OPERANDS]; /* with axes in axis_of_axes */
   guf_dtype dtype, signature[GUF_MAX_OPERANDS];
   guf_dim dims[GUF_MAX_CORE_NAMES];
   uint32_t fp_report, fp_fail, fp_flags;
-  char why[MOST_TEXT]; /* first error in the case or in its result; "" if none */
+  char why[MAX_TEXT]; /* first error in the case or in its result; "" if none */
 } corpus_case;
 
 /* Stores the reason why a case failed, unless one is already stored. Returns 0. */

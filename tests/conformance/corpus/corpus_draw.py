@@ -23,7 +23,7 @@ cases.DRAWN['many axes'] = False
 # the functions that the library had when they were first drawn; group `loops` has all functions.
 LATER = cases.keep_first(40)
 
-MOST_ELEMENTS = 500  # maximum number of elements in all buffers of a case
+MAX_ELEMENTS = 500  # maximum number of elements in all buffers of a case
 
 
 def exact_values(case):
@@ -116,7 +116,7 @@ def draw(group, blob):
     while len(made) < count:
         case = exact_values(make(rng))
         case.pop('threads', None)
-        if sum(buffer['n'] for buffer in case['buffers']) > MOST_ELEMENTS:
+        if sum(buffer['n'] for buffer in case['buffers']) > MAX_ELEMENTS:
             continue
         try:
             one = written(case, blob)

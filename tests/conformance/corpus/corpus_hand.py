@@ -33,7 +33,7 @@ class Call:
             status = statuses.status_of(error)
             assert status, f'{type(error).__name__}: {error}'
             return self.fails(status, statuses.text_of(error))
-        raise AssertionError(f'NumPy takes {self.ufunc}')
+        raise AssertionError(f'NumPy accepts {self.ufunc}')
 
     def written(self, blob):
         buffers = Buffers(blob)

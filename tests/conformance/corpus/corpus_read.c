@@ -162,7 +162,7 @@ static int read_operands(corpus_case *c, const cJSON *json, operand *made, int *
 static int read_buffers(corpus_case *c, const cJSON *json) {
   const cJSON *one;
   cJSON_ArrayForEach(one, json) {
-    if (c->nbuffers == MOST_BUFFERS) return fails(c, "more than %d buffers", MOST_BUFFERS);
+    if (c->nbuffers == MAX_BUFFERS) return fails(c, "more than %d buffers", MAX_BUFFERS);
     buffer *made = &c->buffers[c->nbuffers];
     made->before = blob_at(c->blob, number(one, "at"), number(one, "nbytes"));
     if (!made->before) return fails(c, "a buffer outside the group's bytes");
@@ -200,7 +200,7 @@ static int read_axes(corpus_case *c, const cJSON *json) {
   c->has_axes = 1;
   cJSON_ArrayForEach(group, json) {
     if (c->naxes == GUF_MAX_OPERANDS) return fails(c, "axes");
-    const int count = integers(c, group, MOST_AXES - total, c->axis_of_axes + total);
+    const int count = integers(c, group, MAX_AXES - total, c->axis_of_axes + total);
     if (count < 0) return 0;
     c->axes[c->naxes++] = (guf_core_axes){c->axis_of_axes + total, count, 0};
     total += count;
@@ -211,7 +211,7 @@ static int read_axes(corpus_case *c, const cJSON *json) {
 static int read_axis(corpus_case *c, const cJSON *json) {
   c->has_axis = 1;
   c->all_axes = cJSON_IsString(json) && !strcmp(json->valuestring, "all");
-  if (cJSON_IsArray(json)) return (c->naxis = integers(c, json, MOST_AXES, c->axis)) >= 0;
+  if (cJSON_IsArray(json)) return (c->naxis = integers(c, json, MAX_AXES, c->axis)) >= 0;
   if (!c->all_axes) c->axis[0] = integer_of(json), c->naxis = 1;
   return 1;
 }

@@ -39,24 +39,24 @@ def refuse_open_questions(case, theirs):
     if weak and (case.get('where') or case['op'] in keyword_cases.COMPARISONS and theirs.error):
         raise Open('NumPy fails otherwise')
     if case.get('order') == 'A' and method != 'call':
-        raise Open('layout by chance')
+        raise Open('unspecified layout')
     if case['op'] == 'power' and (method != 'call' or case.get('casting') == 'unsafe'):
-        raise Open('power of casts, and folds of it')
+        raise Open('power of casts, and its reductions')
     if case['op'] == 'negative' and case['output'] and case['output'].get('strides'):
         raise Open('negative into strides')
     if any(t[0] in 'mM' for t in types):
-        refuse_open_times(case, theirs, types)
+        refuse_unspecified_datetimes(case, theirs, types)
     if method in FOLDS and not theirs.error and method_judge.longer_output(case):
         raise Open('an output of another shape')
     if not theirs.error and case.get('where') and case['output'] and overlaps(case):
         raise Open('a mask and an overlap')
 
 
-def refuse_open_times(case, theirs, types):
+def refuse_unspecified_datetimes(case, theirs, types):
     if theirs.error and 'generic units' in theirs.text:
         raise Open("only NumPy's iterator refuses")
     if any(t in 'efdFD' for t in types) and any(b['values'] != 'small' for b in case['buffers']):
-        raise Open('floats on the way to times')
+        raise Open('floats converted to datetimes')
     initial = case.get('initial')
     if isinstance(initial, dict) and np.isnat(np.asarray(build.value(None, initial), 'm8')):
         raise Open('an initial value that is not-a-time')
@@ -156,9 +156,9 @@ def method_ulp(case, theirs):
         return 0
     if case['op'] not in judge.EITHER_ZERO | {'subtract', 'add', 'multiply', 'divide'}:
         if theirs.output.dtype.kind in 'fc':
-            raise Open('folds of rounded functions')
+            raise Open('reductions of rounded functions')
     if loop.kind == 'c' and case['op'] in ('multiply', 'divide'):
-        raise Open('folds of complex products')
+        raise Open('reductions of complex products')
     refuse_partial_results(case, theirs, loop)
     if loop.char == 'e' or build.is_bfloat16(case):
         refuse_inexact(case, theirs)
@@ -182,14 +182,14 @@ def refuse_inexact(case, theirs):
         return
     expected = {'add': 'whole', 'subtract': 'whole', 'multiply': 'powers'}.get(case['op'])
     if any(b['values'] != expected for b in case['buffers'] if b['dtype'] not in '?'):
-        raise Open('folds that round')
+        raise Open('reductions that round')
     if case.get('initial') not in (None, 'none') and not ('weak_int' in case['initial']):
-        raise Open('folds that round')
+        raise Open('reductions that round')
     found = np.asarray(theirs.output)
     if build.is_bfloat16(case) and np.abs(found.astype('f')).max(initial=0) > 256:
-        raise Open('folds that round')
+        raise Open('reductions that round')
     top = 2048 if found.dtype.char == 'e' else 2.0**24
     small = case['op'] == 'multiply' or np.abs(found).max(initial=0) <= top
     if not small or not np.isfinite(found).all() or (found == 0).any():
-        raise Open('folds that round')
+        raise Open('reductions that round')
 

@@ -46,27 +46,27 @@ void DriverInterface::clear_violations() const {
 }
 
 SimTest::SimTest()
-    : face_(std::string_view(GetParam()) == "cuda" ? cuda_interface() : hip_interface()) {
-  face_.reset();
-  EXPECT_EQ(face_.start(), 0);
+    : driver_(std::string_view(GetParam()) == "cuda" ? cuda_interface() : hip_interface()) {
+  driver_.reset();
+  EXPECT_EQ(driver_.start(), 0);
 }
 
 SimTest::~SimTest() {
-  EXPECT_EQ(face_.violations(), 0u) << face_.violation(0);
+  EXPECT_EQ(driver_.violations(), 0u) << driver_.violation(0);
   for (const char *name : {"DEVICES=1", "MEMORY=268435456", "ORDER=eager", "SEED=1", "DELAY_US=0",
                            "VERSION=0", "ARCH=", "TWICE=0", "MISSING=", "EXECUTE=1", "EDGES=0",
                            "DEVICE_CHECK=0", "EMULATION=" SIM_TEST_EMULATION}) {
     const std::string setting = name;
     const size_t middle = setting.find('=');
-    face_.set(setting.substr(0, middle).c_str(), setting.substr(middle + 1));
+    driver_.set(setting.substr(0, middle).c_str(), setting.substr(middle + 1));
   }
-  face_.reset();
+  driver_.reset();
 }
 
 void SimTest::restart(const char *name, const std::string &value) {
-  face_.set(name, value);
-  face_.reset();
-  SIM_OK(face_.start());
+  driver_.set(name, value);
+  driver_.reset();
+  SIM_OK(driver_.start());
 }
 
 }  // namespace sim_test

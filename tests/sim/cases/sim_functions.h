@@ -112,7 +112,7 @@ class SimTest : public testing::TestWithParam<const char *> {
   // Changes one setting and resets the driver.
   void restart(const char *name, const std::string &value);
 
-  DriverInterface &face_;
+  DriverInterface &driver_;
 };
 
 // Asserts that a call returns 0.

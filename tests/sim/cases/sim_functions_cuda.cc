@@ -8,9 +8,9 @@ void *cuda_pointer(uint64_t address) {
   return reinterpret_cast<void *>(address);
 }
 
-class CudaFace final : public DriverInterface {
+class CudaInterface final : public DriverInterface {
  public:
-  CudaFace() : DriverInterface(SIM_TEST_CUDA) {}
+  CudaInterface() : DriverInterface(SIM_TEST_CUDA) {}
 
   int start() override {
     int code = call("cuInit", 0u);
@@ -145,7 +145,7 @@ class CudaFace final : public DriverInterface {
 }  // namespace
 
 DriverInterface &cuda_interface() {
-  static auto *face = new CudaFace;
+  static auto *face = new CudaInterface;
   return *face;
 }
 

@@ -8,9 +8,9 @@ void *hip_pointer(uint64_t address) {
   return reinterpret_cast<void *>(address);
 }
 
-class HipFace final : public DriverInterface {
+class HipInterface final : public DriverInterface {
  public:
-  HipFace() : DriverInterface(SIM_TEST_HIP) {}
+  HipInterface() : DriverInterface(SIM_TEST_HIP) {}
 
   int start() override {
     const int code = call("hipInit", 0u);
@@ -141,7 +141,7 @@ class HipFace final : public DriverInterface {
 }  // namespace
 
 DriverInterface &hip_interface() {
-  static auto *face = new HipFace;
+  static auto *face = new HipInterface;
   return *face;
 }
 

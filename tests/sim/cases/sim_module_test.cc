@@ -14,21 +14,21 @@ class SimModule : public SimTest {
   SimModule() { prepare(); }
 
   void prepare() {
-    EXPECT_EQ(face_.stream(&stream_, false), 0);
-    EXPECT_EQ(face_.module_load(&module_, face_.image().c_str()), 0);
+    EXPECT_EQ(driver_.stream(&stream_, false), 0);
+    EXPECT_EQ(driver_.module_load(&module_, driver_.image().c_str()), 0);
   }
 
   void *function(const char *name) {
     void *found = nullptr;
-    EXPECT_EQ(face_.module_function(&found, module_, name), 0) << name;
+    EXPECT_EQ(driver_.module_function(&found, module_, name), 0) << name;
     return found;
   }
 
   int load(const std::string &image) {
     void *module = nullptr;
-    const int code = face_.module_load(&module, image.c_str());
+    const int code = driver_.module_load(&module, image.c_str());
     if (code == 0) {
-      EXPECT_EQ(face_.module_unload(module), 0);
+      EXPECT_EQ(driver_.module_unload(module), 0);
     }
     return code;
   }
@@ -42,55 +42,57 @@ TEST_P(SimModule, KernelsRun) {
   std::iota(a.begin(), a.end(), 0.0f);
   std::iota(b.begin(), b.end(), 0.5f);
   TestBlock block = {0, 0, 0, kCount, 0};
-  for (uint64_t *memory : {&block.a, &block.b, &block.out}) SIM_OK(face_.alloc(memory, kCount * 4));
-  SIM_OK(face_.to_device(block.a, a.data(), kCount * 4, stream_));
-  SIM_OK(face_.to_device(block.b, b.data(), kCount * 4, stream_));
-  SIM_OK(face_.launch(function("sim_add"), 4, 256, 0, stream_, &block));
-  SIM_OK(face_.to_host(out.data(), block.out, kCount * 4, stream_));
-  SIM_OK(face_.stream_sync(stream_));
+  for (uint64_t *memory : {&block.a, &block.b, &block.out})
+    SIM_OK(driver_.alloc(memory, kCount * 4));
+  SIM_OK(driver_.to_device(block.a, a.data(), kCount * 4, stream_));
+  SIM_OK(driver_.to_device(block.b, b.data(), kCount * 4, stream_));
+  SIM_OK(driver_.launch(function("sim_add"), 4, 256, 0, stream_, &block));
+  SIM_OK(driver_.to_host(out.data(), block.out, kCount * 4, stream_));
+  SIM_OK(driver_.stream_sync(stream_));
   for (uint32_t i = 0; i < kCount; ++i) ASSERT_EQ(out[i], a[i] + b[i]);
 
-  SIM_OK(face_.launch(function("sim_sum"), 2, 512, 2048, stream_, &block));
-  SIM_OK(face_.to_host(out.data(), block.out, 8, stream_));
-  SIM_OK(face_.stream_sync(stream_));
+  SIM_OK(driver_.launch(function("sim_sum"), 2, 512, 2048, stream_, &block));
+  SIM_OK(driver_.to_host(out.data(), block.out, 8, stream_));
+  SIM_OK(driver_.stream_sync(stream_));
   EXPECT_EQ(out[0], 512 * 511 / 2);
   EXPECT_EQ(out[1], 999 * 1000 / 2 - 512 * 511 / 2);
 
   // The same launch also works with one buffer for all arguments.
-  SIM_OK(face_.launch_extra(function("sim_order"), stream_, &block, sizeof(block)));
-  EXPECT_EQ(face_.launch_extra(function("sim_order"), stream_, &block, 24), 1);
-  EXPECT_NE(face_.violation(0).find("takes 32 bytes of arguments and got 24"), std::string::npos);
-  face_.clear_violations();
-  SIM_OK(face_.stream_sync(stream_));
+  SIM_OK(driver_.launch_extra(function("sim_order"), stream_, &block, sizeof(block)));
+  EXPECT_EQ(driver_.launch_extra(function("sim_order"), stream_, &block, 24), 1);
+  EXPECT_NE(driver_.violation(0).find("takes 32 bytes of arguments and got 24"), std::string::npos);
+  driver_.clear_violations();
+  SIM_OK(driver_.stream_sync(stream_));
 }
 
 TEST_P(SimModule, NothingRunsWhereNothingShall) {
   uint32_t word = 0;
   TestBlock block = {};
-  SIM_OK(face_.alloc(&block.out, 4));
-  SIM_OK(face_.fill32(block.out, 7, 1, stream_));
-  face_.set("EXECUTE", "0");
-  SIM_OK(face_.launch(function("sim_order"), 1, 1, 0, stream_, &block));
-  SIM_OK(face_.to_host(&word, block.out, 4, stream_));
-  SIM_OK(face_.stream_sync(stream_));
+  SIM_OK(driver_.alloc(&block.out, 4));
+  SIM_OK(driver_.fill32(block.out, 7, 1, stream_));
+  driver_.set("EXECUTE", "0");
+  SIM_OK(driver_.launch(function("sim_order"), 1, 1, 0, stream_, &block));
+  SIM_OK(driver_.to_host(&word, block.out, 4, stream_));
+  SIM_OK(driver_.stream_sync(stream_));
   EXPECT_EQ(word, 7u);
 }
 
 TEST_P(SimModule, LimitsOfLaunches) {
   const TestBlock block = {};
-  const bool cuda = face_.is_cuda();
+  const bool cuda = driver_.is_cuda();
   const int shape = cuda ? 1 : 9;
   void *add = function("sim_add"), *sum = function("sim_sum");
-  EXPECT_EQ(face_.launch(sum, 0, 32, 0, stream_, &block), shape);
-  EXPECT_EQ(face_.launch(sum, 1, 0, 0, stream_, &block), shape);
-  EXPECT_EQ(face_.launch(sum, 1, 1025, 0, stream_, &block), shape);
-  EXPECT_EQ(face_.launch(add, 1, 257, 0, stream_, &block), shape) << "the image says 256";
-  EXPECT_EQ(face_.launch(sum, 0x80000000u, 2, 0, stream_, &block), shape);
-  EXPECT_EQ(face_.launch(sum, 1, 32, cuda ? 49153 : 65537, stream_, &block), 1);
-  EXPECT_EQ(face_.launch(sum, 1, 32, 0, stream_, nullptr), 1);
-  EXPECT_EQ(face_.launch(stream_, 1, 32, 0, stream_, &block), 400) << "no function";
+  EXPECT_EQ(driver_.launch(sum, 0, 32, 0, stream_, &block), shape);
+  EXPECT_EQ(driver_.launch(sum, 1, 0, 0, stream_, &block), shape);
+  EXPECT_EQ(driver_.launch(sum, 1, 1025, 0, stream_, &block), shape);
+  EXPECT_EQ(driver_.launch(add, 1, 257, 0, stream_, &block), shape)
+      << "the limit in the image is 256";
+  EXPECT_EQ(driver_.launch(sum, 0x80000000u, 2, 0, stream_, &block), shape);
+  EXPECT_EQ(driver_.launch(sum, 1, 32, cuda ? 49153 : 65537, stream_, &block), 1);
+  EXPECT_EQ(driver_.launch(sum, 1, 32, 0, stream_, nullptr), 1);
+  EXPECT_EQ(driver_.launch(stream_, 1, 32, 0, stream_, &block), 400) << "no function";
   if (!cuda) {
-    EXPECT_EQ(face_.launch(sum, 0x7FFFFFFFu, 4, 0, stream_, &block), 9) << "2^32 work-items";
+    EXPECT_EQ(driver_.launch(sum, 0x7FFFFFFFu, 4, 0, stream_, &block), 9) << "2^32 work-items";
   }
 }
 
@@ -102,86 +104,86 @@ TEST_P(SimModule, InvalidKernelsAreReported) {
                {"sim_other", "40 bytes of arguments in its image and 32 in its emulation file"},
                {"sim_absent", "has no entry of this name"}};
   for (const auto &one : cases) {
-    face_.reset();
-    SIM_OK(face_.start());
+    driver_.reset();
+    SIM_OK(driver_.start());
     prepare();
     const TestBlock long_block[2] = {};
     void *const kernel = function(one.kernel), *const add = function("sim_add");
-    const int queued = face_.launch(kernel, 1, 64, 0, stream_, &long_block);
-    EXPECT_EQ(queued == 0 ? face_.stream_sync(stream_) : queued, 719);
-    EXPECT_NE(face_.violation(0).find(one.text), std::string::npos) << face_.violation(0);
-    EXPECT_EQ(face_.launch(add, 1, 1, 0, stream_, &block), 719) << "sticks";
-    face_.clear_violations();
+    const int queued = driver_.launch(kernel, 1, 64, 0, stream_, &long_block);
+    EXPECT_EQ(queued == 0 ? driver_.stream_sync(stream_) : queued, 719);
+    EXPECT_NE(driver_.violation(0).find(one.text), std::string::npos) << driver_.violation(0);
+    EXPECT_EQ(driver_.launch(add, 1, 1, 0, stream_, &block), 719) << "sticks";
+    driver_.clear_violations();
   }
 }
 
 TEST_P(SimModule, OtherOrdersOfItemsAreCompared) {
-  face_.set("ORDER", "lazy");
+  driver_.set("ORDER", "lazy");
   restart("TWICE", "1");
   prepare();
   TestBlock block = {0, 0, 0, 64, 0};
-  for (uint64_t *memory : {&block.a, &block.b, &block.out}) SIM_OK(face_.alloc(memory, 256));
-  SIM_OK(face_.launch(function("sim_add"), 2, 32, 0, stream_, &block));
-  SIM_OK(face_.launch(function("sim_sum"), 1, 64, 256, stream_, &block));
-  SIM_OK(face_.stream_sync(stream_));
-  SIM_OK(face_.launch(function("sim_order"), 2, 32, 0, stream_, &block));
-  EXPECT_EQ(face_.stream_sync(stream_), 719);
-  EXPECT_NE(face_.violation(0).find("another order"), std::string::npos) << face_.violation(0);
-  face_.clear_violations();
+  for (uint64_t *memory : {&block.a, &block.b, &block.out}) SIM_OK(driver_.alloc(memory, 256));
+  SIM_OK(driver_.launch(function("sim_add"), 2, 32, 0, stream_, &block));
+  SIM_OK(driver_.launch(function("sim_sum"), 1, 64, 256, stream_, &block));
+  SIM_OK(driver_.stream_sync(stream_));
+  SIM_OK(driver_.launch(function("sim_order"), 2, 32, 0, stream_, &block));
+  EXPECT_EQ(driver_.stream_sync(stream_), 719);
+  EXPECT_NE(driver_.violation(0).find("another order"), std::string::npos) << driver_.violation(0);
+  driver_.clear_violations();
 }
 
 TEST_P(SimModule, NamesAndHandles) {
   void *found = nullptr;
-  EXPECT_EQ(face_.module_function(&found, module_, "sim_nothing"), 500);
+  EXPECT_EQ(driver_.module_function(&found, module_, "sim_nothing"), 500);
   EXPECT_EQ(function("sim_add"), function("sim_add"));
-  SIM_OK(face_.module_unload(module_));
-  EXPECT_EQ(face_.module_unload(module_), 400);
-  EXPECT_EQ(face_.module_function(&found, module_, "sim_add"), 400);
-  EXPECT_EQ(face_.live("module"), 0u);
+  SIM_OK(driver_.module_unload(module_));
+  EXPECT_EQ(driver_.module_unload(module_), 400);
+  EXPECT_EQ(driver_.module_function(&found, module_, "sim_add"), 400);
+  EXPECT_EQ(driver_.live("module"), 0u);
 }
 
 // A CUDA library is loaded without a context. Each context that uses the library has its own module
 // and functions.
-TEST_P(SimModule, LibrariesServeEveryContext) {
-  if (!face_.is_cuda()) GTEST_SKIP() << "HIP has none";
+TEST_P(SimModule, LibrariesWorkInEveryContext) {
+  if (!driver_.is_cuda()) GTEST_SKIP() << "HIP has none";
   const auto load_library =
-      face_.entry<int(void **, const void *, void *, void *, unsigned, void *, void *, unsigned)>(
+      driver_.entry<int(void **, const void *, void *, void *, unsigned, void *, void *, unsigned)>(
           "cuLibraryLoadData");
-  const auto unload = face_.entry<int(void *)>("cuLibraryUnload");
-  const auto get_module = face_.entry<int(void **, void *)>("cuLibraryGetModule");
-  const auto get_kernel = face_.entry<int(void **, void *, const char *)>("cuLibraryGetKernel");
-  const auto get_function = face_.entry<int(void **, void *)>("cuKernelGetFunction");
-  const auto set_current = face_.entry<int(void *)>("cuCtxSetCurrent");
+  const auto unload = driver_.entry<int(void *)>("cuLibraryUnload");
+  const auto get_module = driver_.entry<int(void **, void *)>("cuLibraryGetModule");
+  const auto get_kernel = driver_.entry<int(void **, void *, const char *)>("cuLibraryGetKernel");
+  const auto get_function = driver_.entry<int(void **, void *)>("cuKernelGetFunction");
+  const auto set_current = driver_.entry<int(void *)>("cuCtxSetCurrent");
   void *library = nullptr, *kernel = nullptr, *function = nullptr, *other = nullptr;
   const auto load_image = [&](const std::string &image) {
     return load_library(&library, image.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0);
   };
   EXPECT_EQ(load_image("junk, and nothing but junk, as long as a header is or longer than that"),
             200);
-  SIM_OK(load_image(face_.image()));
-  const uint64_t modules = face_.live("module");
+  SIM_OK(load_image(driver_.image()));
+  const uint64_t modules = driver_.live("module");
   void *first = nullptr, *second = nullptr;
-  SIM_OK(face_.entry<int(void **)>("cuCtxGetCurrent")(&first));
+  SIM_OK(driver_.entry<int(void **)>("cuCtxGetCurrent")(&first));
   EXPECT_EQ(get_kernel(&kernel, library, "sim_nothing"), 500);
   SIM_OK(set_current(nullptr));
   SIM_OK(get_kernel(&kernel, library, "sim_add"));
   EXPECT_EQ(get_function(&function, kernel), 201) << "a function wants a context";
-  SIM_OK(face_.entry<int(void **, unsigned, int)>("cuCtxCreate_v2")(&second, 0, 0));
+  SIM_OK(driver_.entry<int(void **, unsigned, int)>("cuCtxCreate_v2")(&second, 0, 0));
   SIM_OK(get_function(&other, kernel));
   SIM_OK(set_current(first));
   SIM_OK(get_function(&function, kernel));
   EXPECT_NE(function, other);
-  EXPECT_EQ(face_.live("module"), modules + 2);
+  EXPECT_EQ(driver_.live("module"), modules + 2);
   const TestBlock block = {};
-  EXPECT_EQ(face_.launch(other, 1, 1, 0, stream_, &block), 400) << "of another context";
-  SIM_OK(face_.launch(function, 1, 1, 0, stream_, &block));
-  SIM_OK(face_.stream_sync(stream_));
+  EXPECT_EQ(driver_.launch(other, 1, 1, 0, stream_, &block), 400) << "of another context";
+  SIM_OK(driver_.launch(function, 1, 1, 0, stream_, &block));
+  SIM_OK(driver_.stream_sync(stream_));
   void *module = nullptr, *named = nullptr;
   SIM_OK(get_module(&module, library));
-  SIM_OK(face_.module_function(&named, module, "sim_add"));
+  SIM_OK(driver_.module_function(&named, module, "sim_add"));
   EXPECT_EQ(named, function);
   SIM_OK(unload(library));
-  EXPECT_EQ(face_.live("module"), modules);
+  EXPECT_EQ(driver_.live("module"), modules);
   EXPECT_EQ(get_function(&function, kernel), 400);
   EXPECT_EQ(get_kernel(&kernel, library, "sim_add"), 400);
   EXPECT_EQ(unload(library), 400);
@@ -189,8 +191,8 @@ TEST_P(SimModule, LibrariesServeEveryContext) {
 
 TEST_P(SimModule, ImagesOfOthersAreRefused) {
   EXPECT_EQ(load("junk, and nothing but junk, for as long as it takes to look at a header"), 200);
-  EXPECT_EQ(load(face_.image()), 0);
-  if (!face_.is_cuda()) {
+  EXPECT_EQ(load(driver_.image()), 0);
+  if (!driver_.is_cuda()) {
     EXPECT_EQ(load(amd_image(0x041)), 209) << "gfx1100";
     EXPECT_EQ(load(amd_image(0x54C)), 0) << "any xnack, any sramecc";
     EXPECT_EQ(load(amd_image(0xE4C)), 0) << "xnack off, sramecc on";
@@ -221,7 +223,7 @@ TEST_P(SimModule, ImagesOfOthersAreRefused) {
 // the image without a crash. Images with a changed byte 32 to 63 are not loaded, because the
 // offsets and counts in these bytes could refer to data far beyond the buffer.
 TEST_P(SimModule, BrokenImagesDoNoHarm) {
-  const std::string whole = face_.is_cuda() ? cubin_image(90) : amd_image(0x54C);
+  const std::string whole = driver_.is_cuda() ? cubin_image(90) : amd_image(0x54C);
   for (size_t at = 4; at < 64; ++at) {
     for (const char value : {'\0', '\x01', '\x7F', '\xFF'}) {
       std::string image = whole;
@@ -237,24 +239,24 @@ TEST_P(SimModule, BrokenImagesDoNoHarm) {
 
 TEST_P(SimModule, GraphsRunKernels) {
   TestBlock block = {};
-  SIM_OK(face_.alloc(&block.out, 4));
+  SIM_OK(driver_.alloc(&block.out, 4));
   void *graph = nullptr, *exec = nullptr, *order = function("sim_order");
-  SIM_OK(face_.capture_begin(stream_, 0));
-  SIM_OK(face_.launch(order, 1, 5, 0, stream_, &block));
-  SIM_OK(face_.capture_end(stream_, &graph));
-  SIM_OK(face_.graph_instantiate(&exec, graph));
-  SIM_OK(face_.fill32(block.out, 99, 1, stream_));
-  SIM_OK(face_.graph_launch(exec, stream_));
+  SIM_OK(driver_.capture_begin(stream_, 0));
+  SIM_OK(driver_.launch(order, 1, 5, 0, stream_, &block));
+  SIM_OK(driver_.capture_end(stream_, &graph));
+  SIM_OK(driver_.graph_instantiate(&exec, graph));
+  SIM_OK(driver_.fill32(block.out, 99, 1, stream_));
+  SIM_OK(driver_.graph_launch(exec, stream_));
   uint32_t word = 0;
-  SIM_OK(face_.to_host(&word, block.out, 4, stream_));
-  SIM_OK(face_.stream_sync(stream_));
+  SIM_OK(driver_.to_host(&word, block.out, 4, stream_));
+  SIM_OK(driver_.stream_sync(stream_));
   EXPECT_EQ(word, 4u);
   // An update with another kernel in the same node is rejected.
-  SIM_OK(face_.capture_begin(stream_, 0));
-  SIM_OK(face_.launch(function("sim_add"), 1, 5, 0, stream_, &block));
-  SIM_OK(face_.capture_end(stream_, &graph));
+  SIM_OK(driver_.capture_begin(stream_, 0));
+  SIM_OK(driver_.launch(function("sim_add"), 1, 5, 0, stream_, &block));
+  SIM_OK(driver_.capture_end(stream_, &graph));
   int result = 0;
-  EXPECT_EQ(face_.graph_update(exec, graph, &result), 910);
+  EXPECT_EQ(driver_.graph_update(exec, graph, &result), 910);
   EXPECT_EQ(result, 4);
 }
 
@@ -269,20 +271,20 @@ class SimModuleDeathTest : public SimModule {
 // In a device-check run, kernels are instrumented and must not exceed the exact bounds of
 // allocations.
 TEST_P(SimModuleDeathTest, KernelsMayNotLeaveTheirMemory) {
-  face_.set("EMULATION", SIM_TEST_CHECKED_EMULATION);
-  face_.set("ORDER", "lazy");
+  driver_.set("EMULATION", SIM_TEST_CHECKED_EMULATION);
+  driver_.set("ORDER", "lazy");
   restart("DEVICE_CHECK", "1");
   prepare();
   TestBlock block = {0, 0, 0, 25, 0};
-  for (uint64_t *memory : {&block.a, &block.b, &block.out}) SIM_OK(face_.alloc(memory, 100));
+  for (uint64_t *memory : {&block.a, &block.b, &block.out}) SIM_OK(driver_.alloc(memory, 100));
   void *const add = function("sim_add");
-  SIM_OK(face_.launch(add, 1, 32, 0, stream_, &block));
-  SIM_OK(face_.stream_sync(stream_));
+  SIM_OK(driver_.launch(add, 1, 32, 0, stream_, &block));
+  SIM_OK(driver_.stream_sync(stream_));
   block.n = 26;
   EXPECT_DEATH(
       {
-        face_.launch(add, 1, 32, 0, stream_, &block);
-        face_.stream_sync(stream_);
+        driver_.launch(add, 1, 32, 0, stream_, &block);
+        driver_.stream_sync(stream_);
       },
       "use-after-poison");
 }

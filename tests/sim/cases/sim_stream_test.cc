@@ -14,16 +14,16 @@ class SimStream : public SimTest {
  protected:
   // Prepares two streams and a word of device memory.
   void prepare(const char *order, const std::string &seed = "1") {
-    face_.set("SEED", seed);
+    driver_.set("SEED", seed);
     restart("ORDER", order);
-    for (void *&stream : streams_) SIM_OK(face_.stream(&stream, false));
-    SIM_OK(face_.alloc(&word_, 4));
+    for (void *&stream : streams_) SIM_OK(driver_.stream(&stream, false));
+    SIM_OK(driver_.alloc(&word_, 4));
   }
 
   uint32_t word(void *stream) {
     uint32_t value = 0;
-    EXPECT_EQ(face_.to_host(&value, word_, 4, stream), 0);
-    EXPECT_EQ(face_.stream_sync(stream), 0);
+    EXPECT_EQ(driver_.to_host(&value, word_, 4, stream), 0);
+    EXPECT_EQ(driver_.stream_sync(stream), 0);
     return value;
   }
 
@@ -37,14 +37,14 @@ TEST_P(SimStream, EventsOrderStreams) {
   for (const char *order : kOrders) {
     prepare(order);
     void *event = nullptr;
-    SIM_OK(face_.event(&event, false));
+    SIM_OK(driver_.event(&event, false));
     for (uint32_t round = 1; round < 30; ++round) {
-      SIM_OK(face_.fill32(word_, round, 1, streams_[0]));
-      SIM_OK(face_.event_record(event, streams_[0]));
-      SIM_OK(face_.stream_wait(streams_[1], event));
+      SIM_OK(driver_.fill32(word_, round, 1, streams_[0]));
+      SIM_OK(driver_.event_record(event, streams_[0]));
+      SIM_OK(driver_.stream_wait(streams_[1], event));
       ASSERT_EQ(word(streams_[1]), round) << order;
-      SIM_OK(face_.event_record(event, streams_[1]));
-      SIM_OK(face_.stream_wait(streams_[0], event));
+      SIM_OK(driver_.event_record(event, streams_[1]));
+      SIM_OK(driver_.stream_wait(streams_[0], event));
     }
   }
 }
@@ -54,9 +54,9 @@ TEST_P(SimStream, TheAdversaryFindsAMissingEvent) {
   int wrong = 0;
   for (int seed = 0; seed < 20; ++seed) {
     prepare("adversarial", std::to_string(seed));
-    SIM_OK(face_.fill32(word_, 1, 1, streams_[0]));
-    SIM_OK(face_.stream_sync(streams_[0]));
-    SIM_OK(face_.fill32(word_, 2, 1, streams_[0]));
+    SIM_OK(driver_.fill32(word_, 1, 1, streams_[0]));
+    SIM_OK(driver_.stream_sync(streams_[0]));
+    SIM_OK(driver_.fill32(word_, 2, 1, streams_[0]));
     wrong += word(streams_[1]) != 2;
   }
   EXPECT_GE(wrong, 4);
@@ -68,33 +68,33 @@ TEST_P(SimStream, NothingRunsBeforeAWait) {
   std::atomic<int> called = 0;
   const auto count = [](void *data) { ++*static_cast<std::atomic<int> *>(data); };
   void *event = nullptr;
-  SIM_OK(face_.event(&event, false));
-  SIM_OK(face_.host_call(streams_[0], count, &called));
-  SIM_OK(face_.event_record(event, streams_[0]));
-  SIM_OK(face_.host_call(streams_[0], count, &called));
-  SIM_OK(face_.host_call(streams_[1], count, &called));
+  SIM_OK(driver_.event(&event, false));
+  SIM_OK(driver_.host_call(streams_[0], count, &called));
+  SIM_OK(driver_.event_record(event, streams_[0]));
+  SIM_OK(driver_.host_call(streams_[0], count, &called));
+  SIM_OK(driver_.host_call(streams_[1], count, &called));
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   EXPECT_EQ(called, 0);
-  SIM_OK(face_.event_sync(event));
+  SIM_OK(driver_.event_sync(event));
   EXPECT_EQ(called, 1) << "only what was needed";
   // The number of queries is not fixed, because a query does not wait for a running host function.
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (face_.stream_query(streams_[1]) == 600) ASSERT_LT(std::chrono::steady_clock::now(), end);
+  while (driver_.stream_query(streams_[1]) == 600) ASSERT_LT(std::chrono::steady_clock::now(), end);
   EXPECT_EQ(called, 2) << "a query also runs operations";
-  SIM_OK(face_.device_sync());
+  SIM_OK(driver_.device_sync());
   EXPECT_EQ(called, 3);
 }
 
 TEST_P(SimStream, TheLegacyStreamWaitsForAndHoldsBlockingOnes) {
   for (const char *order : kOrders) {
-    face_.set("DELAY_US", "300");
+    driver_.set("DELAY_US", "300");
     prepare(order);
     void *blocking = nullptr;
-    SIM_OK(face_.stream(&blocking, true));
+    SIM_OK(driver_.stream(&blocking, true));
     for (uint32_t round = 1; round < 10; ++round) {
-      SIM_OK(face_.fill32(word_, round, 1, blocking));
+      SIM_OK(driver_.fill32(word_, round, 1, blocking));
       ASSERT_EQ(word(nullptr), round) << order;
-      SIM_OK(face_.fill32(word_, 100 + round, 1, nullptr));
+      SIM_OK(driver_.fill32(word_, 100 + round, 1, nullptr));
       ASSERT_EQ(word(blocking), 100 + round) << order;
     }
   }
@@ -103,51 +103,51 @@ TEST_P(SimStream, TheLegacyStreamWaitsForAndHoldsBlockingOnes) {
 TEST_P(SimStream, QueriesAndTimes) {
   prepare("lazy");
   void *start = nullptr, *stop = nullptr, *plain = nullptr;
-  SIM_OK(face_.event(&start, true));
-  SIM_OK(face_.event(&stop, true));
-  SIM_OK(face_.event(&plain, false));
+  SIM_OK(driver_.event(&start, true));
+  SIM_OK(driver_.event(&stop, true));
+  SIM_OK(driver_.event(&plain, false));
   float milliseconds = -1;
-  EXPECT_EQ(face_.event_query(start), 0) << "never recorded: done";
-  EXPECT_EQ(face_.event_elapsed(&milliseconds, start, stop), 400);
-  SIM_OK(face_.event_record(start, streams_[0]));
-  SIM_OK(face_.host_call(
+  EXPECT_EQ(driver_.event_query(start), 0) << "never recorded: done";
+  EXPECT_EQ(driver_.event_elapsed(&milliseconds, start, stop), 400);
+  SIM_OK(driver_.event_record(start, streams_[0]));
+  SIM_OK(driver_.host_call(
       streams_[0], [](void *) { std::this_thread::sleep_for(std::chrono::milliseconds(3)); },
       nullptr));
-  SIM_OK(face_.event_record(stop, streams_[0]));
-  SIM_OK(face_.event_record(plain, streams_[0]));
-  EXPECT_EQ(face_.event_elapsed(&milliseconds, start, stop), 600);
-  EXPECT_EQ(face_.event_query(plain), 600);
-  SIM_OK(face_.event_sync(stop));
-  SIM_OK(face_.event_elapsed(&milliseconds, start, stop));
+  SIM_OK(driver_.event_record(stop, streams_[0]));
+  SIM_OK(driver_.event_record(plain, streams_[0]));
+  EXPECT_EQ(driver_.event_elapsed(&milliseconds, start, stop), 600);
+  EXPECT_EQ(driver_.event_query(plain), 600);
+  SIM_OK(driver_.event_sync(stop));
+  SIM_OK(driver_.event_elapsed(&milliseconds, start, stop));
   EXPECT_GE(milliseconds, 2.9f);
   EXPECT_LT(milliseconds, 3000.0f);
-  SIM_OK(face_.stream_sync(streams_[0]));
-  EXPECT_EQ(face_.event_elapsed(&milliseconds, start, plain), 400) << "no timing";
+  SIM_OK(driver_.stream_sync(streams_[0]));
+  EXPECT_EQ(driver_.event_elapsed(&milliseconds, start, plain), 400) << "no timing";
 }
 
 TEST_P(SimStream, DeadHandlesAreReported) {
   prepare("eager");
   void *event = nullptr;
-  SIM_OK(face_.event(&event, false));
-  SIM_OK(face_.event_destroy(event));
-  EXPECT_EQ(face_.event_destroy(event), 400);
-  EXPECT_EQ(face_.event_record(event, streams_[0]), 400);
-  SIM_OK(face_.stream_destroy(streams_[0]));
-  EXPECT_EQ(face_.stream_sync(streams_[0]), 709);
-  EXPECT_EQ(face_.stream_destroy(streams_[0]), 709);
-  EXPECT_EQ(face_.fill32(word_, 1, 1, streams_[0]), 709);
-  EXPECT_EQ(face_.live("stream"), 1u);
+  SIM_OK(driver_.event(&event, false));
+  SIM_OK(driver_.event_destroy(event));
+  EXPECT_EQ(driver_.event_destroy(event), 400);
+  EXPECT_EQ(driver_.event_record(event, streams_[0]), 400);
+  SIM_OK(driver_.stream_destroy(streams_[0]));
+  EXPECT_EQ(driver_.stream_sync(streams_[0]), 709);
+  EXPECT_EQ(driver_.stream_destroy(streams_[0]), 709);
+  EXPECT_EQ(driver_.fill32(word_, 1, 1, streams_[0]), 709);
+  EXPECT_EQ(driver_.live("stream"), 1u);
 }
 
 TEST_P(SimStream, WorkOfADestroyedStreamStillRuns) {
   for (const char *order : kOrders) {
     prepare(order);
     void *event = nullptr;
-    SIM_OK(face_.event(&event, false));
-    SIM_OK(face_.fill32(word_, 5, 1, streams_[0]));
-    SIM_OK(face_.event_record(event, streams_[0]));
-    SIM_OK(face_.stream_destroy(streams_[0]));
-    SIM_OK(face_.stream_wait(streams_[1], event));
+    SIM_OK(driver_.event(&event, false));
+    SIM_OK(driver_.fill32(word_, 5, 1, streams_[0]));
+    SIM_OK(driver_.event_record(event, streams_[0]));
+    SIM_OK(driver_.stream_destroy(streams_[0]));
+    SIM_OK(driver_.stream_wait(streams_[1], event));
     EXPECT_EQ(word(streams_[1]), 5u) << order;
   }
 }
@@ -159,18 +159,18 @@ TEST_P(SimStream, HostFunctionsMayNotCallTheDriver) {
     struct Call {
       DriverInterface *face;
       int *code;
-    } call = {&face_, &code};
-    SIM_OK(face_.host_call(
+    } call = {&driver_, &code};
+    SIM_OK(driver_.host_call(
         streams_[0],
         [](void *data) {
           const Call &one = *static_cast<Call *>(data);
           *one.code = one.face->stream_sync(nullptr);
         },
         &call));
-    SIM_OK(face_.stream_sync(streams_[0]));
+    SIM_OK(driver_.stream_sync(streams_[0]));
     EXPECT_EQ(code, 800) << order;
-    EXPECT_EQ(face_.violations(), 1u);
-    face_.clear_violations();
+    EXPECT_EQ(driver_.violations(), 1u);
+    driver_.clear_violations();
   }
 }
 
@@ -178,41 +178,41 @@ TEST_P(SimStream, HostFunctionsMayNotCallTheDriver) {
 TEST_P(SimStream, LateFailuresStick) {
   for (const char *order : kOrders) {
     prepare(order);
-    face_.fault("exec_fill:2:700");
-    SIM_OK(face_.fill32(word_, 1, 1, streams_[0]));
-    SIM_OK(face_.stream_sync(streams_[0]));
-    SIM_OK(face_.fill32(word_, 2, 1, streams_[0]));
-    EXPECT_EQ(face_.stream_sync(streams_[0]), 700) << order;
-    EXPECT_EQ(face_.fill32(word_, 3, 1, streams_[1]), 700);
-    EXPECT_EQ(face_.device_sync(), 700);
-    EXPECT_EQ(face_.free(word_), 700) << "given back all the same";
-    EXPECT_EQ(face_.live("allocation"), 0u);
+    driver_.fault("exec_fill:2:700");
+    SIM_OK(driver_.fill32(word_, 1, 1, streams_[0]));
+    SIM_OK(driver_.stream_sync(streams_[0]));
+    SIM_OK(driver_.fill32(word_, 2, 1, streams_[0]));
+    EXPECT_EQ(driver_.stream_sync(streams_[0]), 700) << order;
+    EXPECT_EQ(driver_.fill32(word_, 3, 1, streams_[1]), 700);
+    EXPECT_EQ(driver_.device_sync(), 700);
+    EXPECT_EQ(driver_.free(word_), 700) << "freed nevertheless";
+    EXPECT_EQ(driver_.live("allocation"), 0u);
   }
 }
 
 TEST_P(SimStream, ManyThreadsAtOnce) {
-  face_.set("DELAY_US", "20");
+  driver_.set("DELAY_US", "20");
   prepare("eager");
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([this] {
-      ASSERT_EQ(face_.start(), 0);
+      ASSERT_EQ(driver_.start(), 0);
       void *stream = nullptr, *event = nullptr;
       uint64_t memory = 0;
-      SIM_OK(face_.stream(&stream, false));
-      SIM_OK(face_.event(&event, true));
-      SIM_OK(face_.alloc(&memory, 400));
+      SIM_OK(driver_.stream(&stream, false));
+      SIM_OK(driver_.event(&event, true));
+      SIM_OK(driver_.alloc(&memory, 400));
       for (uint32_t round = 0; round < 50; ++round) {
         uint32_t values[100] = {};
-        SIM_OK(face_.fill32(memory, round, 100, stream));
-        SIM_OK(face_.to_host(values, memory, 400, stream));
-        SIM_OK(face_.event_record(event, stream));
-        SIM_OK(face_.event_sync(event));
+        SIM_OK(driver_.fill32(memory, round, 100, stream));
+        SIM_OK(driver_.to_host(values, memory, 400, stream));
+        SIM_OK(driver_.event_record(event, stream));
+        SIM_OK(driver_.event_sync(event));
         ASSERT_EQ(values[99], round);
       }
-      SIM_OK(face_.free(memory));
-      SIM_OK(face_.event_destroy(event));
-      SIM_OK(face_.stream_destroy(stream));
+      SIM_OK(driver_.free(memory));
+      SIM_OK(driver_.event_destroy(event));
+      SIM_OK(driver_.stream_destroy(stream));
     });
   }
   for (std::thread &thread : threads) thread.join();

@@ -41,8 +41,8 @@ void make_devices(Driver &driver) {
 }
 
 void violation(Driver &driver, Context *context, const std::string &text) {
-  constexpr size_t kMost = 1000;
-  if (driver.violations.size() < kMost) driver.violations.push_back(text);
+  constexpr size_t kMax = 1000;
+  if (driver.violations.size() < kMax) driver.violations.push_back(text);
   std::fprintf(stderr, "simulated driver: %s\n", text.c_str());
   if (context != nullptr && context->failure == kSuccess) context->failure = kLaunchFailed;
 }

@@ -7,7 +7,7 @@
 namespace sim {
 namespace {
 
-constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+constexpr uint64_t kMaxBytes = uint64_t{1} << 30;
 
 std::string text_at(std::string_view table, uint64_t offset) {
   if (offset >= table.size()) return {};
@@ -20,7 +20,7 @@ std::string text_at(std::string_view table, uint64_t offset) {
 // Computes the length of the file: the end of all sections, segments and tables.
 bool Elf::measure() {
   const auto reach = [&](uint64_t offset, uint64_t bytes) {
-    if (offset > kMostBytes || bytes > kMostBytes) return false;
+    if (offset > kMaxBytes || bytes > kMaxBytes) return false;
     size_ = std::max(size_, offset + bytes);
     return true;
   };

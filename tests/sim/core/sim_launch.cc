@@ -119,7 +119,7 @@ int run_twice(Driver &driver, const Queued &queued) {
   if (take_snapshot(driver, device) == ascending) return kSuccess;
   const Lock lock(driver.mutex);
   violation(driver, queued.kernel->context,
-            queued.kernel->message.name + ": its items in another order leave other bytes");
+            queued.kernel->message.name + ": its result depends on the order of work-items");
   return kLaunchFailed;
 }
 

@@ -30,9 +30,9 @@ std::string image_digest(const void *data, const Image &image) {
   SHA256Update(&state, static_cast<const uint8_t *>(data), image.size);
   char text[SHA256_DIGEST_STRING_LENGTH];
   SHA256End(&state, text);
-  constexpr size_t kMost = 16;
+  constexpr size_t kMax = 16;
   known->push_front({std::string(static_cast<const char *>(data), image.size), text});
-  if (known->size() > kMost) known->pop_back();
+  if (known->size() > kMax) known->pop_back();
   return text;
 }
 

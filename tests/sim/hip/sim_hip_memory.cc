@@ -40,7 +40,7 @@ int find_pool_stream(Driver &driver, void *stream, std::shared_ptr<sim::Stream> 
   return code != kSuccess ? code : find_stream(driver, *current, stream, out);
 }
 
-int allocate_in_order(Driver &driver, void **out, size_t bytes, void *pool, void *stream) {
+int allocate_on_stream(Driver &driver, void **out, size_t bytes, void *pool, void *stream) {
   std::shared_ptr<sim::Stream> found;
   const int code = find_pool_stream(driver, stream, &found);
   if (code != kSuccess) return code;
@@ -115,7 +115,7 @@ SIM_EXPORT int hipFree(void *memory) {
 
 SIM_EXPORT int hipMallocAsync(void **out, size_t bytes, void *stream) {
   SIM_CALL(hipMallocAsync, 0) {
-    return allocate_in_order(driver, out, bytes, nullptr, stream);
+    return allocate_on_stream(driver, out, bytes, nullptr, stream);
   }
   SIM_END;
 }
@@ -123,7 +123,7 @@ SIM_EXPORT int hipMallocAsync(void **out, size_t bytes, void *stream) {
 SIM_EXPORT int hipMallocFromPoolAsync(void **out, size_t bytes, void *pool, void *stream) {
   SIM_CALL(hipMallocFromPoolAsync, 0) {
     if (pool == nullptr) return sim::kInvalidValue;
-    return allocate_in_order(driver, out, bytes, pool, stream);
+    return allocate_on_stream(driver, out, bytes, pool, stream);
   }
   SIM_END;
 }

@@ -133,7 +133,7 @@ TEST(Print, ScalarsAreNumPysForWholeTypes) {
 }
 
 // Rows have the form "print|dtype|values|text" or "element|dtype|value|text".
-TEST(Print, TimesAsNumPy) {
+TEST(Print, DatetimesAsNumPy) {
   size_t nrows = 0;
   for (const std::string &row : golden_rows(GUFUNC_TEST_DATA "/datetimes.txt")) {
     const std::vector<std::string> parts = split(row, '|');

@@ -85,7 +85,7 @@ TEST(Handles, ReleaseFreesNothingItself) {
   EXPECT_EQ(alive, 0);
 }
 
-TEST(Handles, OneBurialFreesWholeChains) {
+TEST(Handles, OneCollectionFreesWholeChains) {
   Ref<Object> chain;
   for (int i = 0; i < 100; ++i) chain = Ref<Object>::adopt(new Sample(std::move(chain)));
   chain = {};

@@ -73,7 +73,7 @@ TEST(StructSize, OtherSizesAreRefused) {
   EXPECT_EQ(write_struct<Grown>(nullptr, "args", Grown{}, nullptr), GUF_E_ARG);
 }
 
-TEST(StructSize, AnswersFitTheCaller) {
+TEST(StructSize, ResultsFitTheCallersStruct) {
   const Grown value = {0, 5, 6};
   Grown old = {8, 1, 2};
   ASSERT_EQ(write_struct(&old, "args", value, nullptr), GUF_OK);

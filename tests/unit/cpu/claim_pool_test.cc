@@ -205,11 +205,11 @@ TEST_F(Pool, DoesNotKeepANumberOfThreadsThatItCouldNotRead) {
   getrlimit(RLIMIT_NOFILE, &before);
   const rlimit none = {0, before.rlim_max};
   setrlimit(RLIMIT_NOFILE, &none);  // no more files can be opened
-  const Granted without = claim_pool().granted();
+  const ThreadLimit without = claim_pool().granted();
   setrlimit(RLIMIT_NOFILE, &before);
-  EXPECT_EQ(without.by, GrantedBy::kUndetermined);
+  EXPECT_EQ(without.by, ThreadLimitSource::kUndetermined);
   EXPECT_GE(without.threads, 1u);
-  EXPECT_NE(claim_pool().granted().by, GrantedBy::kUndetermined);
+  EXPECT_NE(claim_pool().granted().by, ThreadLimitSource::kUndetermined);
 }
 
 TEST(Deadline, LeavesTheTimeThatAWaitStillHas) {

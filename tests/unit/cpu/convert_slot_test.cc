@@ -39,7 +39,7 @@ const Row kRows[] = {
 
 class Convert : public testing::TestWithParam<Row> {};
 
-TEST_P(Convert, MovesEachElementToItsPlace) {
+TEST_P(Convert, CopiesEachElement) {
   const Row &row = GetParam();
   const size_t size = (row.dtype >> 8 & 0xFF) / 8;
   const bool complex = row.dtype == GUF_C64 || row.dtype == GUF_C128;

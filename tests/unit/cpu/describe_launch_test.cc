@@ -212,7 +212,7 @@ TEST_F(DescribeLaunch, Tiles) {
   EXPECT_EQ(seen.longest, 30);
 }
 
-TEST_F(DescribeLaunch, AroundTheCaches) {
+TEST_F(DescribeLaunch, NonTemporalStores) {
   if (isa_level() < 3) GTEST_SKIP() << "no 32-byte stores at this ISA level";
   constexpr int64_t kItems = 16 << 20;
   for (const int64_t items : {kItems - 1, kItems}) {

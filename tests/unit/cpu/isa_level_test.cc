@@ -58,20 +58,20 @@ TEST(IsaName, ReadsLongAndShortSpellings) {
   }
 }
 
-TEST(IsaWish, OnlyLowersAndIsOtherwiseLoggedAndIgnored) {
+TEST(RequestedIsaLevel, OnlyLowersAndIsOtherwiseLoggedAndIgnored) {
   cpu();
-  EXPECT_EQ(granted_isa_level(4, nullptr), 4);
-  EXPECT_EQ(granted_isa_level(4, ""), 4);
-  EXPECT_EQ(granted_isa_level(4, "x86-64-v3"), 3);
-  EXPECT_EQ(granted_isa_level(3, "v2"), 2);
-  EXPECT_EQ(granted_isa_level(3, "v3"), 3);
+  EXPECT_EQ(effective_isa_level(4, nullptr), 4);
+  EXPECT_EQ(effective_isa_level(4, ""), 4);
+  EXPECT_EQ(effective_isa_level(4, "x86-64-v3"), 3);
+  EXPECT_EQ(effective_isa_level(3, "v2"), 2);
+  EXPECT_EQ(effective_isa_level(3, "v3"), 3);
   test_host().log.clear();
-  EXPECT_EQ(granted_isa_level(3, "v4"), 3);
-  EXPECT_EQ(granted_isa_level(3, "avx2"), 3);
+  EXPECT_EQ(effective_isa_level(3, "v4"), 3);
+  EXPECT_EQ(effective_isa_level(3, "avx2"), 3);
   // The library has no kernels for this level. If the request were granted, every function would
   // lack an image.
-  EXPECT_EQ(granted_isa_level(3, "x86-64"), 3);
-  EXPECT_EQ(granted_isa_level(3, "v1"), 3);
+  EXPECT_EQ(effective_isa_level(3, "x86-64"), 3);
+  EXPECT_EQ(effective_isa_level(3, "v1"), 3);
   ASSERT_EQ(test_host().log.size(), 4u);
   EXPECT_NE(test_host().log[0].find("x86-64-v3"), std::string::npos) << test_host().log[0];
   EXPECT_NE(test_host().log[1].find("'avx2'"), std::string::npos) << test_host().log[1];

@@ -172,7 +172,7 @@ void add_four(char **args, const int64_t *dims, const int64_t *steps, void *) {
 // The loop adds four inputs and overwrites input 0, whose columns are contiguous. If most operands
 // have contiguous rows, the launch transposes input 0 in scratch memory. Otherwise the launch
 // exchanges rows and columns.
-TEST_F(Launch, TurnsOneViewInAndOut) {
+TEST_F(Launch, TransposesOneViewInAndOut) {
   constexpr int64_t kHeight = 130, kWidth = 70;
   for (const size_t others : {0, 1, 3}) {  // number of other inputs with contiguous columns
     std::vector<Operand> x;

@@ -8,7 +8,7 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr int64_t kMostElements = 40000;
+constexpr int64_t kMaxElements = 40000;
 constexpr guf_dtype kRandomDtypes[] = {GUF_BOOL, GUF_I8,  GUF_U8,  GUF_I16, GUF_U16,
                                        GUF_I32,  GUF_U32, GUF_I64, GUF_U64, GUF_F16,
                                        GUF_BF16, GUF_F32, GUF_F64, GUF_C64, GUF_C128};
@@ -51,7 +51,7 @@ MethodCase random_case(std::mt19937 &random, int32_t method) {
   row.seed = static_cast<unsigned>(random());
   row.function = one_of(random, kFunctions);
   row.dtype = one_of(random, kRandomDtypes);
-  int64_t left = random() % 8 == 0 ? kMostElements : 4000;
+  int64_t left = random() % 8 == 0 ? kMaxElements : 4000;
   const bool reduce = method == GUF_METHOD_REDUCE;
   const size_t nfold = reduce ? random() % 4 : 1;
   for (size_t d = 0; d < nfold; ++d) row.fold.push_back(random_dim(random, &left));

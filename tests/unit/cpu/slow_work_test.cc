@@ -29,7 +29,7 @@ constexpr MethodRow kShared[] = {{"reduce", GUF_METHOD_REDUCE},
 
 class FewSlowMethodElements : public SlowWork {
  protected:
-  static constexpr int64_t kMostRows = 20, kColumns = 4, kIndices[] = {0, 2};
+  static constexpr int64_t kMaxRows = 20, kColumns = 4, kIndices[] = {0, 2};
 
   static LoopCost cost_of(Slow *slow) { return {reinterpret_cast<void *>(Slow::add), slow}; }
 
@@ -79,12 +79,12 @@ class FewSlowMethodElements : public SlowWork {
   }
 
   size_t rows_ = 5;
-  std::array<float, kMostRows * kColumns> in_, out_;
+  std::array<float, kMaxRows * kColumns> in_, out_;
 };
 
 // If the backend processed 16 rows together as one vector, only two threads would work on 20 rows.
 TEST_F(FewSlowMethodElements, AreSharedWhenTheLoopIsKnown) {
-  for (const int64_t rows : {int64_t{5}, kMostRows}) {
+  for (const int64_t rows : {int64_t{5}, kMaxRows}) {
     rows_ = static_cast<size_t>(rows);
     for (const MethodRow &row : kShared) {
       SCOPED_TRACE(testing::Message() << row.name << ", " << rows << " rows");

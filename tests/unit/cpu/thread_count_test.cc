@@ -68,16 +68,17 @@ TEST(GrantedThreads, FollowTheUsersNumber) {
   cpu();
   auto &config = test_host().config;
   config["GUFUNC_NUM_THREADS"] = "7";
-  EXPECT_EQ(granted_threads().threads, 7u);
-  EXPECT_EQ(granted_threads().by, GrantedBy::kUser);
+  EXPECT_EQ(thread_limit().threads, 7u);
+  EXPECT_EQ(thread_limit().by, ThreadLimitSource::kUser);
   config.erase("GUFUNC_NUM_THREADS");
-  const Granted machine = granted_threads();
+  const ThreadLimit machine = thread_limit();
   EXPECT_GE(machine.threads, 1u);
-  EXPECT_TRUE(machine.by == GrantedBy::kAffinity || machine.by == GrantedBy::kQuota);
+  EXPECT_TRUE(machine.by == ThreadLimitSource::kAffinity ||
+              machine.by == ThreadLimitSource::kQuota);
   for (const char *wrong : {"0", "-1", "two", "3x", "99999999999999999999", "1025"}) {
     config["GUFUNC_NUM_THREADS"] = wrong;
     test_host().log.clear();
-    EXPECT_EQ(granted_threads().threads, machine.threads) << wrong;
+    EXPECT_EQ(thread_limit().threads, machine.threads) << wrong;
     EXPECT_EQ(test_host().log.size(), 1u) << wrong;
   }
   config.erase("GUFUNC_NUM_THREADS");

@@ -13,7 +13,7 @@ namespace {
 
 class Transpose : public testing::TestWithParam<uint32_t> {};
 
-TEST_P(Transpose, ExchangesLinesAndPlaces) {
+TEST_P(Transpose, TransposesBlocks) {
   const int64_t size = GetParam();
   for (const int64_t lines : {1, 2, 3, 4, 7, 8, 16, 17, 33}) {
     for (const int64_t length : {1, 2, 3, 4, 7, 8, 16, 17, 31}) {

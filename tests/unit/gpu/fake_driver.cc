@@ -90,8 +90,8 @@ Code FakeDriver::stream_open(Native *out_stream) {
 }
 
 Code FakeDriver::stream_query(Native stream) {
-  const auto &asked_of = *static_cast<const FakeStream *>(stream);
-  return asked_of.done == asked_of.queued ? kDone : kFakeNotReady;
+  const auto &queried = *static_cast<const FakeStream *>(stream);
+  return queried.done == queried.queued ? kDone : kFakeNotReady;
 }
 
 Code FakeDriver::stream_synchronize(Native stream) {
@@ -127,8 +127,8 @@ Code FakeDriver::event_record(Native event, Native stream) {
 }
 
 Code FakeDriver::event_query(Native event) {
-  const auto &asked_of = *static_cast<const FakeEvent *>(event);
-  return asked_of.stream == nullptr || asked_of.stream->done >= asked_of.at ? kDone : kFakeNotReady;
+  const auto &queried = *static_cast<const FakeEvent *>(event);
+  return queried.stream == nullptr || queried.stream->done >= queried.at ? kDone : kFakeNotReady;
 }
 
 }  // namespace gufunc::gpu

@@ -23,7 +23,7 @@ struct Negative {
     return standard::negative(a);
   }
 };
-struct AddTimes {
+struct AddTimedeltas {
   static guf::timedelta call(guf::timedelta a, guf::timedelta b) {
     const bool no_time = a.value == guf::nat || b.value == guf::nat;
     return guf::timedelta{no_time ? guf::nat : guf::time::plus(a.value, b.value)};
@@ -59,7 +59,7 @@ void add_unary(LoopTable *table, const char *function, guf_dtype dtype) {
 void add_others(LoopTable *table) {
   namespace dev = guf::device;
   add_real_folds<Subtract>(table, "subtract");
-  add_fold<AddTimes, guf::timedelta>(table, "add", GUF_TIMEDELTA64);
+  add_fold<AddTimedeltas, guf::timedelta>(table, "add", GUF_TIMEDELTA64);
   add_fold<Divide, guf::f32>(table, "divide", GUF_F32);
   add_fold<Divide, guf::f64>(table, "divide", GUF_F64);
   add_unary<Negative, guf::i16>(table, "negative", GUF_I16);

@@ -17,7 +17,7 @@ namespace {
 
 const std::vector<HostEntry> kNoLoop;
 
-guf_dtype record_of(uint32_t bytes) {
+guf_dtype structured_of(uint32_t bytes) {
   return 0x82U | bytes << 8;
 }
 bool is_structured(guf_dtype dtype) {
@@ -75,7 +75,7 @@ CopyCase make_copy(Random &random) {
   block.dtype[1] = chance(random, 55) ? block.dtype[0] : random_move_dtype(random);
   const bool record = chance(random, 12);
   if (record)
-    block.dtype[0] = block.dtype[1] = record_of(1 + static_cast<uint32_t>(below(random, 70)));
+    block.dtype[0] = block.dtype[1] = structured_of(1 + static_cast<uint32_t>(below(random, 70)));
   const bool immediate = chance(random, 12) && size_of(block.dtype[0]) <= 16;
   const std::vector<Extent> whole = copied.extents;
   for (int i = 0; i < 2; ++i) {
@@ -203,9 +203,9 @@ TEST(GpuCopies, Refusals) {
     EXPECT_NE(std::string(error.message).find("0x"), std::string::npos) << error.message;
     EXPECT_EQ(commands.count, 0U);
   };
-  refused(record_of(12), record_of(16), 0);
-  refused(record_of(12), GUF_F32, 0);
-  refused(record_of(12), record_of(12), GUF_LAUNCH_OPERAND_SWAPPED);
+  refused(structured_of(12), structured_of(16), 0);
+  refused(structured_of(12), GUF_F32, 0);
+  refused(structured_of(12), structured_of(12), GUF_LAUNCH_OPERAND_SWAPPED);
   refused(0x81 | 7 << 8 | 1 << 16, 0x81 | 1 << 16, 0);  // a cast from seconds to the generic unit
   refused(0x7F, 0x7F, 0);
 }

@@ -86,7 +86,7 @@ TEST(PoolClasses, CoverEverySizeWithLittleWaste) {
   EXPECT_EQ(block_bytes(UINT64_MAX), 0u);
 }
 
-TEST_P(Pool, OtherStreamsGetMemoryWhenItsGuardHasPassed) {
+TEST_P(Pool, OtherStreamsGetMemoryWhenItsFenceIsSignalled) {
   open();
   Stream &a = add_stream(), &b = add_stream();
   Block *block = nullptr;
@@ -124,7 +124,7 @@ TEST_P(Pool, ACapturedStreamCannotAllocateAndKeepsFreedMemory) {
   pool().release_blocks(pool().take_captured(a), a);
 }
 
-TEST_P(Pool, AskingAgainIsDoneOnce) {
+TEST_P(Pool, RepeatedQueriesRunOnce) {
   open();
   Stream &a = add_stream();
   driver.fail_next = kFakeNoMemory;

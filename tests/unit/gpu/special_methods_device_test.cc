@@ -118,7 +118,7 @@ TEST_F(DeviceForms, MixedLoopsFoldFromTheLeftOverAllDimensions) {
 }
 
 // Datetime values with another unit are converted before and after the method.
-TEST_F(DeviceForms, TimesOfOtherUnitsAreConverted) {
+TEST_F(DeviceForms, DatetimesOfOtherUnitsAreConverted) {
   std::vector<int64_t> data(1000), sums(3), running(3000);
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int64_t>(i);
   guf_method_block block = {};
@@ -159,7 +159,7 @@ TEST_F(DeviceForms, TimesOfOtherUnitsAreConverted) {
 
 // Each operation converts its result to the unit of the array. Adding 900 ms twice to a number of
 // seconds therefore changes nothing, because each sum is truncated.
-TEST_F(DeviceForms, AtConvertsTimesAtEveryStep) {
+TEST_F(DeviceForms, AtConvertsDatetimesAtEveryStep) {
   std::vector<int64_t> array = {5, 7};
   const std::vector<int64_t> data = {900, 1700, -100, INT64_MIN, 2500};
   const int64_t places[] = {0, 8, 0, 8, 0}, operands[] = {0, 8, 16, 24, 32};

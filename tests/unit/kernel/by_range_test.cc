@@ -36,7 +36,7 @@ void expect_alike(int *served, T x, More... more) {
 }
 
 template <class T>
-void compare_ways() {
+void compare_formulas() {
   std::mt19937_64 random(11);
   int served[4] = {};
   for (int i = 0; i < 200000; ++i) {
@@ -49,10 +49,10 @@ void compare_ways() {
   for (const int count : served) EXPECT_GT(count, 50000);
 }
 TEST(ByRange, BothFormulasAgreeInF32) {
-  compare_ways<float>();
+  compare_formulas<float>();
 }
 TEST(ByRange, BothFormulasAgreeInF64) {
-  compare_ways<double>();
+  compare_formulas<double>();
 }
 
 template <class T>

@@ -12,9 +12,9 @@
 
 namespace {
 
-constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t kLeast = std::numeric_limits<std::int64_t>::min();
-constexpr std::uint64_t kMostUnsigned = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kMaxUnsigned = std::numeric_limits<std::uint64_t>::max();
 
 TEST(NumberTheory, DivisorsAndMultiples) {
   for (int x = -40; x <= 40; ++x) {
@@ -23,8 +23,8 @@ TEST(NumberTheory, DivisorsAndMultiples) {
       EXPECT_EQ(guf::lcm(x, y), std::lcm(x, y)) << x << " " << y;
     }
   }
-  EXPECT_EQ(guf::gcd(kLeast, kLeast), kMost);  // the exact result, 2^63, does not fit
-  EXPECT_EQ(guf::lcm(kMost, kMost - 1), kMost);
+  EXPECT_EQ(guf::gcd(kLeast, kLeast), kMax);  // the exact result, 2^63, does not fit
+  EXPECT_EQ(guf::lcm(kMax, kMax - 1), kMax);
   EXPECT_EQ(guf::lcm<std::int8_t>(100, 99), 127);
 }
 
@@ -33,8 +33,8 @@ TEST(NumberTheory, RootsOfIntegers) {
     const std::int64_t root = guf::isqrt(x);
     EXPECT_TRUE(root * root <= x && x < (root + 1) * (root + 1)) << x;
   }
-  EXPECT_EQ(guf::isqrt(kMostUnsigned), 4294967295u);
-  EXPECT_EQ(guf::isqrt(kMost), 3037000499);
+  EXPECT_EQ(guf::isqrt(kMaxUnsigned), 4294967295u);
+  EXPECT_EQ(guf::isqrt(kMax), 3037000499);
   EXPECT_EQ(guf::isqrt(-1), 0);
 }
 
@@ -43,11 +43,11 @@ TEST(NumberTheory, FactorialsAndChoices) {
   for (std::uint64_t n = 1; n <= 20; ++n) EXPECT_EQ(guf::factorial(n), product *= n);
   EXPECT_EQ(guf::factorial(0), 1);
   EXPECT_EQ(guf::factorial(-1), 0);
-  EXPECT_EQ(guf::factorial<std::uint64_t>(21), kMostUnsigned);
+  EXPECT_EQ(guf::factorial<std::uint64_t>(21), kMaxUnsigned);
   EXPECT_EQ(guf::factorial<std::int8_t>(6), 127);
   EXPECT_EQ(guf::perm(10, 3), 720);
   EXPECT_EQ(guf::perm(3, 4), 0);
-  EXPECT_EQ(guf::perm(kMost, std::int64_t{1}), kMost);
+  EXPECT_EQ(guf::perm(kMax, std::int64_t{1}), kMax);
   std::uint64_t row[63] = {1};  // a row of Pascal's triangle; comb(62, 31) fits into 64 bits
   for (std::uint64_t n = 0; n <= 62; ++n) {
     for (std::uint64_t k = n; n > 0 && k > 0; --k) row[k] += row[k - 1];
@@ -55,8 +55,8 @@ TEST(NumberTheory, FactorialsAndChoices) {
   }
   EXPECT_EQ(guf::comb(3, 4), 0);
   EXPECT_EQ(guf::comb(-3, 1), 0);
-  EXPECT_EQ(guf::comb(kMost, kMost - 1), kMost);
-  EXPECT_EQ(guf::comb<std::uint64_t>(100, 50), kMostUnsigned);
+  EXPECT_EQ(guf::comb(kMax, kMax - 1), kMax);
+  EXPECT_EQ(guf::comb<std::uint64_t>(100, 50), kMaxUnsigned);
 }
 
 template <class T>

@@ -191,12 +191,12 @@ TEST(Matmul, SumsOverNothingToZero) {
 
 TEST(Matmul, ReturnsTheSameBitsForEveryLayout) {
   constexpr int64_t kHeight = 7, kDepth = 300, kWidth = 45;
-  std::vector<float> x(kHeight * kDepth), y(kDepth * kWidth), y_turned(y.size());
+  std::vector<float> x(kHeight * kDepth), y(kDepth * kWidth), y_transposed(y.size());
   for (size_t i = 0; i < x.size(); ++i) x[i] = std::sin(static_cast<float>(i));
   for (size_t i = 0; i < y.size(); ++i) y[i] = std::cos(static_cast<float>(i));
   for (int64_t k = 0; k < kDepth; ++k) {
     for (int64_t c = 0; c < kWidth; ++c) {
-      y_turned[static_cast<size_t>(c * kDepth + k)] = y[static_cast<size_t>(k * kWidth + c)];
+      y_transposed[static_cast<size_t>(c * kDepth + k)] = y[static_cast<size_t>(k * kWidth + c)];
     }
   }
   std::vector<float> first;
@@ -205,7 +205,7 @@ TEST(Matmul, ReturnsTheSameBitsForEveryLayout) {
     for (const bool transposed : {false, true}) {
       std::vector<float> out(kHeight * kWidth);
       char *args[3] = {reinterpret_cast<char *>(x.data()),
-                       reinterpret_cast<char *>(transposed ? y_turned.data() : y.data()),
+                       reinterpret_cast<char *>(transposed ? y_transposed.data() : y.data()),
                        reinterpret_cast<char *>(out.data())};
       const int64_t dims[4] = {1, kHeight, kDepth, kWidth};
       const int64_t steps[9] = {

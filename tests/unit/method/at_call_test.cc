@@ -121,7 +121,7 @@ TEST(AtCall, CastsInAndOutUnsafely) {
   EXPECT_THAT(data, ElementsAre(44, 88));
 }
 
-TEST(AtCall, MixedLoopsRunPlaceByPlace) {
+TEST(AtCall, MixedLoopsRunIndexByIndex) {
   std::vector<double> data = {1, 5, 1};
   const std::vector<int64_t> index = {0, 1, 0};
   const std::vector<double> operand = {2, 2, 0.5};

@@ -2,7 +2,7 @@
 // Tests every error of accumulate, reduceat and at: status, NumPy's message, and unchanged outputs.
 #include <functional>
 
-#include "tests/unit/method/method_ground.h"
+#include "tests/unit/method/method_operands.h"
 
 namespace gufunc {
 namespace {
@@ -13,7 +13,7 @@ void expect(guf_status found, const guf_error &error, guf_status expected, const
 }
 
 TEST(MethodErrors, OfAccumulate) {
-  const Ground ground;
+  const MethodOperands ground;
   Accumulate scalar("add", ground.input({}));
   expect(scalar.run(), scalar.error, GUF_E_DTYPE, "cannot accumulate on a scalar");
   Accumulate axis("add", ground.input({3}));
@@ -48,7 +48,7 @@ TEST(MethodErrors, OfAccumulate) {
 }
 
 TEST(MethodErrors, OfReduceat) {
-  const Ground ground;
+  const MethodOperands ground;
   Accumulate range("add", ground.input({4}));
   expect(range.run_at(view(GUF_I64, ground.indices)), range.error, GUF_E_INDEX,
          "index 4 out-of-bounds in add.reduceat [0, 4)");

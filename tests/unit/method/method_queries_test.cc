@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tests/support/requests.h"
-#include "tests/unit/method/method_ground.h"
+#include "tests/unit/method/method_operands.h"
 
 namespace gufunc {
 namespace {
@@ -52,7 +52,7 @@ TEST(MethodQueries, ReduceReturnsTypesAndShape) {
 }
 
 TEST(MethodQueries, AccumulateAndReduceatReturnTheirLengths) {
-  const Ground ground;
+  const MethodOperands ground;
   Accumulate scan("multiply", {GUF_F32, unreadable(), {3, 4}, {}, 0});
   scan.args.axis = 1;
   guf_resolution found = fresh();
@@ -102,7 +102,7 @@ TEST(MethodQueries, OuterReturnsBothShapes) {
 }
 
 TEST(MethodQueries, FailLikeTheMethodButForValuesInMemory) {
-  const Ground ground;
+  const MethodOperands ground;
   Reduce reduce("maximum", ground.input({0}));
   guf_resolution found = fresh();
   EXPECT_EQ(requests::resolve_reduce(reduce.handle, &reduce.args, &found, &reduce.error),

@@ -2,7 +2,7 @@
 // Tests every error of reduce: status, NumPy's message, and unchanged outputs.
 #include <functional>
 
-#include "tests/unit/method/method_ground.h"
+#include "tests/unit/method/method_operands.h"
 
 namespace gufunc {
 namespace {
@@ -11,7 +11,7 @@ struct Row {
   const char *name;
   const char *ufunc;
   std::vector<int64_t> shape;
-  std::function<void(const Ground &, Reduce *)> change;
+  std::function<void(const MethodOperands &, Reduce *)> change;
   guf_status status;
   const char *text;  // start of the error message
 };
@@ -68,33 +68,33 @@ const Row kReduceRows[] = {
     {"MaskWithoutInitial",
      "maximum",
      {3, 2},
-     [](const Ground &g, Reduce *r) { r->args.where = r->tensor(g.where({2})); },
+     [](const MethodOperands &g, Reduce *r) { r->args.where = r->tensor(g.where({2})); },
      GUF_E_VALUE,
      "reduction operation 'maximum' does not have an identity, so to use a where mask one has to "
      "specify 'initial'"},
     {"MaskTooLong",
      "add",
      {2, 3},
-     [](const Ground &g, Reduce *r) { r->args.where = r->tensor(g.where({4})); },
+     [](const MethodOperands &g, Reduce *r) { r->args.where = r->tensor(g.where({4})); },
      GUF_E_SHAPE,
      "operands could not be broadcast together with remapped shapes [original->remapped]: (2,3) "
      "(4,) "},
     {"MaskWithMoreDimensions",
      "add",
      {3},
-     [](const Ground &g, Reduce *r) { r->args.where = r->tensor(g.where({1, 3})); },
+     [](const MethodOperands &g, Reduce *r) { r->args.where = r->tensor(g.where({1, 3})); },
      GUF_E_SHAPE,
      "input operand has more dimensions than allowed by the axis remapping"},
     {"MaskWiderThanTheInput",
      "add",
      {1, 3},
-     [](const Ground &g, Reduce *r) { r->args.where = r->tensor(g.where({4, 3})); },
+     [](const MethodOperands &g, Reduce *r) { r->args.where = r->tensor(g.where({4, 3})); },
      GUF_E_SHAPE,
      "non-broadcastable operand with shape (1,3) doesn't match the broadcast shape (4,3)"},
     {"MaskOfAnotherType",
      "add",
      {3},
-     [](const Ground &g, Reduce *r) { r->args.where = r->tensor(g.input({3})); },
+     [](const MethodOperands &g, Reduce *r) { r->args.where = r->tensor(g.input({3})); },
      GUF_E_CASTING,
      "Cannot cast array data from dtype('float64') to dtype('bool') according to the rule 'safe'"},
     {"WeakMask",
@@ -106,34 +106,34 @@ const Row kReduceRows[] = {
     {"OutputOfOtherDimensions",
      "add",
      {2, 3},
-     [](const Ground &g, Reduce *r) { r->into(g.output({1, 3})); },
+     [](const MethodOperands &g, Reduce *r) { r->into(g.output({1, 3})); },
      GUF_E_SHAPE,
      "output parameter for reduction operation add has the wrong number of dimensions: Found 2 but "
      "expected 1"},
     {"OutputTooShort",
      "add",
      {2, 3},
-     [](const Ground &g, Reduce *r) { r->into(g.output({2})); },
+     [](const MethodOperands &g, Reduce *r) { r->into(g.output({2})); },
      GUF_E_SHAPE,
      "operands could not be broadcast together with remapped shapes [original->remapped]: "
      "(2,)->(2) (2,3) "},
     {"OutputOfOne",
      "add",
      {2, 3},
-     [](const Ground &g, Reduce *r) { r->into(g.output({1})); },
+     [](const MethodOperands &g, Reduce *r) { r->into(g.output({1})); },
      GUF_E_SHAPE,
      "output operand requires a reduction along dimension 0, but the reduction is not enabled. The "
      "dimension size of 1 does not match the expected output shape."},
     {"OutputWiderThanTheInput",
      "add",
      {2, 1},
-     [](const Ground &g, Reduce *r) { r->into(g.output({3})); },
+     [](const MethodOperands &g, Reduce *r) { r->into(g.output({3})); },
      GUF_E_SHAPE,
      "non-broadcastable operand with shape (2,1) doesn't match the broadcast shape (2,3)"},
     {"KeptAxisIsLong",
      "add",
      {2, 3},
-     [](const Ground &g, Reduce *r) {
+     [](const MethodOperands &g, Reduce *r) {
        r->args.flags = GUF_CALL_KEEPDIMS;
        r->into(g.output({2, 3}));
      },
@@ -143,7 +143,7 @@ const Row kReduceRows[] = {
     {"OutputIsReadOnly",
      "add",
      {2, 3},
-     [](const Ground &g, Reduce *r) {
+     [](const MethodOperands &g, Reduce *r) {
        View view = g.output({3});
        view.flags = GUF_TENSOR_READ_ONLY;
        r->into(view);
@@ -153,7 +153,7 @@ const Row kReduceRows[] = {
     {"OutputOverlapsItself",
      "add",
      {2, 3},
-     [](const Ground &g, Reduce *r) {
+     [](const MethodOperands &g, Reduce *r) {
        View view = g.output({3});
        view.strides = {4};
        r->into(view);
@@ -169,7 +169,7 @@ const Row kReduceRows[] = {
     {"InitialOfSeveral",
      "add",
      {3},
-     [](const Ground &g, Reduce *r) { r->args.initial = r->tensor(g.input({2})); },
+     [](const MethodOperands &g, Reduce *r) { r->args.initial = r->tensor(g.input({2})); },
      GUF_E_VALUE,
      "setting an array element with a sequence."},
     {"InitialTooLarge",
@@ -240,7 +240,7 @@ const Row kReduceRows[] = {
 
 TEST(MethodErrors, OfReduce) {
   for (const Row &row : kReduceRows) {
-    const Ground ground;
+    const MethodOperands ground;
     Reduce reduce(row.ufunc, ground.input(row.shape));
     row.change(ground, &reduce);
     EXPECT_EQ(reduce.run(), row.status) << row.name << ": " << reduce.error.message;

@@ -144,7 +144,7 @@ guf_dtype dtype_of(const char *name) {
 
 // If same_kind does not allow the cast of a scalar initial value to the unit of the reduction, the
 // call fails. An initial value that is an array of one element is cast without this check.
-TEST(ReduceTypes, InitialTimesLoseNothing) {
+TEST(ReduceTypes, InitialDatetimesLoseNothing) {
   struct Initial {
     const char *type, *scalar;
     int64_t sum;  // -1 means that the call fails
@@ -173,7 +173,7 @@ TEST(ReduceTypes, InitialTimesLoseNothing) {
 }
 
 // The error for a subtraction of bools does not apply to datetime types, even with dtype=bool.
-TEST(ReduceTypes, SubtractsTimesWhereBoolIsNamed) {
+TEST(ReduceTypes, SubtractsDatetimesWhereBoolIsNamed) {
   const std::vector<int64_t> data = {1, 5, 15};
   Reduce reduce("subtract", view(dtype_of("m8[s]"), data));
   reduce.args.dtype = GUF_BOOL;

@@ -80,7 +80,7 @@ inline guf_status set_parts(guf_ufunc leaf, guf_ufunc merge, guf_ufunc finish,
 inline guf_ufunc trace() {
   static const guf_ufunc made = [] {
     const guf_ufunc leaf =
-        make_part("test_trace", "(n),(),(n)->(),()", 3, 2, GUF_FUNCTION_TAKES_NONE,
+        make_part("test_trace", "(n),(),(n)->(),()", 3, 2, GUF_FUNCTION_ACCEPTS_EMPTY,
                   {GUF_I32, GUF_I64, GUF_BOOL, GUF_U64, GUF_I64}, trace_leaf);
     const guf_ufunc merge =
         make_part("test_trace_merge", nullptr, 4, 2, 0,

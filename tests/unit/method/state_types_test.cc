@@ -30,7 +30,7 @@ void latest_merge(char **args, const int64_t *dims, const int64_t *steps, void *
   }
 }
 
-TEST(StateTypes, TimesOfAnyUnit) {
+TEST(StateTypes, DatetimesOfAnyUnit) {
   const guf_ufunc leaf = make_part("test_latest", "(n),()->(),()", 2, 2, 0,
                                    {GUF_DATETIME64, GUF_I64, GUF_DATETIME64, GUF_I64}, latest_leaf);
   const guf_ufunc merge = make_part(

@@ -329,7 +329,7 @@ TEST_F(OpenModule, RegistersOncePerContext) {
   EXPECT_EQ(register_module(*context, open(path), &third, &error_), GUF_OK) << error_.message;
 }
 
-TEST_F(OpenModule, ItsKernelsServeOtherUfuncs) {
+TEST_F(OpenModule, ItsKernelsAreLoopsOfOtherUfuncs) {
   const std::string path = temporary("kernels.so");
   replace_file(path, hand("one"));
   const ModuleRef module = open(path);

@@ -35,7 +35,7 @@ TEST(ChoiceCache, StopsWhenFull) {
     ++nfound;
     EXPECT_EQ(value, 2 * key);
   }
-  EXPECT_EQ(nfound, ChoiceCache::kMostEntries);
+  EXPECT_EQ(nfound, ChoiceCache::kMaxEntries);
 }
 
 TEST(ChoiceCache, ThreadsSeeWholeEntries) {

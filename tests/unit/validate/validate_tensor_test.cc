@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
 constexpr int64_t kBig = int64_t{1} << 40;
 
 guf_error no_error() {
@@ -49,7 +49,7 @@ const TensorRow kTensorRows[] = {
     {"Stretched", {kBig}, {0}, 0x1000, GUF_OK},
     {"EmptyAtZero", {3, 0}, {}, 0, GUF_OK},
     {"FlagsKnown", {3}, {}, 8, GUF_OK, "", GUF_F64, GUF_TENSOR_READ_ONLY | GUF_TENSOR_SWAPPED},
-    {"LastAddress", {1}, {}, static_cast<uint64_t>(kMost) - 8, GUF_OK},
+    {"LastAddress", {1}, {}, static_cast<uint64_t>(kMax) - 8, GUF_OK},
     {"FirstAddress", {3}, {-8}, 16, GUF_OK},
 
     {"NoDtype", {3}, {}, 8, GUF_E_DTYPE, "argument 4: 0x00000000 is not a dtype", 0},
@@ -70,16 +70,16 @@ const TensorRow kTensorRows[] = {
     {"TooBigBehindZero", {0, kBig, kBig}, {}, 8, GUF_E_SHAPE, kTooBig},
     {"TooBigBeforeZero", {kBig, kBig, 0}, {}, 8, GUF_E_SHAPE, kTooBig},
     {"TooBigThoughStretched", {kBig, kBig}, {0, 0}, 8, GUF_E_SHAPE, kTooBig},
-    {"StrideTimesExtent", {3}, {kMost}, 8, GUF_E_SHAPE, kAddresses},
-    {"SumOfReaches", {2, 2}, {kMost / 2 + 1, kMost / 2 + 1}, 8, GUF_E_SHAPE, kAddresses},
+    {"StrideTimesExtent", {3}, {kMax}, 8, GUF_E_SHAPE, kAddresses},
+    {"SumOfReaches", {2, 2}, {kMax / 2 + 1, kMax / 2 + 1}, 8, GUF_E_SHAPE, kAddresses},
     {"SumOfNegativeReaches",
      {2, 2},
-     {-(kMost / 2) - 1, -(kMost / 2) - 2},
+     {-(kMax / 2) - 1, -(kMax / 2) - 2},
      8,
      GUF_E_SHAPE,
      kAddresses},
     {"BelowZero", {3}, {-8}, 15, GUF_E_SHAPE, kAddresses},
-    {"PastTheLastAddress", {1}, {}, static_cast<uint64_t>(kMost) - 7, GUF_E_SHAPE, kAddresses},
+    {"PastTheLastAddress", {1}, {}, static_cast<uint64_t>(kMax) - 7, GUF_E_SHAPE, kAddresses},
     {"UpperHalf", {1}, {}, uint64_t{1} << 63, GUF_E_SHAPE, kAddresses},
 };
 

@@ -199,16 +199,16 @@ class Arrays(unittest.TestCase):
 
     def test_pickles_are_read_by_other_processes(self):
         start = bodies(2)
-        own = gufunc.register_dtype("records_own", 12, 4)
+        own = gufunc.register_dtype("own_struct", 12, 4)
         data = pickle.dumps((gufunc.array(start), own))
         program = ("import pickle, sys; a, own = pickle.loads(bytes.fromhex(sys.argv[1]));"
                    "print(a.tolist(), own.name, own.itemsize, own.alignment)")
         done = subprocess.run([sys.executable, "-c", program, data.hex()], capture_output=True,
                               text=True, check=True)
-        self.assertEqual(done.stdout, f"{start.tolist()} records_own 12 4\n")
+        self.assertEqual(done.stdout, f"{start.tolist()} own_struct 12 4\n")
 
     def test_structured_dtypes_that_are_not_numpys(self):
-        own = gufunc.register_dtype("records_bytes", 3)
+        own = gufunc.register_dtype("bytes_struct", 3)
         x = gufunc.from_buffer(bytearray(b"abcdef"), own)
         self.assertEqual(x.tolist(), [b"abc", b"def"])
         self.assertEqual(x[1].item(), b"def")

@@ -28,7 +28,7 @@ impl Json {
         let value = reader.value()?;
         match reader.peek() {
             None => Ok(value),
-            Some(_) => reader.fail("something behind the end"),
+            Some(_) => reader.fail("text after the end"),
         }
     }
 

@@ -207,7 +207,7 @@ pub const GUF_FUNCTION_ASSOCIATIVE: u32 = 4;
 pub const GUF_FUNCTION_FAST: u32 = 8;
 pub const GUF_FUNCTION_UNDERFLOWS: u32 = 16;
 pub const GUF_FUNCTION_DIVIDES: u32 = 32;
-pub const GUF_FUNCTION_TAKES_NONE: u32 = 64;
+pub const GUF_FUNCTION_ACCEPTS_EMPTY: u32 = 64;
 
 pub const GUF_LOOP_NUMPY: i32 = 1;
 pub const GUF_LOOP_STATUS: i32 = 2;
@@ -340,8 +340,8 @@ pub struct guf_kernel_s {
 }
 pub type guf_kernel = *mut guf_kernel_s;
 
-/// Details of a failure. Every fallible function accepts a pointer to one as its last parameter;
-/// NULL is always allowed.
+/// Details of a failure. Every fallible function accepts a pointer to a guf_error as its last
+/// parameter; NULL is always allowed.
 /// Ownership  the caller owns the structure. It contains no pointers, so nothing has to be freed.
 ///            The library keeps no thread-local error state, so any thread may read the structure.
 /// The caller sets `struct_size` to sizeof(guf_error). With any other value the function leaves the
@@ -498,8 +498,8 @@ const _: () = {
 };
 
 /// Borrowed description of memory that the caller owns. The memory must stay valid until the call
-/// is complete; for a call on a stream, until the stream has finished the call's work. The address
-/// may be unaligned and strides may have any value.
+/// is complete. If the call is queued on a stream, the memory must stay valid until the stream has
+/// finished the work of the call. The address may be unaligned and strides may have any value.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_tensor {
@@ -745,7 +745,8 @@ const _: () = {
 
 /// A loop of a function for given dtypes. `types` has one dtype per operand, inputs first. `kernel`
 /// is the index of the loop's entry in host images. `name` is the stem of the symbols in device
-/// images: the entries of "guf_ew_add_ff_f" are stem_row, stem_nd and so on.
+/// images: with the stem "guf_ew_add_ff_f" they are guf_ew_add_ff_f_row, guf_ew_add_ff_f_nd and so
+/// on.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_module_loop {
@@ -897,8 +898,9 @@ const _: () = {
 
 /// The parameters of a kernel: `count` of them, at most GUF_MAX_KERNEL_PARAMETERS. `block_bytes` is
 /// the size of the struct that a launch passes by value: a guf_kernel_head, then the arguments in
-/// order, each at a multiple of 8 bytes. A number occupies its size, rounded up to a multiple of 8;
-/// a pointer 8 bytes; a view its address, its extents and its strides.
+/// order, each at a multiple of 8 bytes. A number occupies its own size, rounded up to a multiple of
+/// 8. A pointer occupies 8 bytes. A view occupies 8 bytes for its address and for each extent and
+/// stride.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_module_parameters {
@@ -950,8 +952,9 @@ const _: () = {
     assert!(offset_of!(guf_kernel_head, reserved) == 28);
 };
 
-/// A raw kernel. In a host image its entry is a function void (guf::device::work_item *, const void
-/// *) (gufunc/kernel/work_item.hpp), in a device image the symbol `symbol`.
+/// A raw kernel. In a host image, the entry of the kernel is a function void
+/// (guf::device::work_item *, const void *) (gufunc/kernel/work_item.hpp). In a device image, the
+/// entry is the symbol `symbol`.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_module_kernel {
@@ -1184,16 +1187,17 @@ const _: () = {
 
 /// Description of a reduction with a user-defined accumulator. The accumulator may consist of
 /// several values, such as the greatest element and its index.
-/// The generalized ufunc itself computes the accumulator, its outputs, from the elements of one base
-/// block. Its signature is (n)->(),... or (n),()->(),... or (n),(),(n)->(),... . The inputs are the
-/// elements; the number of the first of them in C order over the reduced axes (int64); and a mask of
-/// the elements to include (bool).
+/// The generalized ufunc that becomes the reduction computes the accumulator of one base block from
+/// the elements of the block. Its outputs are the values of the accumulator. Its signature is
+/// (n)->(),... or (n),()->(),... or (n),(),(n)->(),... . The inputs are the elements; the index of
+/// the first element in C order over the reduced axes (int64); and a mask of the elements to include
+/// (bool).
 /// merge   a ufunc without a signature that combines two accumulators, the left one first, into one.
-///         The library calls it in place: the output is the left accumulator. Its loop has exactly
-///         the dtypes of the accumulator.
+///         The library calls merge in place: the output is the left accumulator. The loop of merge
+///         must have exactly the dtypes of the accumulator.
 /// finish  NULL: the accumulator is the result. Else a ufunc without a signature that computes the
 ///         results from an accumulator.
-/// With GUF_FUNCTION_TAKES_NONE the ufunc also computes an accumulator of no elements (n is 0, or
+/// With GUF_FUNCTION_ACCEPTS_EMPTY the ufunc also computes an accumulator of no elements (n is 0, or
 /// the mask excludes all), which merge must accept. Empty axes and where= are then allowed.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1259,7 +1263,7 @@ const _: () = {
     assert!(offset_of!(guf_module_info, reserved) == 596);
 };
 
-/// Size of a core dimension that only outputs have, by its name.
+/// Name and size of a core dimension that only outputs have.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_dim {
@@ -1282,7 +1286,7 @@ const _: () = {
     assert!(offset_of!(guf_dim, size) == 8);
 };
 
-/// The axes of the core dimensions of one operand, an entry of NumPy's axes=.
+/// The axes of the core dimensions of one operand: one entry of NumPy's axes=.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_core_axes {
@@ -1311,14 +1315,15 @@ const _: () = {
 /// stream       NULL, or the stream on which the work is queued.
 /// device       NULL: the device of the operands, or cpu if all are scalars. "auto": see
 ///              guf_device_get.
-/// fp_flags     NULL, or the word into which the call ORs the floating-point flags that it found and
-///              that `fp_report` selects. Flags that neither `fp_report` nor `fp_fail` selects are
-///              not computed; computing them costs a pass over operands and results. If the work is
-///              queued (on a stream, or on operands in device memory also without one), the word is
-///              written when the work is complete and must stay valid until then. Elements that a
-///              mask excludes raise no flags, and neither do casts of operands and results.
-/// fp_fail      flags that make the call fail with GUF_E_FLOATING_POINT. The outputs are written
-///              even so.
+/// fp_flags     NULL, or the word into which the call ORs those floating-point flags that its
+///              elements raise and that `fp_report` selects. Flags that neither `fp_report` nor
+///              `fp_fail` selects are not computed; computing them costs a pass over operands and
+///              results. If the work is queued (on a stream, or without a stream on operands in
+///              device memory), the word is written when the work is complete and must stay valid
+///              until then. Elements that a mask excludes raise no flags, and neither do casts of
+///              operands and results.
+/// fp_fail      flags that make the call fail with GUF_E_FLOATING_POINT. The outputs are still
+///              written.
 /// threads      0: the backend decides by the estimated cost of the call. Else the number of
 ///              threads, limited by the number of items and by the threads of the process (cpu).
 ///              Results are bit-identical for every value.
@@ -1357,21 +1362,22 @@ const _: () = {
 /// Arguments of a call. Zero the structure, set struct_size, then set the fields that are needed.
 /// All pointers are borrowed for the duration of the call.
 /// inputs       `ninputs` operands; ninputs is the ufunc's nin.
-/// outputs      `noutputs` operands: nout, or 0 to allocate all outputs. A GUF_OPERAND_NONE is
-///              allocated and becomes a GUF_OPERAND_ARRAY with one reference for the caller; it is
-///              unchanged on failure. The shape of an output is the broadcast shape of the inputs or
-///              a shape that the inputs broadcast to. Its strides may have any value. Its dtype may
-///              differ from the loop's if `casting` allows the cast.
-///              A signature without outputs has inout operands instead. They are among the inputs,
-///              must be arrays or tensors, and are written in place. For such a signature `noutputs`
-///              may also be the number of written operands: each of them is then first copied (and
-///              cast) into its output, and the outputs are written instead. With `where`, only the
-///              outer items that the mask selects are written.
+/// outputs      `noutputs` operands: nout, or 0 to allocate all outputs. An output of kind
+///              GUF_OPERAND_NONE is allocated: the operand becomes a GUF_OPERAND_ARRAY with one
+///              reference for the caller, or is unchanged if the call fails. The shape of an output
+///              is the broadcast shape of the inputs or a shape that the inputs broadcast to. Its
+///              strides may have any value. Its dtype may differ from the loop's if `casting` allows
+///              the cast.
+///              A signature without outputs has inout operands instead. Inout operands are among the
+///              inputs, must be arrays or tensors, and are written in place. For such a signature
+///              `noutputs` may also be the number of written operands: each inout operand is then
+///              first copied (and cast) into its output, and the kernel writes the output instead of
+///              the operand. With `where`, only the outer items that the mask selects are written.
 ///              Inputs and outputs may overlap in any way: the result is as if the inputs were
-///              copied first. Outputs that overlap each other are written one after another, the
-///              last one last.
-/// where        NULL, or a mask (bool) that broadcasts with the loop dimensions. Where it is false,
-///              outputs keep their values.
+///              copied first. Outputs that overlap each other are written one after another, in
+///              their order.
+/// where        NULL, or a mask (bool) that broadcasts with the loop dimensions. Where the mask is
+///              false, outputs keep their values.
 /// dtype        0, or the dtype that the loop's outputs must have (NumPy's dtype=).
 /// signature    NULL, or nin + nout dtypes, 0 for any (NumPy's signature=).
 /// order        guf_order of allocated outputs.
@@ -1447,17 +1453,17 @@ const _: () = {
 /// Arguments of reduce. Zero the structure, set struct_size, then set the fields that are needed.
 /// All pointers are borrowed for the duration of the call.
 /// input     the operand to reduce.
-/// output    GUF_OPERAND_NONE: an output is allocated, and the operand becomes a
-///           GUF_OPERAND_ARRAY with one reference for the caller; it is unchanged on failure.
-///           Else an array or tensor of the result's shape, of any dtype: results are cast to it
-///           as by casting='unsafe'.
+/// output    GUF_OPERAND_NONE: an output is allocated, and the operand becomes a GUF_OPERAND_ARRAY
+///           with one reference for the caller, or is unchanged if the method fails.
+///           Else an array or tensor of the result's shape, of any dtype: results are cast to this
+///           dtype as by casting='unsafe'.
 /// axis      `naxis` axes, without repetition; negative ones count from the end. NULL: axis 0, as
 ///           in NumPy. naxis GUF_ALL_AXES: all axes (NumPy's axis=None); `axis` is then ignored.
 ///           naxis 0 with a non-NULL `axis`: no axis is reduced (NumPy's axis=()).
-/// initial   NULL: the identity, if the ufunc has one and it is needed. GUF_OPERAND_NONE: no
-///           initial value (NumPy's initial=None). Else a scalar or 0-d operand, which is the
-///           left operand of every result. A structured dtype has no identity; its initial value
-///           is a 0-d operand of the same dtype.
+/// initial   NULL: the identity, if the ufunc has an identity and the reduction needs it.
+///           GUF_OPERAND_NONE: no initial value (NumPy's initial=None). Else a scalar or 0-d
+///           operand, which is the left operand of every result. A structured dtype has no identity;
+///           its initial value is a 0-d operand of the same dtype.
 /// where     NULL, or a mask (bool) that broadcasts with the input and selects the elements to
 ///           reduce.
 /// dtype     0, or the dtype of the loop (NumPy's dtype=).
@@ -1467,9 +1473,9 @@ const _: () = {
 /// order     guf_order of an allocated output.
 /// options   as in guf_call_args. Every step of the reduction may raise floating-point flags,
 ///           including the step that uses the initial value. The flags do not depend on the number
-///           of threads (docs/fp-flags.md). Elements that a mask excludes raise no flags. A flag
-///           of fp_fail makes the method fail after all of its work is done: a given output is
-///           then written, and no output is returned otherwise.
+///           of threads (docs/fp-flags.md). Elements that a mask excludes raise no flags. If a flag
+///           of fp_fail is raised, the method fails after all of its work is done: an output that
+///           the caller passed has then been written, and an output to allocate is not returned.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_reduce_args {
@@ -1635,8 +1641,8 @@ const _: () = {
     assert!(offset_of!(guf_request, at) == 32);
 };
 
-/// Result of guf_resolve: the dtypes of the loop and the shape of each output. An output's row of
-/// `output_shapes` is written up to the output's number of dimensions in `output_ndims`.
+/// Result of guf_resolve: the dtypes of the loop and the shape of each output. In output_shapes[k],
+/// only the first output_ndims[k] elements are written.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_resolution {
@@ -1676,11 +1682,12 @@ const _: () = {
 /// Options of a chunked call. Zero the structure, set struct_size, then set the fields that are
 /// needed.
 /// chunk_bytes  maximum bytes of the largest operand in a chunk. 0 means 8 MiB, or less if the
-///              device does not have the memory. A chunk contains at least one loop item.
-/// depth        number of chunks in progress at once, 1 to 16; 0 means 3. On a device, each of them
-///              needs device memory for its operands and the same amount of page-locked host memory.
-/// first_item   outer items before it are neither read nor written. Used to resume a call that was
-///              stopped.
+///              device does not have that much memory. A chunk contains at least one loop item.
+/// depth        number of chunks in progress at once, 1 to 16; 0 means 3. On a device, each chunk in
+///              progress needs device memory for its operands and the same amount of page-locked
+///              host memory.
+/// first_item   number of the first outer item to compute; earlier items are neither read nor
+///              written. Set it to resume a call that was stopped.
 /// progress     NULL, or a function that is called with `user` after each chunk.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -1821,7 +1828,7 @@ unsafe extern "C" {
     /// Errors     GUF_E_ARG       <= out_context is NULL, or flags is not 0
     ///            GUF_E_NO_MEMORY <= a host allocation failed
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_context
+    /// Roles   returns a reference: out_context
     /// ```
     pub fn guf_context_create(flags: u32, out_context: *mut guf_context, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -1858,9 +1865,9 @@ unsafe extern "C" {
     pub fn guf_log_read(text: *mut c_char, capacity: usize, out_level: *mut i32, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Waits for all streams for at most `timeout_ns` nanoseconds, stops the library's threads, runs
-    /// queued callbacks and frees caches. Calling it at exit is optional. Afterwards handles can still
-    /// be released; other calls that need a device return GUF_E_SHUTDOWN. If a driver refuses to free a
-    /// resource, the log reports it.
+    /// queued callbacks and frees caches. Calling this function at exit is optional. After it, handles
+    /// can still be released; other calls that need a device return GUF_E_SHUTDOWN. If a driver refuses
+    /// to free a resource, the log reports it.
     /// Errors  GUF_TIMEOUT <= work was still running after `timeout_ns`; the library remains usable
     /// [mt], blocks
     /// Roles   blocking
@@ -1908,14 +1915,15 @@ unsafe extern "C" {
     /// ```text
     /// Returns a device by its spec: "cpu", "cuda:0", "roc:1", "<backend>" (index 0), or "auto". A
     /// named backend never falls back to another one.
-    /// "auto" is decided once per context. It is the first usable backend of GUFUNC_BACKENDS, or without
-    /// that variable of all backends by descending priority (cuda, roc, cpu), with index 0. The handle
-    /// of "auto" can be passed wherever a device is expected and means the chosen device, with one
-    /// exception: calls and methods without a stream whose operands are all in host memory run on the
-    /// cpu, unless their shapes and dtypes show that the work outweighs the copies (docs/devices.md).
-    /// guf_explain reports the decision. guf_device_get_info describes the chosen device: a handle that
-    /// differs from the one that guf_device_get returns for info.spec is the handle of "auto". Arrays
-    /// and streams that are made with it report the chosen device.
+    /// "auto" is decided once per context. It selects device 0 of the first usable backend in the list
+    /// of the environment variable GUFUNC_BACKENDS; if the variable is not set, of the first usable
+    /// backend by descending priority (cuda, roc, cpu). The handle of "auto" can be passed wherever a
+    /// device is expected and means the chosen device, with one exception: calls and methods without a
+    /// stream whose operands are all in host memory run on the cpu, unless their shapes and dtypes show
+    /// that the work outweighs the copies (docs/devices.md). guf_explain reports the decision.
+    /// guf_device_get_info describes the chosen device. The handle of "auto" can be recognized because
+    /// it differs from the handle that guf_device_get returns for info.spec. Arrays and streams that are
+    /// created with the handle of "auto" report the chosen device.
     /// Errors  GUF_E_ARG        <= spec or out_device is NULL, or spec is malformed
     ///         GUF_E_HANDLE     <= context is not a live context
     ///         GUF_E_NO_BACKEND <= no plugin of that name; the message lists those found
@@ -1931,12 +1939,12 @@ unsafe extern "C" {
     /// ```text
     /// Opens a device over the program's own context, a CUcontext, instead of the driver's primary
     /// context. This is for programs that create a context with cuCtxCreate. Call it before anything
-    /// else opens the device. From then on the spec, in every call of this process, means the device
-    /// over that context. The same `native` returns the same device again.
-    /// Ownership  the program keeps the context. It must stay alive while anything of the device is
-    ///            used, guf_shutdown included. Once it is destroyed, calls on the device fail with
-    ///            GUF_E_HANDLE or GUF_E_DEVICE_LOST. No function of the library changes the current
-    ///            context of the calling thread.
+    /// else opens the device. From then on the spec means the device over that context in every call of
+    /// this process. Another call with the same `native` returns the same device.
+    /// Ownership  the program keeps the context. The context must stay alive while any object of the
+    ///            device is used, and during guf_shutdown. Once the context is destroyed, calls on the
+    ///            device fail with GUF_E_HANDLE or GUF_E_DEVICE_LOST. No function of the library changes
+    ///            the current context of the calling thread.
     /// Errors     GUF_E_ARG         <= spec or out_device is NULL, native is 0, or spec is "auto" or
     ///                                 malformed
     ///            GUF_E_NO_BACKEND  <= no plugin of that name; the message lists those found
@@ -1974,18 +1982,18 @@ unsafe extern "C" {
     /// ```
     pub fn guf_device_synchronize(device: guf_device, timeout_ns: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// No effect; they exist for symmetry with counted handles.
+    /// These functions have no effect. They exist for symmetry with reference-counted handles.
     /// Errors  GUF_E_HANDLE <= device is not a live device (NULL is allowed)
     /// ```
     pub fn guf_device_retain(device: guf_device, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// No effect; they exist for symmetry with counted handles.
+    /// These functions have no effect. They exist for symmetry with reference-counted handles.
     /// Errors  GUF_E_HANDLE <= device is not a live device (NULL is allowed)
     /// ```
     pub fn guf_device_release(device: guf_device, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Creates a stream. `flags` must be 0. An idle stream of the cpu runs small work inside the call
-    /// that queues it, and larger work on the stream's own thread.
+    /// that queues this work, and larger work on the stream's own thread.
     /// Ownership  the caller receives one reference. Pending work completes even if the stream is
     ///            released.
     /// Errors     GUF_E_ARG       <= out_stream is NULL, or flags is not 0
@@ -1993,14 +2001,14 @@ unsafe extern "C" {
     ///            GUF_E_NO_MEMORY <= a host allocation failed
     ///            GUF_E_SHUTDOWN  <= after guf_shutdown
     /// [mt]
-    /// Roles   blocking; gives a reference: out_stream
+    /// Roles   blocking; returns a reference: out_stream
     /// ```
     pub fn guf_stream_create(device: guf_device, flags: u32, out_stream: *mut guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adopts a CUstream or hipStream_t. If the caller captures the native stream with the vendor's
     /// functions, the capture records calls that allocate nothing and launches of plans, except loops
-    /// that may fail (integer power, functions with failure=). The caller must then keep the memory of
-    /// this work alive. Everything else on the stream yields GUF_E_CAPTURE.
+    /// that may fail (integer power, functions with failure=). The caller must keep the memory of
+    /// captured work alive. Everything else on the stream yields GUF_E_CAPTURE.
     /// Ownership  the caller receives one reference. The native stream stays the caller's and must
     ///            outlive the handle.
     /// Errors     GUF_E_ARG             <= out_stream is NULL, native is 0, or flags is not 0
@@ -2014,7 +2022,7 @@ unsafe extern "C" {
     ///            GUF_E_NO_MEMORY       <= a host allocation failed
     ///            GUF_E_SHUTDOWN        <= after guf_shutdown
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_stream
+    /// Roles   returns a reference: out_stream
     /// ```
     pub fn guf_stream_adopt(device: guf_device, native: u64, flags: u32, out_stream: *mut guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2079,7 +2087,7 @@ unsafe extern "C" {
     ///            GUF_E_NO_MEMORY <= a host allocation failed
     ///            GUF_E_SHUTDOWN  <= after guf_shutdown
     /// [mt]
-    /// Roles   blocking; gives a reference: out_event
+    /// Roles   blocking; returns a reference: out_event
     /// ```
     pub fn guf_event_create(device: guf_device, flags: u32, out_event: *mut guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2097,7 +2105,7 @@ unsafe extern "C" {
     /// ```
     pub fn guf_event_release(event: guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Records the event at the current end of `stream`. Recording it again moves it.
+    /// Records the event at the current end of `stream`. Recording an event again moves it.
     /// Errors  GUF_E_HANDLE          <= event or stream is not a live handle of its kind
     ///         GUF_E_FORKED          <= the event or stream was created before a fork
     ///         GUF_E_DEVICE_MISMATCH <= event and stream belong to different devices
@@ -2105,8 +2113,8 @@ unsafe extern "C" {
     /// ```
     pub fn guf_event_record(event: guf_event, stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Returns GUF_OK if the stream has reached the event, GUF_NOT_READY before. If the stream had
-    /// failed before the event was recorded, returns that failure.
+    /// Returns GUF_OK if the stream has reached the event, GUF_NOT_READY if it has not. If the stream
+    /// had failed before the event was recorded, returns that failure.
     /// Errors  GUF_E_HANDLE  <= event is not a live event
     ///         GUF_E_FORKED  <= the event was created before a fork
     ///         GUF_E_CAPTURE <= the event was recorded in a capture
@@ -2122,10 +2130,11 @@ unsafe extern "C" {
     /// ```
     pub fn guf_event_wait(event: guf_event, timeout_ns: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Parses the name of a dtype. Accepted are NumPy's names ("float32"), its characters ("f"; "l" and
-    /// "q" are int64), its short forms ("f4", "<f4", "|u1"), "bfloat16", "bf16" and "E", datetime types
-    /// with or without a unit ("datetime64[ns]", "M8[25s]", "<m8[ms]", "m8"), and names of registered
-    /// structured dtypes. The prefix '>' is refused because byte order is a flag of the operand.
+    /// Parses the name of a dtype. The function accepts NumPy's names ("float32"), its characters ("f";
+    /// "l" and "q" are int64), its short forms ("f4", "<f4", "|u1"), "bfloat16", "bf16" and "E",
+    /// datetime types with or without a unit ("datetime64[ns]", "M8[25s]", "<m8[ms]", "m8"), and names
+    /// of registered structured dtypes. The prefix '>' is refused because byte order is a flag of the
+    /// operand.
     /// Errors  GUF_E_ARG   <= spelling or out_dtype is NULL
     ///         GUF_E_DTYPE <= spelling is not the name of a dtype; the message lists the valid names or
     ///                        units
@@ -2135,8 +2144,8 @@ unsafe extern "C" {
     /// ```text
     /// Returns the name of a dtype ("float32"), or NULL if the value is not a dtype.
     /// Ownership  static text, never freed. The name of a datetime type with a multiple other than 1 is
-    ///            created at its first use. If no memory is available for it, the function returns the
-    ///            name without the unit.
+    ///            created at its first use. If no memory is available for this name, the function
+    ///            returns the name without the unit.
     /// [mt] [no-block]
     /// ```
     pub fn guf_dtype_name(dtype: guf_dtype) -> *const c_char;
@@ -2188,9 +2197,9 @@ unsafe extern "C" {
     /// ```text
     /// Registers a structured dtype for the process: an opaque element type whose bytes only the
     /// program's own loops interpret. Arrays of a structured dtype can be allocated, wrapped, viewed and
-    /// copied. Loops accept it only as exactly this dtype; there are no casts and no swapped byte order.
-    /// Registering a name again with the same size and alignment returns the same dtype. A registration
-    /// cannot be removed. `itemsize` and `alignment` are in bytes.
+    /// copied. A loop accepts such an array only if the loop has exactly this dtype; there are no casts
+    /// and no swapped byte order. Registering a name again with the same size and alignment returns the
+    /// same dtype. A registration cannot be removed. `itemsize` and `alignment` are in bytes.
     /// Errors  GUF_E_ARG       <= name or out_dtype is NULL; name does not match
     ///                            [A-Za-z_][A-Za-z0-9_.]*, has more than 31 characters, or is the name
     ///                            of another dtype; itemsize is 0, exceeds
@@ -2205,10 +2214,11 @@ unsafe extern "C" {
     pub fn guf_dtype_register(name: *const c_char, itemsize: u32, alignment: u32, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Allocates an array with unspecified values. `device` NULL means cpu. With `strides` NULL the
-    /// layout is `order` (C or F; KEEP and ANY mean C). With `strides`, in bytes, order must be C;
-    /// strides may be negative or leave gaps, and memory for the whole range is allocated.
-    /// Ownership  the caller receives one reference. The memory is freed with the last array or view of
-    ///            it.
+    /// layout is `order` (C or F; KEEP and ANY mean C). If `strides` (in bytes) is given, `order` must
+    /// be C. Strides may be negative or leave gaps; memory is allocated for the whole range of addresses
+    /// that they span.
+    /// Ownership  the caller receives one reference. The memory is freed when the last array or view of
+    ///            it is released.
     /// Errors     GUF_E_ARG           <= out_array is NULL; shape is NULL and ndim > 0; order is not a
     ///                                   guf_order
     ///            GUF_E_DTYPE         <= dtype is not a dtype
@@ -2219,14 +2229,15 @@ unsafe extern "C" {
     ///            GUF_E_DEVICE_MEMORY <= a device allocation failed
     ///            GUF_E_SHUTDOWN      <= after guf_shutdown
     /// [mt]
-    /// Roles   blocking; gives a reference: out_array; arrays: shape[ndim] strides[ndim]
+    /// Roles   blocking; returns a reference: out_array; arrays: shape[ndim] strides[ndim]
     /// ```
     pub fn guf_array_alloc(device: guf_device, dtype: guf_dtype, ndim: i32, shape: *const i64, strides: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Wraps memory that the caller owns, without a copy. `release` (NULL is allowed) runs exactly once
     /// with (user, tensor->address), after the last array or view of the memory is released and, for
-    /// device memory, after the work queued on the device without a stream is complete. It does not run
-    /// if this function fails, nor in a forked child for device memory of the parent process.
+    /// device memory, after the work queued on the device without a stream is complete. `release` does
+    /// not run if this function fails. In a forked child it does not run for device memory of the parent
+    /// process.
     /// Ownership  the caller receives one reference; the memory must stay valid until `release` runs.
     ///            `tensor`, its shape and its strides are copied.
     /// Errors     GUF_E_ARG       <= tensor, its shape or out_array is NULL; flags has unknown bits; the
@@ -2237,7 +2248,7 @@ unsafe extern "C" {
     ///            GUF_E_SHAPE     <= as guf_array_alloc, or the address range wraps around
     ///            GUF_E_NO_MEMORY <= a host allocation failed
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_array
+    /// Roles   returns a reference: out_array
     /// ```
     pub fn guf_array_wrap(tensor: *const guf_tensor, release: guf_release_fn, user: *mut c_void, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2263,31 +2274,33 @@ unsafe extern "C" {
     /// ```
     pub fn guf_array_get_info(array: guf_array, out_info: *mut guf_array_info, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// NumPy's a[start:stop:step, ...]: one start, stop and step per axis, for the first `naxes` axes;
-    /// later axes are kept whole. Python's rules apply: negative bounds count from the end, and bounds
-    /// are clipped. INT64_MIN as start or stop means that the bound is omitted.
+    /// Returns NumPy's a[start:stop:step, ...]. Each of the first `naxes` axes has one start, stop and
+    /// step; later axes are kept whole. Python's rules apply: negative bounds count from the end, and
+    /// bounds are clipped. INT64_MIN as start or stop means that the bound is omitted.
     /// Errors  GUF_E_INDEX <= naxes > ndim
     ///         GUF_E_VALUE <= a step is 0
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_array; arrays: starts[naxes] stops[naxes] steps[naxes]
+    /// Roles   returns a reference: out_array; arrays: starts[naxes] stops[naxes] steps[naxes]
     /// ```
     pub fn guf_array_slice(array: guf_array, naxes: i32, starts: *const i64, stops: *const i64, steps: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// NumPy's reshape: reads and writes elements in `order` (C, F or ANY). One extent may be -1 and is
-    /// then computed. The result is always a view.
+    /// Returns a view with another shape, like NumPy's reshape. The elements are read from the array,
+    /// and placed in the view, in `order` (C, F or ANY). One extent may be -1: it is computed from the
+    /// size of the array. The result is never a copy.
     /// Errors  GUF_E_SHAPE       <= the sizes differ, more than one extent is -1, or ndim is out of
     ///                              range
     ///         GUF_E_ARG         <= order is not C, F or ANY
-    ///         GUF_E_UNSUPPORTED <= NumPy would have to copy; use guf_array_copy first
+    ///         GUF_E_UNSUPPORTED <= a view is not possible, and NumPy would copy; use guf_array_copy
+    ///                              first
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_array; arrays: shape[ndim]
+    /// Roles   returns a reference: out_array; arrays: shape[ndim]
     /// ```
     pub fn guf_array_reshape(array: guf_array, ndim: i32, shape: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Returns the array as one dimension, in `order`.
+    /// Returns a one-dimensional view of the array's elements in `order`.
     /// Errors  as guf_array_reshape
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_array
+    /// Roles   returns a reference: out_array
     /// ```
     pub fn guf_array_ravel(array: guf_array, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2295,22 +2308,23 @@ unsafe extern "C" {
     /// Errors  GUF_E_VALUE <= naxes is not ndim
     ///         GUF_E_AXIS  <= an axis is out of range or repeated
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_array; arrays: axes[naxes]
+    /// Roles   returns a reference: out_array; arrays: axes[naxes]
     /// ```
     pub fn guf_array_transpose(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Broadcasts to a shape: axes of extent 1 are repeated with stride 0. The result is read-only.
     /// Errors  GUF_E_SHAPE <= the array does not broadcast to the shape
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_array; arrays: shape[ndim]
+    /// Roles   returns a reference: out_array; arrays: shape[ndim]
     /// ```
     pub fn guf_array_broadcast_to(array: guf_array, ndim: i32, shape: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Removes axes of extent 1: the given ones, or all if `axes` is NULL.
+    /// Removes the given axes, which must have extent 1. If `axes` is NULL, removes all axes of extent
+    /// 1.
     /// Errors  GUF_E_AXIS  <= an axis is out of range or repeated
     ///         GUF_E_SHAPE <= the extent of a given axis is not 1
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_array; arrays: axes[naxes]
+    /// Roles   returns a reference: out_array; arrays: axes[naxes]
     /// ```
     pub fn guf_array_squeeze(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2318,17 +2332,17 @@ unsafe extern "C" {
     /// Errors  GUF_E_AXIS  <= an axis is out of range or repeated
     ///         GUF_E_SHAPE <= the result has more than GUF_MAX_NDIM dimensions
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_array; arrays: axes[naxes]
+    /// Roles   returns a reference: out_array; arrays: axes[naxes]
     /// ```
     pub fn guf_array_expand_dims(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// NumPy's sliding_window_view over the given axes. Each of these axes shrinks to extent - window +
-    /// 1, and a last axis of extent `window` is appended for it, in the order of `axes`. The result is
-    /// read-only.
+    /// Returns NumPy's sliding_window_view over the given axes. Each of these axes shrinks to extent -
+    /// window + 1, and for each of them an axis of extent `window` is appended at the end, in the order
+    /// of `axes`. The result is read-only.
     /// Errors  GUF_E_AXIS  <= an axis is out of range
     ///         GUF_E_SHAPE <= a window is below 1 or exceeds its axis
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_array; arrays: axes[naxes] windows[naxes]
+    /// Roles   returns a reference: out_array; arrays: axes[naxes] windows[naxes]
     /// ```
     pub fn guf_array_sliding_window(array: guf_array, naxes: i32, axes: *const i64, windows: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2362,7 +2376,7 @@ unsafe extern "C" {
     ///            GUF_E_SHUTDOWN        <= after guf_shutdown
     ///            GUF_E_FORKED          <= the stream was created before a fork
     /// [mt]
-    /// Roles   blocking; gives a reference: out_array
+    /// Roles   blocking; returns a reference: out_array
     /// ```
     pub fn guf_array_copy(array: guf_array, order: i32, stream: guf_stream, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2390,17 +2404,17 @@ unsafe extern "C" {
     ///            GUF_E_DTYPE   <= dtype is not a dtype
     ///            GUF_E_CASTING <= `casting` forbids the cast
     /// [mt]
-    /// Roles   blocking; gives a reference: out_array
+    /// Roles   blocking; returns a reference: out_array
     /// ```
     pub fn guf_array_astype(array: guf_array, dtype: guf_dtype, casting: i32, order: i32, stream: guf_stream, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Copies an array to `device`: into a new array if *inout_array is NULL, else into the array
     /// *inout_array, which must have the same dtype and shape. With a NULL stream the copy is complete
     /// on return if one side is host memory.
-    /// A copy between two GPUs is queued; if both are devices of one backend, their driver copies
-    /// directly. The stream may belong to either GPU. On the GPU that the stream does not belong to
-    /// (with a NULL stream, on both) the copy is ordered after work that was queued without a stream
-    /// before this call, and before work that is queued without a stream later.
+    /// A copy between two GPUs is queued. If both GPUs are devices of one backend, its driver copies
+    /// directly from one to the other. The stream may belong to either GPU. On the other GPU, the copy
+    /// is ordered after the work that was queued without a stream before this call, and before the work
+    /// that is queued without a stream later. With a NULL stream, this is true on both GPUs.
     /// Ownership  a new array is returned with one reference for the caller.
     /// Errors     GUF_E_ARG             <= inout_array is NULL
     ///            GUF_E_HANDLE          <= an array, the device or the stream is not a live handle of
@@ -2417,19 +2431,19 @@ unsafe extern "C" {
     ///            GUF_E_SHUTDOWN        <= after guf_shutdown
     ///            GUF_E_FORKED          <= the stream was created before a fork
     /// [mt-object]
-    /// Roles   blocking; gives a reference: inout_array
+    /// Roles   blocking; returns a reference: inout_array
     /// ```
     pub fn guf_array_to_device(array: guf_array, device: guf_device, stream: guf_stream, inout_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Waits for all work on the array's memory that the library has queued, on streams and without
     /// one, for at most `timeout_ns` nanoseconds (UINT64_MAX: no limit). Afterwards the host may read
-    /// and write the memory if it is host-accessible. GUF_TIMEOUT means that the work is still running.
-    /// The library does not know which memory is used by work that received only addresses: launches of
-    /// plans on GPUs, graphs made by the vendor's functions, and tensors. Launches of graphs, and of
-    /// plans on the cpu, are always waited for. A failure of the work is not reported here but by its
-    /// stream or device.
+    /// and write the memory, if the host can access it. GUF_TIMEOUT means that the work is still
+    /// running. The library does not know which memory is used by work that received only addresses:
+    /// launches of plans on GPUs, graphs made by the vendor's functions, and tensors. Launches of
+    /// graphs, and of plans on the cpu, are always waited for. This function does not report a failure
+    /// of the work; the stream or the device of the work does.
     /// guf_array_copy_to_host, guf_array_print, and guf_array_to_device to the cpu wait in the same way
-    /// if they have no stream.
+    /// if they are called without a stream.
     /// Errors  GUF_E_HANDLE    <= array is not a live array
     ///         GUF_E_CAPTURE   <= the array has pending work on a GPU that has a stream in capture
     ///         GUF_E_NO_MEMORY <= a host allocation failed
@@ -2477,7 +2491,7 @@ unsafe extern "C" {
     ///         GUF_E_ARG         <= memory is not a guf_host_memory
     ///         GUF_E_UNSUPPORTED <= the device does not support that kind of memory
     /// [mt]
-    /// Roles   blocking; gives a reference: out_array; arrays: shape[ndim] strides[ndim]
+    /// Roles   blocking; returns a reference: out_array; arrays: shape[ndim] strides[ndim]
     /// ```
     pub fn guf_array_alloc_host(device: guf_device, memory: i32, dtype: guf_dtype, ndim: i32, shape: *const i64, strides: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2539,9 +2553,9 @@ unsafe extern "C" {
     pub fn guf_device_limit_memory(device: guf_device, limit_bytes: u64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Lets work on `device` access the memory of `peer`, a device of the same backend, including
-    /// arrays from its pool. This is for kernels that the program launches itself on native streams
-    /// (guf_stream_get_native); it must order them with the work on `peer` by its own events. Calls,
-    /// methods, plans and guf_kernel_launch still require all operands on one device
+    /// arrays from its pool. This is for kernels that the program itself launches on native streams
+    /// (guf_stream_get_native); the program must order these kernels with the work on `peer` by its own
+    /// events. Calls, methods, plans and guf_kernel_launch still require all operands on one device
     /// (GUF_E_DEVICE_MISMATCH). Copies between devices do not need peer access.
     /// Errors  GUF_E_HANDLE          <= device or peer is not a live device
     ///         GUF_E_DEVICE_MISMATCH <= the devices belong to different backends
@@ -2573,17 +2587,19 @@ unsafe extern "C" {
     /// ```
     pub fn guf_event_elapsed(from: guf_event, to: guf_event, out_milliseconds: *mut f64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Makes an array from a tensor, without a copy. Host memory of every kind becomes an array of the
-    /// cpu; its device can also read managed memory in place.
-    /// `ready_on` is the stream whose work produces the tensor's values. Work that is queued on the
-    /// device without a stream later runs after the work that is on `ready_on` now; this call does not
-    /// wait. NULL means that the values are complete, or are produced by work without a stream. The
-    /// caller orders work on all other streams (gufunc/stream.h).
-    /// Ownership  the library takes the tensor in every case except `managed` NULL, and calls its
-    ///            deleter exactly once: on failure before this function returns; else when the last
-    ///            array or view is released and the work on the device without a stream is complete. The
-    ///            deleter may run on any thread that calls this library, without a lock held. In a
-    ///            forked child it does not run for device memory of the parent process.
+    /// Makes an array from a tensor, without a copy. A tensor in host memory of any kind, managed
+    /// memory included, becomes an array of the cpu. The device of a tensor in managed memory can also
+    /// use the array in place.
+    /// `ready_on` is the stream whose work produces the tensor's values. Work that is queued later on
+    /// the device without a stream runs after the work that is on `ready_on` at the time of this call;
+    /// this call does not wait. NULL means that the values are complete, or are produced by work without
+    /// a stream. The caller orders work on all other streams (gufunc/stream.h).
+    /// Ownership  the library takes ownership of the tensor, even if this function fails, unless
+    ///            `managed` is NULL. It calls the deleter exactly once: if this function fails, before
+    ///            it returns; else when the last array or view is released and the work on the device
+    ///            without a stream is complete. The deleter may run on any thread that calls this
+    ///            library, without a lock held. In a forked child the deleter does not run for device
+    ///            memory of the parent process.
     /// Errors     GUF_E_ARG             <= managed or out_array is NULL; flags has unknown bits or
     ///                                     selects two streams; a stream is given for host memory; shape
     ///                                     is NULL and ndim > 0; data is NULL and there are elements
@@ -2601,21 +2617,23 @@ unsafe extern "C" {
     ///            GUF_E_NO_MEMORY       <= a host allocation failed
     ///            GUF_E_SHUTDOWN        <= after guf_shutdown
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_array
+    /// Roles   returns a reference: out_array
     /// ```
     pub fn guf_array_from_dlpack(managed: *mut guf_dlpack, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Makes an array from a tensor, without a copy. Host memory of every kind becomes an array of the
-    /// cpu; its device can also read managed memory in place.
-    /// `ready_on` is the stream whose work produces the tensor's values. Work that is queued on the
-    /// device without a stream later runs after the work that is on `ready_on` now; this call does not
-    /// wait. NULL means that the values are complete, or are produced by work without a stream. The
-    /// caller orders work on all other streams (gufunc/stream.h).
-    /// Ownership  the library takes the tensor in every case except `managed` NULL, and calls its
-    ///            deleter exactly once: on failure before this function returns; else when the last
-    ///            array or view is released and the work on the device without a stream is complete. The
-    ///            deleter may run on any thread that calls this library, without a lock held. In a
-    ///            forked child it does not run for device memory of the parent process.
+    /// Makes an array from a tensor, without a copy. A tensor in host memory of any kind, managed
+    /// memory included, becomes an array of the cpu. The device of a tensor in managed memory can also
+    /// use the array in place.
+    /// `ready_on` is the stream whose work produces the tensor's values. Work that is queued later on
+    /// the device without a stream runs after the work that is on `ready_on` at the time of this call;
+    /// this call does not wait. NULL means that the values are complete, or are produced by work without
+    /// a stream. The caller orders work on all other streams (gufunc/stream.h).
+    /// Ownership  the library takes ownership of the tensor, even if this function fails, unless
+    ///            `managed` is NULL. It calls the deleter exactly once: if this function fails, before
+    ///            it returns; else when the last array or view is released and the work on the device
+    ///            without a stream is complete. The deleter may run on any thread that calls this
+    ///            library, without a lock held. In a forked child the deleter does not run for device
+    ///            memory of the parent process.
     /// Errors     GUF_E_ARG             <= managed or out_array is NULL; flags has unknown bits or
     ///                                     selects two streams; a stream is given for host memory; shape
     ///                                     is NULL and ndim > 0; data is NULL and there are elements
@@ -2633,18 +2651,18 @@ unsafe extern "C" {
     ///            GUF_E_NO_MEMORY       <= a host allocation failed
     ///            GUF_E_SHUTDOWN        <= after guf_shutdown
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_array
+    /// Roles   returns a reference: out_array
     /// ```
     pub fn guf_array_from_dlpack_unversioned(managed: *mut guf_dlpack_unversioned, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Makes a tensor from an array, of DLPack version 1.0, with strides.
-    /// `consumer` is the stream that will read the tensor. It waits for the work that is queued on the
-    /// device without a stream so far. NULL means that no stream waits. The caller orders work on other
-    /// streams.
+    /// `consumer` is the stream that will read the tensor. This stream waits for the work that was
+    /// queued on the device without a stream before this call. NULL means that no stream waits. The
+    /// caller orders work on other streams.
     /// Ownership  the caller owns the tensor until it calls `deleter`, once, on any thread. The deleter
-    ///            calls no driver and does not wait. The array lives until then. Its memory lives until
-    ///            the work that the consumer stream has queued by then is complete; the consumer stream
-    ///            must live as long.
+    ///            calls no driver and does not wait. The array lives until the deleter is called. The
+    ///            memory of the array lives until the work that was queued on the consumer stream before
+    ///            the deleter was called is complete; the consumer stream must live as long.
     /// Errors     GUF_E_ARG             <= out_managed is NULL; flags has unknown bits or selects two
     ///                                     streams; a stream is given for an array in host memory
     ///            GUF_E_HANDLE          <= array or consumer is not a live handle of its kind
@@ -2664,13 +2682,13 @@ unsafe extern "C" {
     pub fn guf_array_to_dlpack(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Makes a tensor from an array, of DLPack version 1.0, with strides.
-    /// `consumer` is the stream that will read the tensor. It waits for the work that is queued on the
-    /// device without a stream so far. NULL means that no stream waits. The caller orders work on other
-    /// streams.
+    /// `consumer` is the stream that will read the tensor. This stream waits for the work that was
+    /// queued on the device without a stream before this call. NULL means that no stream waits. The
+    /// caller orders work on other streams.
     /// Ownership  the caller owns the tensor until it calls `deleter`, once, on any thread. The deleter
-    ///            calls no driver and does not wait. The array lives until then. Its memory lives until
-    ///            the work that the consumer stream has queued by then is complete; the consumer stream
-    ///            must live as long.
+    ///            calls no driver and does not wait. The array lives until the deleter is called. The
+    ///            memory of the array lives until the work that was queued on the consumer stream before
+    ///            the deleter was called is complete; the consumer stream must live as long.
     /// Errors     GUF_E_ARG             <= out_managed is NULL; flags has unknown bits or selects two
     ///                                     streams; a stream is given for an array in host memory
     ///            GUF_E_HANDLE          <= array or consumer is not a live handle of its kind
@@ -2690,20 +2708,20 @@ unsafe extern "C" {
     pub fn guf_array_to_dlpack_unversioned(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack_unversioned, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Creates a ufunc without loops and registers its name in the context.
-    /// Ownership  the caller receives one reference. The context keeps another one, so the name stays
-    ///            registered.
+    /// Ownership  the caller receives one reference. The context keeps another reference, so the name
+    ///            stays registered.
     /// Errors     GUF_E_ARG       <= desc, its name or out_ufunc is NULL; the name is malformed or too
     ///                               long; a count is negative, exceeds GUF_MAX_OPERANDS or differs from
     ///                               the signature's; a flag, identity or role is unknown; core_dims is
     ///                               set without a signature, or user or destroy without core_dims
     ///            GUF_E_STRUCT    <= desc->struct_size is not valid
     ///            GUF_E_HANDLE    <= context is not a live context
-    ///            GUF_E_SIGNATURE <= the signature or the rules are malformed, and the message gives the
-    ///                               position; or rules without a signature
+    ///            GUF_E_SIGNATURE <= the signature or the rules are malformed, and the message contains
+    ///                               the position; or there are rules without a signature
     ///            GUF_E_EXISTS    <= the name is already registered
     ///            GUF_E_NO_MEMORY <= a host allocation failed
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_ufunc
+    /// Roles   returns a reference: out_ufunc
     /// ```
     pub fn guf_ufunc_create(context: guf_context, desc: *const guf_ufunc_desc, out_ufunc: *mut guf_ufunc, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2712,9 +2730,9 @@ unsafe extern "C" {
     /// Errors     GUF_E_ARG       <= name or out_ufunc is NULL
     ///            GUF_E_HANDLE    <= context is not a live context
     ///            GUF_E_NOT_FOUND <= no ufunc of that name, and the message suggests the nearest one; or
-    ///                               a short name that several modules have
+    ///                               several modules have a ufunc of that short name
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_ufunc
+    /// Roles   returns a reference: out_ufunc
     /// ```
     pub fn guf_ufunc_find(context: guf_context, name: *const c_char, out_ufunc: *mut guf_ufunc, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2774,8 +2792,8 @@ unsafe extern "C" {
     /// ```
     pub fn guf_ufunc_loop_types(ufunc: guf_ufunc, index: u32, ntypes: i32, out_types: *mut guf_dtype, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Adds a host loop. The addition is atomic: a concurrent call uses the loops from before or after
-    /// it.
+    /// Adds a host loop. The addition is atomic: a concurrent call uses either the loops before the
+    /// addition or the loops after it.
     /// Errors  GUF_E_ARG       <= desc or its types is NULL; the function of `kind` is not set, or
     ///                            another one is; an unknown kind or flag; ntypes is not nin + nout
     ///         GUF_E_STRUCT    <= desc->struct_size is not valid
@@ -2792,7 +2810,7 @@ unsafe extern "C" {
     /// Errors  GUF_E_ARG       <= function or types is NULL, or ntypes is not nin + nout
     ///         GUF_E_HANDLE    <= ufunc or module is not a live handle of its kind
     ///         GUF_E_DTYPE     <= an element of types is not a dtype
-    ///         GUF_E_NOT_FOUND <= the module has no such function, or the function no loop of these
+    ///         GUF_E_NOT_FOUND <= the module has no such function, or the function has no loop of these
     ///                            dtypes
     ///         GUF_E_SIGNATURE <= the signatures differ
     ///         GUF_E_EXISTS    <= the ufunc already has a loop with these input dtypes
@@ -2817,9 +2835,9 @@ unsafe extern "C" {
     /// Loads a module file that gufcc made, checks its digest, and registers its ufuncs as
     /// "module:name". No code of the file runs before the digest is verified. The library opens a copy
     /// in memory of the verified bytes, so the file may change or be deleted afterwards.
-    /// Ownership  the caller receives one reference. The module's ufuncs, loops and plans also keep it
-    ///            loaded; it is unmapped, and its names are removed, when no reference is left. Loading
-    ///            the same file again returns the same module.
+    /// Ownership  the caller receives one reference. The module's ufuncs, loops and plans also keep the
+    ///            module loaded. The module is unmapped, and its names are removed, when no reference is
+    ///            left. Loading the same file again returns the same module.
     /// Errors     GUF_E_ARG       <= path or out_module is NULL, or flags has unknown bits
     ///            GUF_E_HANDLE    <= context is not a live context
     ///            GUF_E_IO        <= the file cannot be opened, read or copied
@@ -2831,7 +2849,7 @@ unsafe extern "C" {
     ///            GUF_E_EXISTS    <= another module of that name is loaded
     ///            GUF_E_NO_MEMORY <= a host allocation failed
     /// [mt], reads the disk
-    /// Roles   blocking; gives a reference: out_module
+    /// Roles   blocking; returns a reference: out_module
     /// ```
     pub fn guf_module_load(context: guf_context, path: *const c_char, flags: u32, out_module: *mut guf_module, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2843,7 +2861,7 @@ unsafe extern "C" {
     ///            GUF_E_STRUCT <= table->struct_size is not valid
     ///            GUF_E_BAD_FILE, GUF_E_ABI, GUF_E_EXISTS, GUF_E_NO_MEMORY <= as guf_module_load
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_module
+    /// Roles   returns a reference: out_module
     /// ```
     pub fn guf_module_register(context: guf_context, table: *const guf_module_v1, out_module: *mut guf_module, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2883,18 +2901,18 @@ unsafe extern "C" {
     /// Applies a ufunc.
     /// The call is complete on return in these cases: on the cpu, if `stream` is NULL; on a GPU, if an
     /// operand in host memory has to be copied to the device, even with a stream; on a GPU with a NULL
-    /// stream, if an operand is in mapped or managed host memory. Else its work is queued: on `stream`,
-    /// or with a NULL stream in the device's own order (guf_device_synchronize). The library keeps
-    /// arrays alive until the work is complete; the caller keeps tensors alive. On an idle stream of the
-    /// cpu, work that is known to be short may run before the call returns. A loop without
-    /// GUF_LOOP_ANY_THREAD runs inside a call of the program.
+    /// stream, if an operand is in mapped or managed host memory. Else the work of the call is queued on
+    /// `stream` or, with a NULL stream, on the device's default stream (guf_device_synchronize). The
+    /// library keeps arrays alive until the work is complete; the caller keeps tensors alive. On an idle
+    /// stream of the cpu, work that is known to be short may run before the call returns. A loop without
+    /// GUF_LOOP_ANY_THREAD runs only on threads of the program, inside their calls of the library.
     /// Errors  GUF_E_HANDLE          <= ufunc, stream, device or an array is not a live handle of its
     ///                                  kind
     ///         GUF_E_STRUCT          <= args->struct_size is not valid
     ///         GUF_E_ARG             <= wrong number of operands; unknown operand kind, flag or enum
-    ///                                  value; a pointer is NULL that must not be; wrong number of
-    ///                                  entries in axes; axis does not fit the signature, or axes is
-    ///                                  given too
+    ///                                  value; a required pointer is NULL; wrong number of entries in
+    ///                                  axes; axis does not fit the signature, or both axis and axes are
+    ///                                  given
     ///         GUF_E_DTYPE           <= args->dtype, an element of args->signature, or the dtype of a
     ///                                  tensor or scalar is not a dtype; a structured dtype in
     ///                                  non-native byte order or as a scalar
@@ -2931,15 +2949,15 @@ unsafe extern "C" {
     /// GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_SHUTDOWN, GUF_E_FORKED, GUF_E_FLOATING_POINT and a GUF_E_VALUE
     /// that a loop reported.
     /// Thread state: the call runs under the default floating-point control (round to nearest, subnormal
-    /// numbers kept, no traps) and restores the calling thread's control before it returns; exception
-    /// flags of the processor that arithmetic raised stay raised. errno and the signal mask are
-    /// unchanged. No function is a cancellation point: pthread_cancel takes effect after it. A loop that
-    /// throws an exception fails its call with GUF_E_LOOP; it must not end its thread or jump out of the
-    /// call.
+    /// numbers kept, no traps) and restores the calling thread's floating-point control before it
+    /// returns. Exception flags of the processor that arithmetic raised stay raised. errno and the
+    /// signal mask are unchanged. No function of the library is a cancellation point: a pthread_cancel
+    /// during a function takes effect after the function. If a loop throws an exception, its call fails
+    /// with GUF_E_LOOP. A loop must not end its thread or jump out of the call.
     /// [mt-object]: nothing else may use the outputs during the call. Allocates only outputs and, for
     /// overlapping operands, copies. Stack: calls, methods, plan creation, guf_resolve and guf_explain
-    /// need up to 256 KiB of the calling thread's stack, in addition to what the program's own loops and
-    /// hooks use.
+    /// need up to 256 KiB of the calling thread's stack, in addition to the stack that the program's own
+    /// loops and hooks use.
     /// Roles   blocking
     /// ```
     pub fn guf_call(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status;
@@ -2959,11 +2977,11 @@ unsafe extern "C" {
     /// ```
     pub fn guf_apply(context: guf_context, name: *const c_char, ntensors: i32, tensors: *const guf_tensor, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Prepares a call for operands of the given dtypes, shapes and strides. All decisions are made
-    /// here. The plan does not keep the addresses of the operands, but keeps how they overlap: each pair
-    /// of operands is disjoint, is the same view, or is staged in the workspace. All outputs must be
-    /// given. Scalars are stored by value. Inout operands of a signature without outputs are written in
-    /// place.
+    /// Prepares a call for operands of the given dtypes, shapes and strides. All decisions of the call
+    /// are made by this function. The plan does not keep the addresses of the operands. It keeps how
+    /// each pair of operands overlaps: the two are disjoint, are the same view, or one of them is staged
+    /// in the workspace. All outputs must be given. Scalars are stored by value. Inout operands of a
+    /// signature without outputs are written in place.
     /// Ownership  the caller receives one reference; the plan keeps the ufunc's loops and modules alive.
     /// Errors     as guf_call before the launch, and
     ///            GUF_E_ARG         <= an output is GUF_OPERAND_NONE, or out_plan is NULL
@@ -2971,7 +2989,7 @@ unsafe extern "C" {
     ///                                 flags; an inout operand has a separate output; an operand is in
     ///                                 host memory that the device cannot access
     /// [mt]
-    /// Roles   blocking; gives a reference: out_plan
+    /// Roles   blocking; returns a reference: out_plan
     /// ```
     pub fn guf_plan_create(ufunc: guf_ufunc, args: *const guf_call_args, out_plan: *mut guf_plan, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2997,8 +3015,8 @@ unsafe extern "C" {
     /// ```
     pub fn guf_plan_workspace(plan: guf_plan, out_nbytes: *mut u64, out_alignment: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Launches a plan on the operands at `addresses`: one address per operand in the order inputs,
-    /// outputs (ignored for a scalar), then the mask's address if the plan was created with `where`.
+    /// Launches a plan on the operands at `addresses`: one address per input, one per output, then the
+    /// mask's address if the plan was created with `where`. The address of a scalar is ignored.
     /// Addresses may be unaligned. Threads may launch one plan concurrently, each with its own outputs
     /// and workspace.
     /// Errors  GUF_E_HANDLE          <= plan or stream is not a live handle of its kind
@@ -3012,15 +3030,15 @@ unsafe extern "C" {
     ///                                  functions, and the loop may fail (integer power, functions with
     ///                                  failure=)
     /// [mt]. [capture-safe] except as stated under GUF_E_CAPTURE. [no-alloc] with a NULL stream; with a
-    /// stream the library allocates the list of what it keeps alive. Blocks only on the cpu with a NULL
-    /// stream, until the result is complete.
+    /// stream the library allocates the list of the objects that it keeps alive. Blocks only on the cpu
+    /// with a NULL stream, until the result is complete.
     /// Roles   blocking; arrays: addresses[naddresses]
     /// ```
     pub fn guf_plan_launch(plan: guf_plan, stream: guf_stream, naddresses: i32, addresses: *const u64, workspace: u64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Describes as text what a plan does and why: its loop, its kernel, casts, loop dimensions, the
-    /// reasons why other loops were rejected, and how the backend runs it on operands with the layout
-    /// for which it was made.
+    /// reasons why other loops were rejected, and how the backend runs the kernel on operands with the
+    /// layout for which the plan was made.
     /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
     ///         including the NUL.
     /// Errors  GUF_E_ARG    <= inout_length is NULL, or text is NULL and the capacity is not 0
@@ -3032,18 +3050,20 @@ unsafe extern "C" {
     pub fn guf_plan_explain(plan: guf_plan, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Reduces the input along axes: NumPy's ufunc.reduce.
-    /// In error messages the input is operand 1, the output 2, the mask 3 and the initial value 4: the
-    /// first two are their positions in the loop X, Y -> X. If Y is not X (ldexp: a float and an
-    /// integer), the elements are of dtype Y: the first is converted to X, and the others are combined
-    /// into it from the left, over several axes in C order.
+    /// In error messages the input is operand 1, the output 2, the mask 3 and the initial value 4. The
+    /// numbers of the input and the output are their positions in the loop X, Y -> X. If Y is not X
+    /// (ldexp: a float and an integer), the elements have dtype Y. The first element is converted to X,
+    /// and each later element is combined with the result so far, in C order if several axes are
+    /// reduced.
     /// In a reduction with a user-defined accumulator (guf_ufunc_set_reduction), each base block of 128
     /// elements, counted in C order over all reduced axes, yields an accumulator. Accumulators are
-    /// merged in aligned pairs, so that the bits of the result follow from the shape alone. In messages
-    /// the first result is operand 2; the others are 5 and higher. Several axes are always allowed.
+    /// merged in aligned pairs, so that the bits of the result follow from the shape alone. In error
+    /// messages the first result is operand 2; the later results are operands 5 and higher. Several axes
+    /// are always allowed.
     /// Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call
     ///         GUF_E_ARG             <= input is NULL; both or neither of output and outputs are NULL;
     ///                                  noutputs is not the number of results; fp_report or fp_fail has
-    ///                                  unknown bits; fp_report is not 0 and fp_flags is NULL
+    ///                                  unknown bits; fp_flags is NULL although fp_report is not 0
     ///         GUF_E_VALUE           <= the ufunc is not binary, has core dimensions or several outputs;
     ///                                  several axes for a ufunc that is not reorderable; an empty
     ///                                  reduction, or a mask, without identity or initial value (NumPy's
@@ -3054,8 +3074,8 @@ unsafe extern "C" {
     ///         GUF_E_NO_LOOP, GUF_E_DTYPE, GUF_E_CASTING, GUF_E_OVERFLOW <= the dtypes or the
     ///             initial value do not fit; merge or finish has no loop of exactly the accumulator's
     ///             dtypes
-    ///         GUF_E_CASTING         <= a loop X, Y -> X without initial value, where Y cannot be cast
-    ///                                  to X
+    ///         GUF_E_CASTING         <= the loop is X, Y -> X, there is no initial value, and Y cannot
+    ///                                  be cast to X
     ///         GUF_E_UNSUPPORTED     <= a reduction with a user-defined accumulator and `initial`, or
     ///                                  with `where` if its ufunc has no mask input
     ///         GUF_E_UNSUPPORTED     <= fp_report or fp_fail is not 0 and the backend does not compute
@@ -3116,9 +3136,10 @@ unsafe extern "C" {
     pub fn guf_outer(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Computes array[indices] = op(array[indices], operand) without buffering, so that every
-    /// occurrence of an index takes effect: NumPy's ufunc.at. Scalars are not weak; dtypes are cast as
-    /// by casting='unsafe'. In error messages the array is operand 0 as an input, and at its output
-    /// position as an output; the operand is 1, the indices are 2 and higher.
+    /// occurrence of an index takes effect: NumPy's ufunc.at. A weak scalar is
+    /// converted to its default dtype; dtypes are cast as by casting='unsafe'. In error messages about
+    /// its use as an input, the array is operand 0; in messages about its use as an output, it has the
+    /// number of the output. `operand` is operand 1, and the indices are operands 2 and higher.
     /// Errors  as guf_reduce, and
     ///         GUF_E_VALUE     <= the ufunc does not have one or two inputs and one output; operand is
     ///                            missing, or is given for a unary ufunc
@@ -3153,8 +3174,9 @@ unsafe extern "C" {
     /// ```text
     /// Describes as text what a call or a method would do and why: the loop, its kernel, the reasons
     /// why other loops were rejected, casts, shapes, copies, and for methods the order in which elements
-    /// are combined. The format equals that of guf_plan_explain. Outputs may be missing as in guf_call:
-    /// the text marks them "to allocate". What a plan would stage in its workspace, a call copies.
+    /// are combined. The format is the same as that of guf_plan_explain. Outputs may be missing as in
+    /// guf_call: the text marks them "to allocate". A call copies the operands that a plan would stage
+    /// in its workspace.
     /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
     ///         including the NUL.
     /// Errors  as guf_resolve, and
@@ -3167,22 +3189,23 @@ unsafe extern "C" {
     pub fn guf_explain(ufunc: guf_ufunc, request: *const guf_request, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Applies a ufunc like guf_call, in chunks. The call is split along its outermost loop dimension
-    /// that is longer than 1; the positions along it are the outer items. A call without such a
-    /// dimension is one item. An outer item that is larger than a chunk is split along an inner
-    /// dimension.
+    /// that is longer than 1; the positions along this dimension are the outer items. A call without
+    /// such a dimension has one outer item. An outer item that is larger than a chunk is split along an
+    /// inner dimension.
     /// All operands are in host memory, including mapped files, and all outputs are given. The call is
     /// complete on return. On the cpu, chunks are computed in place. On a device that cannot access host
     /// memory, three streams copy in, compute and copy out at the same time. The copies go through
-    /// page-locked memory, which threads of the cpu fill with contiguous elements, in the dtype of the
-    /// loop if that is not wider. Contiguous operands in page-locked memory (guf_array_alloc_host,
-    /// guf_host_register) are copied directly; operands in mapped and managed memory are used in place.
-    /// Operands that do not have the split dimension are copied once.
+    /// page-locked memory, which host threads fill with contiguous elements. These elements have the
+    /// loop's dtype if it is not wider than the operand's, else the operand's dtype. Contiguous operands
+    /// in page-locked memory (guf_array_alloc_host, guf_host_register) are copied directly; operands in
+    /// mapped and managed memory are used in place. Operands that do not have the split dimension are
+    /// copied once.
     /// options    NULL means the defaults.
     /// out_items  NULL, or receives the number of outer items whose outputs are complete, counted from
-    ///            item 0, also if the call fails or is cancelled; it is the first_item with which to
-    ///            resume. Later outputs are unspecified. Operands that are read and written are
-    ///            unchanged beyond out_items, except in the chunk that failed on the cpu. 0 if
-    ///            first_item is not one of the call's items.
+    ///            item 0, even if the call fails or is cancelled. Pass this number as first_item to
+    ///            resume the call. The outputs of later items are unspecified. Inout operands are
+    ///            unchanged in later items, except in the chunk that failed on the cpu. The number is 0
+    ///            if first_item is not one of the call's items.
     /// Errors  as guf_call, and
     ///         GUF_E_ARG         <= an output is GUF_OPERAND_NONE; args->options.stream is not NULL;
     ///                              options->flags, depth, reserved or first_item is out of range
@@ -3199,18 +3222,18 @@ unsafe extern "C" {
     pub fn guf_call_chunked(ufunc: guf_ufunc, args: *mut guf_call_args, options: *const guf_chunk_options, out_items: *mut i64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Begins a capture: work that is queued on `stream` is recorded instead of run, until
-    /// guf_stream_end_capture. The following can be captured: launches of plans; calls and copies
-    /// between arrays of the device that allocate nothing (all outputs given, no overlap, no cast that
-    /// needs a buffer); events. Everything else on the stream, and every wait for the stream, yields
-    /// GUF_E_CAPTURE, and the capture continues without it. The library keeps the arrays of captured
-    /// work alive. A loop that may fail (integer power, functions with failure=) reports its failure on
-    /// the stream on which the graph is launched.
+    /// guf_stream_end_capture. A capture can record launches of plans, events, and calls and copies
+    /// between arrays of the device that allocate nothing (all outputs are given, operands do not
+    /// overlap, no cast needs a buffer). Everything else on the stream, and every wait for the stream,
+    /// yields GUF_E_CAPTURE, and the capture continues without it. The library keeps the arrays of
+    /// captured work alive. A loop that may fail (integer power, functions with failure=) reports its
+    /// failure on the stream on which the graph is launched.
     /// Branches: a stream of the same device that waits for an event recorded in the capture joins the
-    /// capture until it ends. The work of such a branch must end in an event that `stream` waits for. An
-    /// event that is recorded in a capture is a point in the graph: querying it or waiting for it on the
-    /// host yields GUF_E_CAPTURE until it is recorded again outside a capture.
-    /// Any thread may continue or end a capture, but only one thread at a time may use its streams.
-    /// Releasing a stream during its capture also discards the capture.
+    /// capture until the capture ends. The work of such a branch must end in an event that `stream`
+    /// waits for. An event that is recorded in a capture is a point in the graph: querying it or waiting
+    /// for it on the host yields GUF_E_CAPTURE until it is recorded again outside a capture.
+    /// Any thread may continue or end a capture, but only one thread at a time may use the streams of
+    /// the capture. Releasing a stream during its capture also discards the capture.
     /// Errors  GUF_E_HANDLE      <= stream is not a live stream
     ///         GUF_E_FORKED      <= the stream was created before a fork
     ///         GUF_E_CAPTURE     <= the stream is already captured, or has joined a capture
@@ -3231,13 +3254,13 @@ unsafe extern "C" {
     ///                                     discarded
     ///            GUF_E_DEVICE_MISMATCH <= the graph belongs to another device; the capture is discarded
     /// [mt-object]
-    /// Roles   blocking; gives a reference: inout_graph
+    /// Roles   blocking; returns a reference: inout_graph
     /// ```
     pub fn guf_stream_end_capture(stream: guf_stream, inout_graph: *mut guf_graph, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Queues the work of the graph on a stream of its device. Launches of one graph run one after
-    /// another, even on different streams. A launch keeps what it uses, so the graph may be replaced or
-    /// released meanwhile.
+    /// another, even if they are on different streams. A launch keeps the objects that it uses alive, so
+    /// the graph may be replaced or released while the launch runs.
     /// Errors  GUF_E_HANDLE          <= graph or stream is not a live handle of its kind
     ///         GUF_E_FORKED          <= the graph or stream was created before a fork
     ///         GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
@@ -3273,14 +3296,14 @@ unsafe extern "C" {
     /// ```
     pub fn guf_module_kernel_at(module: guf_module, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Finds a raw kernel of a module by its name without the module's name. Loads no code.
+    /// Finds a raw kernel of a module. `name` does not contain the module's name. Loads no code.
     /// Ownership  the caller receives one reference; the kernel keeps the module loaded.
     /// Errors     GUF_E_ARG       <= name or out_kernel is NULL
     ///            GUF_E_HANDLE    <= module is not a live module
     ///            GUF_E_NOT_FOUND <= the module has no kernel of that name
     ///            GUF_E_NO_MEMORY <= a host allocation failed
     /// [mt] [no-block]
-    /// Roles   gives a reference: out_kernel
+    /// Roles   returns a reference: out_kernel
     /// ```
     pub fn guf_kernel_find(module: guf_module, name: *const c_char, out_kernel: *mut guf_kernel, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -3306,7 +3329,7 @@ unsafe extern "C" {
     /// ```
     pub fn guf_kernel_get_info(kernel: guf_kernel, out_info: *mut guf_kernel_info, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Returns parameter `index` of the kernel. 0 is the first parameter after its guf::block.
+    /// Returns parameter `index` of the kernel. Index 0 is the first parameter after the guf::block.
     /// Errors  GUF_E_ARG    <= out_parameter is NULL
     ///         GUF_E_HANDLE <= kernel is not a live kernel
     ///         GUF_E_INDEX  <= index is not below the number of parameters
@@ -3330,16 +3353,17 @@ unsafe extern "C" {
     /// Launches a kernel. `grid` is the number of blocks and `block` the number of threads per block:
     /// three numbers each, x first. `shared_bytes` is shared memory per block, in addition to the amount
     /// that the kernel's source declares. A grid that contains a 0 runs nothing. The kernel runs on the
-    /// stream's device; with a NULL stream on the device of its arrays, or on the cpu if there is none.
+    /// stream's device; with a NULL stream it runs on the device of its arrays, or on the cpu if it has
+    /// no arrays.
     /// args  one operand per parameter. A number is a GUF_OPERAND_SCALAR of exactly the parameter's
     ///       dtype, or a weak scalar that fits it. A pointer or view is a GUF_OPERAND_ARRAY or
     ///       GUF_OPERAND_TENSOR of exactly the parameter's dtype, aligned, in native byte order, in
     ///       memory that the device can access. For a pointer the array must be C-contiguous; for a view
     ///       it must have the view's number of dimensions. Nothing is copied or cast. Arrays may
     ///       overlap; the result is up to the kernel.
-    /// On the cpu with a NULL stream the launch is complete on return; else it is queued. If some
-    /// threads of a block do not reach a barrier, the launch fails with GUF_E_LAUNCH on the cpu (on a
-    /// stream, as a failure of the stream); on a GPU the behaviour is undefined.
+    /// On the cpu with a NULL stream the launch is complete on return; else the launch is queued. If
+    /// some threads of a block do not reach a barrier, the launch fails with GUF_E_LAUNCH on the cpu (on
+    /// a stream, as a failure of the stream); on a GPU the behaviour is undefined.
     /// Ownership  the library keeps arrays alive until the work is complete; the caller keeps tensors
     ///            alive.
     /// Errors     GUF_E_HANDLE          <= kernel, stream, an array or a tensor's device is not a live
@@ -3352,7 +3376,7 @@ unsafe extern "C" {
     ///            GUF_E_DTYPE           <= an argument has another dtype than its parameter. A datetime
     ///                                     parameter accepts every unit
     ///            GUF_E_OVERFLOW        <= a weak scalar does not fit its parameter
-    ///            GUF_E_READ_ONLY       <= a read-only array for a parameter that the kernel may write
+    ///            GUF_E_READ_ONLY       <= an array is read-only, but the kernel may write its parameter
     ///            GUF_E_DEVICE_MISMATCH <= the device cannot access an array
     ///            GUF_E_NO_IMAGE        <= the module has no code for the device
     ///            GUF_E_UNSUPPORTED     <= the device's backend does not run raw kernels, or the device

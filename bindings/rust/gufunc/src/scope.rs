@@ -27,9 +27,9 @@ struct Arriving {
 }
 
 /// Waits for the copies if the closure of a scope panics, so that the borrow of the memory can end.
-struct Loan<'a, 'scope, 'env>(&'a Scope<'scope, 'env>);
+struct EndBorrow<'a, 'scope, 'env>(&'a Scope<'scope, 'env>);
 
-impl Drop for Loan<'_, '_, '_> {
+impl Drop for EndBorrow<'_, '_, '_> {
     fn drop(&mut self) {
         let _ = self.0.wait();
         self.0.arrived();
@@ -69,7 +69,7 @@ impl Stream {
             _scope: PhantomData,
             _env: PhantomData,
         };
-        let loan = Loan(&scope);
+        let loan = EndBorrow(&scope);
         let done = work(&scope);
         std::mem::forget(loan);
         let waited = scope.wait();

@@ -129,7 +129,7 @@ impl FunctionFlags {
     /// The last input is a divisor.
     pub const DIVIDES: Self = Self(sys::GUF_FUNCTION_DIVIDES);
     /// A user-defined accumulator that also accepts zero elements.
-    pub const TAKES_NONE: Self = Self(sys::GUF_FUNCTION_TAKES_NONE);
+    pub const ACCEPTS_EMPTY: Self = Self(sys::GUF_FUNCTION_ACCEPTS_EMPTY);
 
     /// Whether all properties of `other` are set.
     pub const fn contains(self, other: Self) -> bool {

@@ -239,7 +239,7 @@ fn flags_go_both_ways() -> Result<()> {
 }
 
 #[test]
-fn exports_keep_the_memory_and_say_what_they_cannot() -> Result<()> {
+fn exports_keep_the_memory_and_report_unsupported() -> Result<()> {
     let _turn = shared::turn();
     for device in shared::devices() {
         let x = Array::from_slice(device, &[1.0, 2.0, 3.0, 4.0], &[4])?;

@@ -198,7 +198,7 @@ fn methods() -> Result<()> {
 }
 
 #[test]
-fn errors_say_what_is_wrong() -> Result<()> {
+fn errors_describe_the_reason() -> Result<()> {
     let add = ufunc("add")?;
     let error = add.call((&[1.0, 2.0], &[1.0, 2.0, 3.0])).unwrap_err();
     assert_eq!((error.argument(), error.axis(), error.native_code()), (Some(1), Some(0), 0));

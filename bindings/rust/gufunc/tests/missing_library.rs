@@ -7,8 +7,8 @@ use gufunc::{DlpackTensor, DynArray, Status};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
-#[ignore = "takes a process without a library"]
-fn everything_says_so() {
+#[ignore = "requires a process without a library"]
+fn every_call_reports_the_missing_library() {
     let error = gufunc::ufunc("add").unwrap_err();
     assert_eq!(error.status(), Status::IO);
     assert!(error.message().contains("/nonexistent/libgufunc.so"), "{error}");

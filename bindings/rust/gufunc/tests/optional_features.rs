@@ -12,7 +12,7 @@ macro_rules! test_arrays {
             use $ndarray::{array, s, ArcArray1, Array1, CowArray};
 
             #[test]
-            fn a_shared_array_is_written_where_it_lies() -> Result<()> {
+            fn a_shared_array_is_written_in_place() -> Result<()> {
                 let double =
                     |x: &mut ArcArray1<f64>| ufunc("add")?.call_into((&[1.0; 4], &[1.0; 4]), x);
                 let all: ArcArray1<f64> = Array1::zeros(4000).into_shared();

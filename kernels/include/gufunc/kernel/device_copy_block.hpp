@@ -13,7 +13,7 @@ enum { kCopyElements = 4 };  // per thread of convert and bytes; fill: 16-byte w
 
 // ---- convert
 
-enum convert_way : u32 {
+enum conversion_kind : u32 {
   kRecast,        // like guf::cast; datetime types are i64
   kNumberToTime,  // a floating-point number: outside i64 it becomes NaT
   kByFactor,      // between units of the same datetime type

@@ -130,9 +130,9 @@ struct at_target {
   u64 first, count;
 };
 
-// How an element is converted to a loop of datetime types or back: a convert_way and its
+// How an element is converted to a loop of datetime types or back: a conversion_kind and its
 // parameters.
-struct time_way {
+struct time_conversion {
   u32 way, reserved;
   time::conversion units;
 };
@@ -148,7 +148,7 @@ struct at_block {
   divisor by_lanes;
   lane_dims lanes;
   // Used only by loops of datetime types, for forms without kFormOwn.
-  time_way load, store, operand;
+  time_conversion load, store, operand;
 };
 
 }  // namespace device

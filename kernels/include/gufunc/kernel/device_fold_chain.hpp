@@ -151,7 +151,7 @@ struct at_fold {
   }
 
  private:
-  static GUF_DEVICE_ONLY X load(u64 from, u32 form, const time_way &way) {
+  static GUF_DEVICE_ONLY X load(u64 from, u32 form, const time_conversion &way) {
     if constexpr (is_time<X>::value) {
       if ((form & kFormOwn) != 0) return *(const X *)from;
       const char *const at = (const char *)from;
@@ -163,7 +163,7 @@ struct at_fold {
       return fetch<X>(from, form);
     }
   }
-  static GUF_DEVICE_ONLY void store(u64 to, u32 form, const time_way &way, X x) {
+  static GUF_DEVICE_ONLY void store(u64 to, u32 form, const time_conversion &way, X x) {
     if constexpr (is_time<X>::value) {
       if ((form & kFormOwn) != 0) {
         *(X *)to = x;

@@ -127,13 +127,13 @@ struct generalized {
     char *const place[] = {base[K] + offset[K]...};
     const bool looks = p.fp_flags != 0 && group.rank() == 0;
     u32 seen = 0;
-    if (looks) seen = look_at_inputs(p, place, all);
+    if (looks) seen = classify_inputs(p, place, all);
     if (p.fp_flags != 0) group.sync();
     const bool failed = call(group, p, place, all);
     u32 found = 0;
     if (p.fp_flags != 0) group.sync();
     if (looks) {
-      found = look_at_results(p, place, seen, all) & p.fp_flags;
+      found = classify_results(p, place, seen, all) & p.fp_flags;
     }
     report(p.status, failed ? found | kStatusFailed : found);
   }
@@ -153,7 +153,7 @@ struct generalized {
 
   // Returns the classes of the item's inputs, and kDivisorIsZero if the last input is an integer 0.
   template <int... K>
-  static GUF_DEVICE_ONLY u32 look_at_inputs(const block &p, char *const *place, indices<K...>) {
+  static GUF_DEVICE_ONLY u32 classify_inputs(const block &p, char *const *place, indices<K...>) {
     u32 seen = 0;
     ((seen |=
       Operand::use == role::out ? 0u : Operand::classes(place[K], p.core_size, p.core_stride[K])),
@@ -170,8 +170,8 @@ struct generalized {
   enum : u32 { kDivisorIsZero = 1u << 8 };
 
   template <int... K>
-  static GUF_DEVICE_ONLY u32 look_at_results(const block &p, char *const *place, u32 seen,
-                                             indices<K...>) {
+  static GUF_DEVICE_ONLY u32 classify_results(const block &p, char *const *place, u32 seen,
+                                              indices<K...>) {
     u32 found = (seen & kDivisorIsZero) != 0 ? (u32)kFpIntegerDivide : 0u;
     ((found |=
       Operand::use == role::in

@@ -11,7 +11,7 @@
 namespace guf {
 namespace raw {
 
-enum { kMostParameters = 32, kMostBytes = 2048 };  // bytes of the arguments without the head
+enum { kMaxParameters = 32, kMaxBytes = 2048 };  // bytes of the arguments without the head
 
 // guf_parameter_kind of gufunc/module_table.h.
 enum : u32 { kNumber = 1, kPointer = 2, kView = 3 };
@@ -122,7 +122,7 @@ struct signature<void (*)(block, P...)> {
   }
   static constexpr int bad = find_bad();
   static_assert(bad == 0, "a kernel's parameter is a number, a pointer to numbers or a guf::view");
-  static_assert(count <= kMostParameters && words * 8 <= kMostBytes,
+  static_assert(count <= kMaxParameters && words * 8 <= kMaxBytes,
                 "a kernel has at most 32 parameters, which take at most 2048 bytes");
 
   // The argument block of a launch.

@@ -18,5 +18,5 @@ func main() {
 
 	first := p.Must(gufunc.Of(data[:12], 3, 4))
 	options.Axes = [][]int{{1, 0}, {1, 0}, {0, 1}}
-	p.Write(s, "matmulcore_turned", p.Must(gufunc.Call[float32](u, &options, b, first)))
+	p.Write(s, "matmulcore_transposed", p.Must(gufunc.Call[float32](u, &options, b, first)))
 }

@@ -23,6 +23,6 @@ fn main() -> std::process::ExitCode {
             (view(&b.data, &b.shape)?, view(&a.data[..size], &a.shape[1..])?),
             view_mut(&mut turned, &[rows, columns])?,
         )?;
-        folders.write("matmulcore_turned", &turned, &[rows, columns])
+        folders.write("matmulcore_transposed", &turned, &[rows, columns])
     })
 }

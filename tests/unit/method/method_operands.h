@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Provides operands for calls that fail.
-#ifndef GUFUNC_TESTS_UNIT_METHOD_METHOD_GROUND_H
-#define GUFUNC_TESTS_UNIT_METHOD_METHOD_GROUND_H
+#ifndef GUFUNC_TESTS_UNIT_METHOD_METHOD_OPERANDS_H
+#define GUFUNC_TESTS_UNIT_METHOD_METHOD_OPERANDS_H
 
 #include "tests/unit/method/method_fixture.h"
 
 namespace gufunc {
 
 // Operands of several calls. A failing call must leave the results unchanged.
-struct Ground {
+struct MethodOperands {
   std::vector<double> data = std::vector<double>(24, 1.0);
   std::vector<double> result = std::vector<double>(24, 7.0);
   std::vector<uint8_t> mask = std::vector<uint8_t>(24, 1);
@@ -27,4 +27,4 @@ struct Ground {
 
 }  // namespace gufunc
 
-#endif  // GUFUNC_TESTS_UNIT_METHOD_METHOD_GROUND_H
+#endif  // GUFUNC_TESTS_UNIT_METHOD_METHOD_OPERANDS_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contains one loop for each element size and swap width. Unaligned accesses use memcpy with a
 // constant size.
-#include "backends/cpu/loops/element_move.h"
+#include "backends/cpu/loops/element_copy.h"
 
 #include <cstring>
 
@@ -20,7 +20,7 @@ inline uint64_t reversed(uint64_t x) {
 
 // Copies elements that consist of `Units` words each.
 template <class Word, int Units, bool kSwap>
-void move_words(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {
+void copy_words(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {
   for (int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
     Word words[Units];
     std::memcpy(words, from, sizeof(words));
@@ -34,20 +34,20 @@ void move_words(char *to, int64_t to_step, const char *from, int64_t from_step, 
 // Copies elements. Contiguous steps are passed as constants,
 // so that the compiler can vectorize the loop.
 template <class Word, int Units, bool kSwap>
-void move_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {
+void copy_row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {
   constexpr int64_t kSize = sizeof(Word) * Units;
   if (to_step == kSize && from_step == kSize) {
-    move_words<Word, Units, kSwap>(to, kSize, from, kSize, count);
+    copy_words<Word, Units, kSwap>(to, kSize, from, kSize, count);
   } else if (to_step == kSize) {
-    move_words<Word, Units, kSwap>(to, kSize, from, from_step, count);
+    copy_words<Word, Units, kSwap>(to, kSize, from, from_step, count);
   } else {
-    move_words<Word, Units, kSwap>(to, to_step, from, from_step, count);
+    copy_words<Word, Units, kSwap>(to, to_step, from, from_step, count);
   }
 }
 
 }  // namespace
 
-void move_elements(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count,
+void copy_elements(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count,
                    uint32_t size, uint32_t swap) {
   if (swap <= 1 && to_step == static_cast<int64_t>(size) && from_step == to_step) {
     std::memmove(to, from, static_cast<size_t>(count) * size);
@@ -55,25 +55,25 @@ void move_elements(char *to, int64_t to_step, const char *from, int64_t from_ste
   }
   switch (size << 8 | (swap <= 1 ? 0 : swap)) {
     case 0x0100:
-      return move_row<uint8_t, 1, false>(to, to_step, from, from_step, count);
+      return copy_row<uint8_t, 1, false>(to, to_step, from, from_step, count);
     case 0x0200:
-      return move_row<uint16_t, 1, false>(to, to_step, from, from_step, count);
+      return copy_row<uint16_t, 1, false>(to, to_step, from, from_step, count);
     case 0x0400:
-      return move_row<uint32_t, 1, false>(to, to_step, from, from_step, count);
+      return copy_row<uint32_t, 1, false>(to, to_step, from, from_step, count);
     case 0x0800:
-      return move_row<uint64_t, 1, false>(to, to_step, from, from_step, count);
+      return copy_row<uint64_t, 1, false>(to, to_step, from, from_step, count);
     case 0x1000:
-      return move_row<uint64_t, 2, false>(to, to_step, from, from_step, count);
+      return copy_row<uint64_t, 2, false>(to, to_step, from, from_step, count);
     case 0x0202:
-      return move_row<uint16_t, 1, true>(to, to_step, from, from_step, count);
+      return copy_row<uint16_t, 1, true>(to, to_step, from, from_step, count);
     case 0x0404:
-      return move_row<uint32_t, 1, true>(to, to_step, from, from_step, count);
+      return copy_row<uint32_t, 1, true>(to, to_step, from, from_step, count);
     case 0x0808:
-      return move_row<uint64_t, 1, true>(to, to_step, from, from_step, count);
+      return copy_row<uint64_t, 1, true>(to, to_step, from, from_step, count);
     case 0x0804:
-      return move_row<uint32_t, 2, true>(to, to_step, from, from_step, count);
+      return copy_row<uint32_t, 2, true>(to, to_step, from, from_step, count);
     case 0x1008:
-      return move_row<uint64_t, 2, true>(to, to_step, from, from_step, count);
+      return copy_row<uint64_t, 2, true>(to, to_step, from, from_step, count);
     default:  // a structured dtype
       for (int64_t i = 0; i < count; ++i, to += to_step, from += from_step) {
         std::memcpy(to, from, size);

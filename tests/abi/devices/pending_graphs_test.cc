@@ -10,11 +10,11 @@ using testing::Each;
 
 constexpr int64_t kSize = 1000;
 
-class GraphFlights : public Devices {
+class PendingGraphs : public Devices {
  protected:
   // Records a graph that writes 10 x to `out`. Only the graph keeps the array of x alive.
   void record(float x, guf_array out, guf_graph *graph) {
-    const guf_array in = filled(there_, kSize, x);
+    const guf_array in = filled(device_, kSize, x);
     ASSERT_EQ(guf_stream_begin_capture(stream_, &error_), GUF_OK) << error_.message;
     ASSERT_EQ(call("multiply", {operand_of(in), scalar_of(10)}, operand_of(out), stream_), GUF_OK)
         << error_.message;
@@ -25,22 +25,22 @@ class GraphFlights : public Devices {
     guf_poll(0, nullptr, nullptr);
     guf_device_memory memory = {};
     memory.struct_size = sizeof memory;
-    EXPECT_EQ(guf_device_get_memory(there_, &memory, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(guf_device_get_memory(device_, &memory, &error_), GUF_OK) << error_.message;
     return memory.live_bytes;
   }
 
-  const guf_device there_ = device(0);
-  const guf_stream stream_ = stream(there_), other_ = stream(there_);
+  const guf_device device_ = device(0);
+  const guf_stream stream_ = stream(device_), other_ = stream(device_);
 };
 
-TEST_P(GraphFlights, SurviveAnUpdate) {
-  const guf_array first = filled(there_, kSize, 0), second = filled(there_, kSize, 0);
+TEST_P(PendingGraphs, SurviveAnUpdate) {
+  const guf_array first = filled(device_, kSize, 0), second = filled(device_, kSize, 0);
   guf_graph graph = nullptr;
   record(1, first, &graph);
   Gate gate(backend_, other_);
   ASSERT_EQ(guf_graph_launch(graph, other_, &error_), GUF_OK) << error_.message;
   record(2, second, &graph);  // the launch runs, and the captured stream is idle
-  reuse_memory(there_, kSize);
+  reuse_memory(device_, kSize);
   gate.open();
   ASSERT_EQ(guf_graph_launch(graph, other_, &error_), GUF_OK) << error_.message;
   synchronize(other_);
@@ -49,15 +49,15 @@ TEST_P(GraphFlights, SurviveAnUpdate) {
   guf_graph_release(graph, nullptr);
 }
 
-TEST_P(GraphFlights, SurviveManyUpdates) {
+TEST_P(PendingGraphs, SurviveManyUpdates) {
   std::vector<guf_array> outs;
-  for (int i = 0; i < 6; ++i) outs.push_back(filled(there_, kSize, 0));
+  for (int i = 0; i < 6; ++i) outs.push_back(filled(device_, kSize, 0));
   guf_graph graph = nullptr;
   Gate gate(backend_, other_);
   for (size_t i = 0; i < outs.size(); ++i) {
     record(static_cast<float>(i), outs[i], &graph);
     ASSERT_EQ(guf_graph_launch(graph, other_, &error_), GUF_OK) << error_.message;
-    reuse_memory(there_, kSize);
+    reuse_memory(device_, kSize);
   }
   gate.open();
   synchronize(other_);
@@ -67,25 +67,25 @@ TEST_P(GraphFlights, SurviveManyUpdates) {
   guf_graph_release(graph, nullptr);
 }
 
-TEST_P(GraphFlights, SurviveTheGraph) {
-  const guf_array out = filled(there_, kSize, 0);
+TEST_P(PendingGraphs, SurviveTheGraph) {
+  const guf_array out = filled(device_, kSize, 0);
   guf_graph graph = nullptr;
   record(4, out, &graph);
   Gate gate(backend_, other_);
   ASSERT_EQ(guf_graph_launch(graph, other_, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_graph_release(graph, &error_), GUF_OK);
   EXPECT_EQ(guf_graph_launch(graph, other_, &error_), GUF_E_HANDLE);
-  reuse_memory(there_, kSize);
+  reuse_memory(device_, kSize);
   gate.open();
   synchronize(other_);
   EXPECT_THAT(values(out), Each(40.0F));
 }
 
-TEST_P(GraphFlights, SurviveTheirStream) {
-  const guf_array out = filled(there_, kSize, 0);
+TEST_P(PendingGraphs, SurviveTheirStream) {
+  const guf_array out = filled(device_, kSize, 0);
   guf_graph graph = nullptr;
   record(4, out, &graph);
-  const guf_event done = event(there_);
+  const guf_event done = event(device_);
   {
     Gate gate(backend_, other_);
     ASSERT_EQ(guf_graph_launch(graph, other_, &error_), GUF_OK) << error_.message;
@@ -93,15 +93,15 @@ TEST_P(GraphFlights, SurviveTheirStream) {
     std::erase(streams_, other_);
     EXPECT_EQ(guf_stream_release(other_, &error_), GUF_OK);
     EXPECT_EQ(guf_graph_release(graph, &error_), GUF_OK);
-    reuse_memory(there_, kSize);
+    reuse_memory(device_, kSize);
   }
   EXPECT_EQ(guf_event_wait(done, UINT64_MAX, &error_), GUF_OK) << error_.message;
   EXPECT_THAT(values(out), Each(40.0F));
 }
 
 // A graph is not part of a reference cycle, so the release of the graph frees its resources.
-TEST_P(GraphFlights, ReleaseMemory) {
-  const guf_array out = filled(there_, kSize, 0);
+TEST_P(PendingGraphs, ReleaseMemory) {
+  const guf_array out = filled(device_, kSize, 0);
   const uint64_t before = live_bytes();
   guf_graph graph = nullptr;
   record(1, out, &graph);
@@ -116,12 +116,12 @@ TEST_P(GraphFlights, ReleaseMemory) {
 
 // If a stream is released while it is captured, its capture is discarded. The device then frees
 // released memory again, and a stream that joined the capture becomes an ordinary stream.
-TEST_P(GraphFlights, AStreamGoesWhileItIsCaptured) {
-  const guf_array out = filled(there_, kSize, 0);
-  const guf_stream gone = stream(there_);
-  const guf_event fork = event(there_);
+TEST_P(PendingGraphs, AStreamGoesWhileItIsCaptured) {
+  const guf_array out = filled(device_, kSize, 0);
+  const guf_stream gone = stream(device_);
+  const guf_event fork = event(device_);
   const uint64_t before = live_bytes();
-  const guf_array in = filled(there_, kSize, 3);
+  const guf_array in = filled(device_, kSize, 3);
   ASSERT_EQ(guf_stream_begin_capture(gone, &error_), GUF_OK) << error_.message;
   ASSERT_EQ(call("negative", {operand_of(in)}, operand_of(out), gone), GUF_OK) << error_.message;
   EXPECT_EQ(guf_event_record(fork, gone, &error_), GUF_OK) << error_.message;
@@ -134,7 +134,7 @@ TEST_P(GraphFlights, AStreamGoesWhileItIsCaptured) {
   EXPECT_EQ(guf_stream_query(other_, &error_), GUF_OK) << error_.message;
   {
     Gate gate(backend_, other_);
-    const guf_array more = filled(there_, kSize, 3);
+    const guf_array more = filled(device_, kSize, 3);
     ASSERT_EQ(call("negative", {operand_of(more)}, operand_of(out), other_), GUF_OK);
     let_go(more);
   }
@@ -143,7 +143,7 @@ TEST_P(GraphFlights, AStreamGoesWhileItIsCaptured) {
   EXPECT_THAT(values(out), Each(-3.0F));
 }
 
-INSTANTIATE_TEST_SUITE_P(On, GraphFlights, testing::Values("cuda", "roc"), name_of);
+INSTANTIATE_TEST_SUITE_P(On, PendingGraphs, testing::Values("cuda", "roc"), name_of);
 
 }  // namespace
 }  // namespace device_test

@@ -15,7 +15,7 @@ using testing::ElementsAreArray;
 constexpr int64_t kSize = 600;
 
 // Each test runs its calls with and without a stream.
-class Flights : public Devices {
+class PendingWork : public Devices {
  protected:
   std::vector<guf_stream> orders() { return {stream_, nullptr}; }
   guf_array bools(std::vector<uint8_t> values) {
@@ -25,7 +25,7 @@ class Flights : public Devices {
         &size,         nullptr,  nullptr};
     guf_array host = nullptr, moved = nullptr;
     EXPECT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &host, &error_), GUF_OK);
-    EXPECT_EQ(guf_array_to_device(host, there_, nullptr, &moved, &error_), GUF_OK);
+    EXPECT_EQ(guf_array_to_device(host, device_, nullptr, &moved, &error_), GUF_OK);
     guf_array_release(host, nullptr);
     return keep(moved);
   }
@@ -42,7 +42,7 @@ class Flights : public Devices {
   }
   guf_array host_memory(int32_t kind, float value) {
     guf_array made = nullptr;
-    EXPECT_EQ(guf_array_alloc_host(there_, kind, GUF_F32, 1, &kSize, nullptr, GUF_ORDER_C, &made,
+    EXPECT_EQ(guf_array_alloc_host(device_, kind, GUF_F32, 1, &kSize, nullptr, GUF_ORDER_C, &made,
                                    &error_),
               GUF_OK)
         << error_.message;
@@ -53,7 +53,7 @@ class Flights : public Devices {
   // Makes new arrays that reuse released memory as soon as the memory is free. Then opens the gate
   // and waits for the work.
   void finish(guf_stream order, std::unique_ptr<Gate> *gate) {
-    for (const int64_t size : {kSize, kSize / 4, int64_t{1}}) reuse_memory(there_, size);
+    for (const int64_t size : {kSize, kSize / 4, int64_t{1}}) reuse_memory(device_, size);
     // Managed memory is not tested, because the driver waits for the device before it frees managed
     // memory.
     for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED}) {
@@ -61,13 +61,13 @@ class Flights : public Devices {
     }
     gate->reset();
     if (order != nullptr) synchronize(order);
-    EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
   }
   // Makes work that is queued later without a stream wait for `stream`.
   void order_default_behind(guf_stream stream) {
     guf_dlpack *tensor = nullptr;
     guf_array imported = nullptr;
-    ASSERT_EQ(guf_array_to_dlpack(filled(there_, 1, 0), nullptr, 0, &tensor, &error_), GUF_OK);
+    ASSERT_EQ(guf_array_to_dlpack(filled(device_, 1, 0), nullptr, 0, &tensor, &error_), GUF_OK);
     ASSERT_EQ(guf_array_from_dlpack(tensor, stream, 0, &imported, &error_), GUF_OK);
     keep(imported);
   }
@@ -75,16 +75,16 @@ class Flights : public Devices {
     return order == nullptr ? nullptr : std::make_unique<Gate>(backend_, order);
   }
 
-  const guf_device there_ = device(0);
-  const guf_stream stream_ = stream(there_);
+  const guf_device device_ = device(0);
+  const guf_stream stream_ = stream(device_);
 };
 
-TEST_P(Flights, OperandsAndMasks) {
+TEST_P(PendingWork, OperandsAndMasks) {
   for (const guf_stream order : orders()) {
-    const guf_array x = filled(there_, kSize, 3), out = filled(there_, kSize, 1);
+    const guf_array x = filled(device_, kSize, 3), out = filled(device_, kSize, 1);
     std::vector<uint8_t> pattern(kSize);
     for (size_t i = 0; i < pattern.size(); ++i) pattern[i] = i % 3 == 0;
-    const guf_array mask = bools(pattern), one = floats(there_, {10});
+    const guf_array mask = bools(pattern), one = floats(device_, {10});
     guf_operand inputs[] = {operand_of(x), operand_of(one)}, to = operand_of(out),
                 where = operand_of(mask);
     guf_call_args args = {};
@@ -105,9 +105,9 @@ TEST_P(Flights, OperandsAndMasks) {
   }
 }
 
-TEST_P(Flights, ScalarsAndAllocatedOutputs) {
+TEST_P(PendingWork, ScalarsAndAllocatedOutputs) {
   for (const guf_stream order : orders()) {
-    const guf_array x = filled(there_, kSize, 3);
+    const guf_array x = filled(device_, kSize, 3);
     guf_operand weak = {};
     weak.kind = GUF_OPERAND_WEAK_INT;
     weak.value[0] = 4;
@@ -128,11 +128,11 @@ TEST_P(Flights, ScalarsAndAllocatedOutputs) {
 
 // If operands overlap, the call makes copies before and after the kernel runs. The call must keep
 // the memory of the copies until the queued work is complete.
-TEST_P(Flights, CopiesForOverlap) {
+TEST_P(PendingWork, CopiesForOverlap) {
   for (const guf_stream order : orders()) {
     std::vector<float> numbers(kSize);
     std::iota(numbers.begin(), numbers.end(), 0.0F);
-    const guf_array x = floats(there_, numbers), head = [&] {
+    const guf_array x = floats(device_, numbers), head = [&] {
       guf_array made = nullptr;
       const int64_t start = 0, stop = kSize - 1, step = 1;
       EXPECT_EQ(guf_array_slice(x, 1, &start, &stop, &step, &made, &error_), GUF_OK);
@@ -151,13 +151,13 @@ TEST_P(Flights, CopiesForOverlap) {
   }
 }
 
-TEST_P(Flights, Methods) {
+TEST_P(PendingWork, Methods) {
   for (const guf_stream order : orders()) {
-    const guf_array x = filled(there_, kSize, 2), total = filled(there_, 1, 0),
-                    running = filled(there_, kSize, 0), parts = filled(there_, 2, 0),
-                    counts = filled(there_, kSize, 0), table = filled(there_, 9, 0);
+    const guf_array x = filled(device_, kSize, 2), total = filled(device_, 1, 0),
+                    running = filled(device_, kSize, 0), parts = filled(device_, 2, 0),
+                    counts = filled(device_, kSize, 0), table = filled(device_, 9, 0);
     const guf_array cuts = indices({0, kSize / 2}), places = indices({5, 5, 7}),
-                    small = floats(there_, {1, 2, 3});
+                    small = floats(device_, {1, 2, 3});
     const guf_ufunc add = find("add");
     const guf_operand in = operand_of(x), at = operand_of(places), cut = operand_of(cuts),
                       few = operand_of(small);
@@ -216,12 +216,12 @@ TEST_P(Flights, Methods) {
 }
 
 // The reduction has a mask, an initial value and a result of another dtype.
-TEST_P(Flights, AReductionWithEverything) {
+TEST_P(PendingWork, AReductionWithEverything) {
   for (const guf_stream order : orders()) {
     std::vector<uint8_t> pattern(kSize);
     for (size_t i = 0; i < pattern.size(); ++i) pattern[i] = i % 2 == 0;
-    const guf_array x = filled(there_, kSize, 2), mask = bools(pattern),
-                    out = empty(there_, {1}, GUF_F64);
+    const guf_array x = filled(device_, kSize, 2), mask = bools(pattern),
+                    out = empty(device_, {1}, GUF_F64);
     guf_array scalar = nullptr;
     EXPECT_EQ(guf_array_squeeze(out, 0, nullptr, &scalar, &error_), GUF_OK);
     const guf_operand in = operand_of(x), where = operand_of(mask), initial = scalar_of(1000);
@@ -244,11 +244,11 @@ TEST_P(Flights, AReductionWithEverything) {
 }
 
 // Tests host memory that the device uses in place, and host memory that is copied on a stream.
-TEST_P(Flights, HostMemory) {
+TEST_P(PendingWork, HostMemory) {
   for (const guf_stream order : orders()) {
     for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED, GUF_HOST_MANAGED}) {
-      const guf_array here = host_memory(kind, 3), out = filled(there_, kSize, 0),
-                      copied = filled(there_, kSize, 0);
+      const guf_array here = host_memory(kind, 3), out = filled(device_, kSize, 0),
+                      copied = filled(device_, kSize, 0);
       std::unique_ptr<Gate> gate = hold(order);
       if (kind != GUF_HOST_PINNED) {
         ASSERT_EQ(call("add", {operand_of(here), scalar_of(1)}, operand_of(out), order), GUF_OK)
@@ -264,8 +264,8 @@ TEST_P(Flights, HostMemory) {
 }
 
 // The release callbacks of ordinary cpu arrays and of wrapped memory run after the queued copy.
-TEST_P(Flights, OrdinaryHostArrays) {
-  const guf_array to = filled(there_, kSize, 0), backwards = view(to, -1, -1);
+TEST_P(PendingWork, OrdinaryHostArrays) {
+  const guf_array to = filled(device_, kSize, 0), backwards = view(to, -1, -1);
   std::vector<float> memory(kSize, 6);
   const guf_tensor tensor = {sizeof(guf_tensor),
                              GUF_F32,
@@ -294,12 +294,12 @@ TEST_P(Flights, OrdinaryHostArrays) {
 }
 
 // Wraps memory of the program. The program may reuse the memory after the release callback.
-TEST_P(Flights, WrappedMemory) {
-  const guf_array memory = filled(there_, kSize, 3);
+TEST_P(PendingWork, WrappedMemory) {
+  const guf_array memory = filled(device_, kSize, 3);
   guf_array_info info = {};
   info.struct_size = sizeof info;
   ASSERT_EQ(guf_array_get_info(memory, &info, nullptr), GUF_OK);
-  const guf_tensor tensor = {sizeof tensor, GUF_F32, 1, 0, info.address, &kSize, nullptr, there_};
+  const guf_tensor tensor = {sizeof tensor, GUF_F32, 1, 0, info.address, &kSize, nullptr, device_};
   const auto count = [](void *user, uint64_t) { ++*static_cast<int *>(user); };
   for (const guf_stream order : orders()) {
     int released = 0;
@@ -317,14 +317,14 @@ TEST_P(Flights, WrappedMemory) {
     }
     gate.reset();
     if (order != nullptr) synchronize(order);
-    EXPECT_EQ(guf_device_synchronize(there_, UINT64_MAX, &error_), GUF_OK) << error_.message;
+    EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
     guf_poll(0, nullptr, nullptr);
     EXPECT_EQ(released, 1);
   }
   EXPECT_THAT(values(memory), Each(5.0F));
 }
 
-INSTANTIATE_TEST_SUITE_P(On, Flights, testing::Values("cuda", "roc"), name_of);
+INSTANTIATE_TEST_SUITE_P(On, PendingWork, testing::Values("cuda", "roc"), name_of);
 
 }  // namespace
 }  // namespace device_test
