@@ -183,7 +183,7 @@ TEST_P(ChunkedResults, InPlace) {
   guf_array_release(array, nullptr);
 }
 
-// A device can copy host memory that it has allocated without staging, or use this memory in place.
+// Host memory that the device has allocated is copied without staging, or used in place.
 TEST_P(ChunkedResults, MemoryOfTheDevicesOwnKinds) {
   const int64_t n = 200;
   Case expected = {"add", {f8({n}, 1), f8({n}, 2)}, {f8({n}, 3)}};

@@ -147,7 +147,7 @@ TEST_P(ChunkedStops, InPlace) {
   case_.inputs[0].array = case_.outputs[0].array = nullptr;
 }
 
-// Each driver call fails once, and the calls of the following chunks succeed.
+// Makes each driver call fail once. The driver calls for the following chunks succeed.
 TEST_P(ChunkedStops, ADriverThatFailsOnce) {
   if (!is_on_device()) return;  // faults can be injected only into the driver of a device
   ASSERT_EQ(call_chunked(case_), GUF_OK) << error_.message;

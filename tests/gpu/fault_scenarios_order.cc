@@ -93,8 +93,8 @@ void use_events(Trial &run) {
 
 class RunGraph {
  public:
-  // Captures two fills of the memory. Another block is freed during the capture, so it belongs to
-  // the graph.
+  // Captures two fills of the memory. A second block is freed during the capture, so this block
+  // belongs to the graph.
   RunGraph(Trial &run, void *device, void *stream, uint64_t memory) : run_(run), device_(device) {
     RunMemory scratch(run, device, kBytes, GUF_MEMORY_DEVICE, stream);
     if ((status_ = scratch.status()) != GUF_OK) return;

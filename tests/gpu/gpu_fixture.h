@@ -41,7 +41,7 @@ int last_error();
 // Counts the memory that the plugin allocates from the host, and stores its log messages.
 struct TestHost {
   std::atomic<int64_t> live{0};
-  std::atomic<int64_t> fail_at{-1};  // counts down with each allocation; the allocation at 0 fails
+  std::atomic<int64_t> fail_at{-1};  // allocations before the one that fails, or -1
   std::vector<std::string> log;
 };
 TestHost &test_host();

@@ -14,7 +14,7 @@ struct ProbeReport {
   int32_t library;        // 1 if the driver's library was loaded before the probe, 2 if after it
   uint64_t calls_before;  // number of calls of simulated driver functions before the probe
   uint64_t calls_after;   // number of calls of simulated driver functions after the probe
-  int32_t forked_wrong;   // number of slots that hung or returned another status than GUF_E_FORKED
+  int32_t forked_wrong;   // number of slots that hung or returned a status other than GUF_E_FORKED
   int32_t parent_wrong;   // number of slots that failed in the parent after the fork
   char driver[128];
   char message[480];

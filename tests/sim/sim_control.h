@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions that a simulated driver exports for tests, in addition to its vendor's functions. Both
-// libraries export them; a test resolves them with dlsym on the handle of the library that it uses.
-// They do not count as driver calls.
+// libraries export these functions. A test resolves them with dlsym on the handle of the library
+// that it uses. Calls of these functions do not count as driver calls.
 #ifndef GUFUNC_TESTS_SIM_SIM_CONTROL_H
 #define GUFUNC_TESTS_SIM_SIM_CONTROL_H
 

@@ -139,8 +139,8 @@ TEST_P(Placement, HostOperandsAlone) {
   EXPECT_EQ(launches(), before);
 }
 
-// The call names neither device nor stream. It is queued on the device of its operands, without a
-// stream.
+// The call names neither device nor stream. The call is queued on the device of its operands,
+// without a stream.
 TEST_P(Placement, DeviceOperands) {
   const guf_array x = filled(second_, 100, 4);
   ASSERT_EQ(add(operand_of(x), operand_of(x), {}), GUF_OK) << error_.message;

@@ -62,7 +62,7 @@ TEST_F(KernelTest, AKernelReportsItsParametersAndLimits) {
 }
 
 // The sub-group size is the size of a warp on CUDA devices, of a wave on AMD devices, and of a
-// group of threads on the cpu. Programs choose block sizes that are multiples of this size.
+// group of threads on the cpu. Programs divide a block into sub-groups of this size.
 TEST_F(KernelTest, SubgroupSizeIsThatOfTheDevice) {
   guf_device_info info = {};
   info.struct_size = sizeof info;

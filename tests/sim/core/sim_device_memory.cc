@@ -150,7 +150,7 @@ int release_async(Driver &driver, const std::shared_ptr<Stream> &stream, uint64_
   Allocation *found = driver.memory.at(address);
   if (found == nullptr || found->freeing) return kInvalidValue;
   if (found->kind != MemoryKind::kPool && found->kind != MemoryKind::kDevice) return kInvalidValue;
-  // In a failed context, the memory is freed immediately instead of by a node of the graph.
+  // In a failed context, the free is queued on the stream and does not become a node of the graph.
   if (stream->capture != nullptr && stream->context->failure == kSuccess) {
     return submit(driver, stream, {WorkKind::kFree, [] { return kSuccess; }});
   }

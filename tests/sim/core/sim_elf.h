@@ -28,8 +28,8 @@ class Elf {
   const Section *section(std::string_view name) const;
   // Returns the bytes of a section. The result is empty if the section has no content.
   std::string_view bytes(const Section &section) const;
-  // Returns bytes at a virtual address from the section that contains it. The result is empty if
-  // the section is too short.
+  // Returns bytes at a virtual address from the section that contains the address. The result is
+  // empty if the section is too short.
   std::string_view at_address(uint64_t address, uint64_t bytes) const;
   // Returns the symbols of a table section; symbol_name returns the name of one symbol.
   std::vector<Elf64_Sym> symbols(const Section &table) const;

@@ -128,7 +128,7 @@ class Engine {
   std::mt19937_64 random_{1};
   bool server_started_ = false;
   bool server_in_host_function_ = false;
-  unsigned spare_ = 0;  // operations that the adversarial order may run without a demand
+  unsigned spare_ = 0;  // number of operations that may run without a demand in adversarial order
 };
 
 // Returns whether a point has been reached.

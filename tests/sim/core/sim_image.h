@@ -37,7 +37,7 @@ struct CudaTarget {
   int driver_version;  // such as 12080 for CUDA 12.8
 };
 
-// read_ptx rejects a text that calls a function without defining it, as ptxas does.
+// Like ptxas, read_ptx rejects a text that calls a function that the text does not declare.
 // Errors  kInvalidImage, kNoBinaryForGpu, kInvalidPtx, kUnsupportedPtxVersion
 int read_cubin(const void *data, const CudaTarget &target, Image *out);
 int read_ptx(const void *data, const CudaTarget &target, Image *out);

@@ -123,7 +123,7 @@ bool read_entry(Words &words, ImageKernel *kernel) {
   return true;
 }
 
-// Records the functions that a PTX text defines and the functions that it calls.
+// Records the functions that a PTX text declares or defines, and the functions that it calls.
 class Calls {
  public:
   // Parses the text after `.func`, up to the token after the name.
@@ -132,8 +132,8 @@ class Calls {
     if (word == "(") word = behind_list(words);
     declared_.insert(word);
   }
-  // Parses the text after `call.uni`: `(result), name, (arguments)`. Ignores calls through
-  // registers.
+  // Parses the text after `call` or `call.uni`: `(result), name, (arguments)`. Ignores calls
+  // through registers.
   void call(Words &words) {
     std::string word = words.next();
     if (word == "(") {

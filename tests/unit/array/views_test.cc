@@ -180,7 +180,8 @@ TEST(Views, RefuseArgumentsThatNumPyCannotReceive) {
   base::collect();
 }
 
-// Two elements 2^62 bytes apart fit into the address space, but twice their stride does not.
+// Two elements that are 2^62 bytes apart fit into the address space, but twice this stride does not
+// fit.
 TEST(Views, ReshapeStridesWhoseProductsOverflow) {
   constexpr int64_t kFar = int64_t{1} << 62;
   const base::Ref<Array> pair = borrow(GUF_I8, {2}, {kFar}, 4096);
@@ -209,8 +210,8 @@ TEST(Views, CarryByteOrderAndReadOnlyAlong) {
   base::collect();
 }
 
-// The C API rejects an array with so many axes. The core must reject it too, because its views
-// would not fit into Dimensions.
+// The C API rejects an array with more than GUF_MAX_NDIM axes. The core must also reject the array,
+// because its views would not fit into Dimensions.
 TEST(Views, RefuseMoreAxesThanAnArrayHas) {
   const std::vector<int64_t> shape(2 * GUF_MAX_NDIM, 1), strides(shape.size(), 0);
   const base::Ref<Array> array = borrow(GUF_I8, shape, strides, 4096);

@@ -10,8 +10,8 @@ namespace {
 
 constexpr int32_t kNative = 42;
 
-// Adds nonnegative numbers. For a negative number it reports a status, operand, axis and native
-// code.
+// Adds nonnegative numbers. If a number is negative, the loop fails and reports a status, operand,
+// axis and native code.
 guf_status add_positive(char **args, const int64_t *dims, const int64_t *steps, void *user,
                         guf_error *error) {
   if (error->struct_size != sizeof *error || error->status != GUF_OK || error->argument != -1 ||

@@ -14,8 +14,9 @@ namespace {
 
 using testing::ElementsAre;
 
-// Computes y[k] = sum over j of (j + k) x[j], for k in descending order. If x and y overlap, it
-// reads elements that an earlier step of the same item has written, so it is not safe in place.
+// Computes y[k] = sum over j of (j + k) x[j], for k in descending order. If x and y overlap, the
+// loop reads elements that an earlier step of the same item has written, so the loop is not safe in
+// place.
 void sum_up(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     for (int64_t k = dims[1] - 1; k >= 0; --k) {
@@ -95,7 +96,7 @@ void walk(const std::vector<int64_t> &shape,
   }
 }
 
-// Computes out = a - 3 * b elementwise, as if a and b had been copied before.
+// Computes out = a - 3 * b elementwise, from the values that a and b have before the call.
 std::vector<int32_t> expected_of(const View &out, const View &a, const View &b,
                                  const std::vector<int32_t> &was) {
   std::vector<int32_t> result = was;

@@ -31,7 +31,8 @@ guf_ufunc ten_times_and_next() {
 
 const std::vector<double> kThree = {1, 2, 3};
 
-// Writes both results of kThree to y, the second one shifted by one element.
+// Makes the call write both results for the elements of kThree to y. The second result begins one
+// element after the first result.
 Call &overlapping(Call &call, std::vector<double> &y) {
   return call.in(view(GUF_F64, kThree))
       .out({GUF_F64, y.data(), {3}, {}, 0})

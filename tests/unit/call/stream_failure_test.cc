@@ -10,7 +10,7 @@ guf_status fail_always(char **, const int64_t *, const int64_t *, void *) {
   return GUF_E_VALUE;
 }
 
-// The second call fails on the host. It must not clear the failure of the queued work.
+// The second call fails on the host. This failure must not clear the failure of the queued work.
 TEST(StreamFailures, SurviveACallThatIsRefused) {
   guf_error error = {};
   error.struct_size = sizeof error;
@@ -38,7 +38,7 @@ TEST(StreamFailures, SurviveACallThatIsRefused) {
   failing.args.options.stream = stream;
   failing.in(view(GUF_F64, x)).out(view(GUF_F64, z));
   EXPECT_EQ(failing.run(), GUF_OK) << failing.error.message;
-  Call refused("add");  // the output is larger than any memory
+  Call refused("add");  // the output would need more memory than any machine has
   refused.args.options.stream = stream;
   const int64_t too_many = int64_t{1} << 50;
   refused.in({GUF_F64, x.data(), {too_many, 1}, {0, 8}, 0})

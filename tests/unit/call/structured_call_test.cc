@@ -11,7 +11,7 @@
 namespace gufunc {
 namespace {
 
-// The size is 12 bytes, which is not a power of two, so that a copy by a wrong element size is
+// The size is 12 bytes, which is not a power of two, so that a copy with a wrong element size is
 // detected.
 struct Point {
   float x, y;

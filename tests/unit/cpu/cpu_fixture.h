@@ -14,12 +14,12 @@
 
 namespace gufunc::cpu {
 
-// The only host of the test program. The backend keeps the first host that opens it.
+// The only host of the test program. The backend keeps the first host that opens the backend.
 struct TestHost {
   std::map<std::string, std::string> config;  // changed only while the backend runs no other thread
   std::vector<std::string> log;
   bool alloc_fails = false;
-  std::atomic<uint64_t> allocations{0}, live{0};  // counts of allocations of host memory
+  std::atomic<uint64_t> allocations{0}, live{0};  // numbers of all and of live allocations
 };
 TestHost &test_host();
 

@@ -202,8 +202,8 @@ TEST_F(Launch, TransposesOneViewInAndOut) {
   }
 }
 
-// The loop fails in row 20. Earlier rows are written in place, and later rows keep their old
-// values.
+// The loop fails in row 20. The launch has written the results of all earlier rows, and leaves the
+// values of later rows unchanged.
 TEST_F(Launch, TilesThatFailLeaveTheRowsBefore) {
   constexpr int64_t kHeight = 60, kWidth = 40, kBad = 20;
   Operand x(0, false, false), y(1, false, false), out(2, false, false);

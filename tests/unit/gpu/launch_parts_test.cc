@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests limits of the geometry: parts of large launches, transposed inputs, rejected launches, and
-// error messages.
+// Tests limits of the geometry: how large launches are divided, transposed inputs, rejected
+// launches, and error messages.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes each allocation of the loader fail while it opens a vendor's library. The error must be
-// GUF_E_NO_MEMORY, and never a missing driver. Each case runs in its own process, because a library
-// is never closed.
+// GUF_E_NO_MEMORY, and must not report a missing driver. Each case runs in its own process, because
+// a library is never closed.
 #include "backends/gpu/runtime/vendor_library.h"
 
 #include <dlfcn.h>

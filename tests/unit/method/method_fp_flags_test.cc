@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the floating-point flags of methods: every step of a reduction is checked, with the same
-// result for any number of threads.
+// Tests the floating-point flags of methods. A reduction reports the flags of all its steps, and
+// both the flags and the result are the same for any number of threads.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -73,7 +73,8 @@ TEST_F(ResultOrder, OfAnyIsFortransForFortransInput) {
   }
 }
 
-// Expects the strides that NumPy's methods produce, which have no order= argument.
+// NumPy's methods have no order= argument. With GUF_ORDER_KEEP, the strides must equal the strides
+// of the results of NumPy's methods.
 TEST_F(ResultOrder, OfKeepIsTheInputs) {
   EXPECT_THAT(reduced(InputOrder::kF, GUF_ORDER_KEEP), ElementsAre(8, 16));
   EXPECT_THAT(accumulated(InputOrder::kF, GUF_ORDER_KEEP), ElementsAre(8, 16, 48));

@@ -264,8 +264,8 @@ TEST(StateReduce, WithoutTakesNoneEmptyAxesAndMasksAreRefused) {
   guf_ufunc_release(merge, nullptr);
 }
 
-// The number of base blocks is rounded up without overflow. The accumulators then require more
-// memory than there is.
+// The computation of the number of base blocks rounds up without overflow. The accumulators then
+// need more memory than the machine has.
 TEST(StateReduce, AsManyElementsAsCountNeedMemoryForTheirLeaves) {
   const guf_ufunc leaf = make_part("test_small", "(n)->()", 1, 1, 0, {GUF_I8, GUF_F64}, take_first);
   const guf_ufunc merge =

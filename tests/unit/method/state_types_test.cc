@@ -145,7 +145,7 @@ TEST(StateFpFlags, AreThoseOfThePartsAndFailAtTheEnd) {
       make_part("test_sum_merge", nullptr, 2, 1, 0, {GUF_F64, GUF_F64, GUF_F64}, sum_merge);
   ASSERT_EQ(set_parts(leaf, merge, nullptr), GUF_OK);
   std::vector<double> data(256, 0);
-  data[0] = data[128] = 1e308;  // elements of two base blocks
+  data[0] = data[128] = 1e308;  // two elements in different base blocks
   double result = 0;
   uint32_t fp_flags = 0;
   StateReduce reduce(leaf, {GUF_F64, data.data(), {256}, {}, 0}, 1);

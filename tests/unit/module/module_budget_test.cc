@@ -232,8 +232,8 @@ TEST(ModuleBudget, LargeFilesThatAreNoModules) {
   }
 }
 
-// Tests the largest file that is copied and digested, and a file whose segments share bytes, so
-// that the digest would cover more bytes.
+// Tests a file of the largest size that is copied and digested, and a file whose segments share
+// bytes, so that the digest would cover more bytes than this size.
 TEST(ModuleBudget, TheLargestFile) {
   constexpr uint64_t kSize = uint64_t{64} << 20;
   for (const bool shared : {false, true}) {

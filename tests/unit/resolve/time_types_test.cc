@@ -34,7 +34,8 @@ guf_dtype read(const std::string &name) {
   return found;
 }
 
-// Sets the dtypes of operands by name. A Python int or float already has its letter.
+// Sets the dtypes of operands by name. The function skips operands that are Python ints or floats,
+// because their letters are already set.
 void put_operands(const std::vector<std::string> &names, TypedCall *call) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (names[i] == "int" || names[i] == "float") continue;
