@@ -5,10 +5,10 @@ the plugin alone.
 
     launch_cost.py --build build/release [--repetitions 40] [--device cuda:0 ...] [--silicon]
 
-Rows are interleaved in one process per device. The results are minima of the thread's CPU time, and
-every allocation of the process is counted. --silicon uses the real driver. The exit status is 1 if
-a launch allocates memory. Times have no limit and are meaningful only on a machine without other
-load.
+The benchmarks of a device run interleaved in one process. The results are minima of the thread's
+CPU time, and every allocation of the process is counted. --silicon uses the real driver. The exit
+status is 1 if a launch allocates memory. Times do not affect the exit status, and are meaningful
+only on a machine without other load.
 """
 
 import argparse

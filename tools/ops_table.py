@@ -56,7 +56,7 @@ def without_comments(path):
 
 
 def text_of(tokens, macros):
-    """Concatenates string literals and macros that stand for string literals."""
+    """Concatenates string literals and macros that expand to string literals."""
     parts = []
     for token in tokens:
         if token.startswith('"'):

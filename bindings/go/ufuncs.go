@@ -42,13 +42,13 @@ type FunctionFlags uint32
 
 // Properties of ufuncs.
 const (
-	InplaceSafe FunctionFlags = cGUF_FUNCTION_INPLACE_SAFE // may write to the view it reads
-	Commutative FunctionFlags = cGUF_FUNCTION_COMMUTATIVE
-	Associative FunctionFlags = cGUF_FUNCTION_ASSOCIATIVE
-	Fast        FunctionFlags = cGUF_FUNCTION_FAST       // compiled with contraction (fma)
-	Underflows  FunctionFlags = cGUF_FUNCTION_UNDERFLOWS // a tiny result is a rounded result
-	Divides     FunctionFlags = cGUF_FUNCTION_DIVIDES    // the last input is a divisor
-	AcceptsEmpty   FunctionFlags = cGUF_FUNCTION_TAKES_NONE // an accumulator that accepts n = 0
+	InplaceSafe  FunctionFlags = cGUF_FUNCTION_INPLACE_SAFE // may write to the view it reads
+	Commutative  FunctionFlags = cGUF_FUNCTION_COMMUTATIVE
+	Associative  FunctionFlags = cGUF_FUNCTION_ASSOCIATIVE
+	Fast         FunctionFlags = cGUF_FUNCTION_FAST       // compiled with contraction (fma)
+	Underflows   FunctionFlags = cGUF_FUNCTION_UNDERFLOWS // a tiny result is a rounded result
+	Divides      FunctionFlags = cGUF_FUNCTION_DIVIDES    // the last input is a divisor
+	AcceptsEmpty FunctionFlags = cGUF_FUNCTION_TAKES_NONE // an accumulator that accepts n = 0
 )
 
 // UfuncInfo describes a [Ufunc].

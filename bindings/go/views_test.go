@@ -91,7 +91,7 @@ func TestCopies(t *testing.T) {
 }
 
 func TestMemoryOfAnyLayout(t *testing.T) {
-	data := make([]byte, 64) // large enough to be allocated at an even address
+	data := make([]byte, 64) // small slices may start at an odd address, this one does not
 	copy(data, []byte{0, 0, 1, 0, 2, 0, 3})
 	a := must(gufunc.OfBytes(data, 1, gufunc.Memory{DType: gufunc.Int16, Shape: []int{3},
 		Swapped: true}))(t)

@@ -38,7 +38,8 @@ def layouts(text):
 
 
 def layouts_by_bindgen(text):
-    """Returns {property: number} of structures from bindgen's tests."""
+    """Returns the sizes, alignments and offsets that the tests in bindgen's output expect, as
+    {property: number}."""
     found = re.findall(r'mem::(\w+)::<(guf_\w+)>\(\),\s*(\d+)usize', text)
     fields = re.findall(r'(\d+)usize,\s*concat!\(\s*"Offset of field: ",\s*stringify!\((\w+)\),'
                         r'\s*"::",\s*stringify!\((\w+)\)', text)

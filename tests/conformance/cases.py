@@ -62,7 +62,8 @@ DRAWN = {'many axes': True}
 
 
 def keep_first(count):
-    """Restricts all draws to the first functions of LISTED, and returns the others."""
+    """Restricts the lists from which cases draw functions to the first `count` functions of LISTED.
+    Returns the other functions."""
     kept = set(LISTED[:count])
     for names in (*ELEMENTWISE.values(), TRUTHS, GUFUNCS, NAMES):
         names[:] = [name for name in names if name in kept]

@@ -5,8 +5,9 @@ the expected result.
     corner_cases.py --library build/release/lib/libgufunc.so.0.1 --module numpy_functions.so
     [--device cuda:0] [--case 8] [--without 33] [--list]
 
-The module provides functions that the standard library lacks. A case that uses a missing function
-prints its name and is never skipped silently. Exits with 1 if a result differs."""
+The module provides functions that the standard library lacks. If a function is still missing, the
+case prints the name of the function. No case is skipped silently. Exits with 1 if a result
+differs."""
 
 import argparse
 import os

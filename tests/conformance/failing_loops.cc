@@ -75,7 +75,7 @@ GUFUNC_TEST_API void *failing_loop(int32_t kind) {
   return nullptr;
 }
 
-// Chooses the failing element, which follows `left` other elements.
+// Makes one element fail: the one after `left` other elements.
 GUFUNC_TEST_API void choose_failure(int64_t left, int32_t how, int32_t lasting) {
   failure.how = static_cast<How>(how);
   failure.lasting = lasting != 0;

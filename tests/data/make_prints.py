@@ -3,7 +3,7 @@
 """Writes prints.txt: arrays of all dtypes and their text as NumPy 2 prints them.
 
 A row is `dtype|shape|bytes|text`. The array repeats the elements of `bytes` (hexadecimal,
-little-endian); `\\n` stands for a newline. A row `dtype|scalars|hash|count` covers all values of a
+little-endian); `\\n` is a newline. A row `dtype|scalars|hash|count` covers all values of a
 16-bit type, or many values of a wider one: FNV-1a over the texts of scalars, each followed by a
 newline.
 bfloat16, which NumPy lacks, is covered by its exact float32 values.

@@ -23,7 +23,7 @@ const std::vector<PlainImage> &small_images();
 // Returns the image for a target such as "ptx_75", or NULL if the module has none.
 const guf_module_image *small_image(const std::string &target);
 
-// Returns the decompressed bytes of any image.
+// Returns the bytes of an image, decompressed if necessary.
 std::string inflated(const guf_module_image &image);
 
 // Returns the stem of the symbols of a function's loop, such as "plus". kernel_get requires this

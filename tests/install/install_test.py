@@ -75,7 +75,7 @@ def documentation_complete(prefix):
 
 
 def pages_complete(prefix):
-    """Checks that the files exist that the shell and man tests below need."""
+    """Checks that the files that the shell and man tests below need exist."""
     expect("manual pages, completions",
            [name for name in ("man/man1/gufunc.1", "man/man1/gufcc.1",
                               "bash-completion/completions/gufunc", "zsh/site-functions/_gufunc",

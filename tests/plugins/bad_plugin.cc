@@ -112,7 +112,7 @@ void fill_table(guf_backend_api *api) {
 #elif defined(BAD_PLUGIN_ODD_OPEN)
   api->probe = one_device;
   api->device_open = odd_open;
-#elif defined(BAD_PLUGIN_LIES)
+#elif defined(BAD_PLUGIN_WRONG_NAME)
   api->name = "another";
 #elif defined(BAD_PLUGIN_MINOR)
   api->abi_minor = 3;

@@ -49,7 +49,7 @@ const Row kRows[] = {
     {"long_table", GUF_E_ABI, "bytes written after it"},
     {"missing_slot", GUF_E_ABI, "launch: expected the required slot, got NULL"},
     {"throws", GUF_E_ABI, "its entry threw an exception"},
-    {"lies", GUF_E_ABI, "name of the table: expected lies, got another"},
+    {"wrong_name", GUF_E_ABI, "name of the table: expected wrong_name, got another"},
     {"minor", GUF_E_ABI, "minor of the table: expected 0 to 0, got 3"},
     {"odd_status", GUF_E_ABI, "its entry returned 2, which is not an error status"},
     {"refuses", GUF_E_ABI, "backend refuses does not open; status 904: it is Sunday", 42},

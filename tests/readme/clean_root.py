@@ -32,7 +32,7 @@ class CleanRoot:
     def lacks():
         """Returns why the minimal Debian cannot be made, or an empty text."""
         if os.geteuid() != 0:
-            return "it takes root"
+            return "it needs root"
         for program in ("debootstrap", "unshare", "chroot"):
             if shutil.which(program) is None:
                 return f"{program} is not installed"

@@ -142,8 +142,8 @@ std::string opencl_entry(const EntryCall &call) {
 }
 
 // CUDA and HIP read addresses from the block; OpenCL needs them as separate arguments. On the host
-// an entry is a function that runs one work-item, with a record for the table of the --emulate
-// file.
+// an entry is a function that runs one work-item. A record describes it, for the table of entries
+// in the --emulate file.
 std::string device_entry_text(const EntryCall &call) {
   const std::string called =
       fmt::format("{}{}(p{}{});", bases(call, "p.address[{}]"), call.function,

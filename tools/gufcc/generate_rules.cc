@@ -75,8 +75,8 @@ template <class P, class A> constexpr auto guf_probe_type_of() {
   }
 }
 template <class P, class A> constexpr bool guf_probe_type_fits = guf_probe_holds<P, A>();
-// Whether a result of type R is at least as wide as the loop's output of type T. A result of another
-// kind is accepted, because the author chose it.
+// Whether a result of type R is at least as wide as the loop's output of type T. A result of
+// another kind is accepted, because the author chose it.
 template <class R, class T> struct guf_probe_width { static constexpr bool holds = true; };
 template <> struct guf_probe_width<float, double> { static constexpr bool holds = false; };
 template <> struct guf_probe_width<float, guf::c128> { static constexpr bool holds = false; };
@@ -187,7 +187,8 @@ class LoopRules {
                 fmt::format("{} is parameter {}, which is passed by value, so nothing is written; "
                             "declare it {}",
                             what, parameter + 1, spelling));
-    // The dialect has templates of these names that accept every type (no_std_math.hpp).
+    // For the names of C's mathematical functions, the dialect has templates that accept every type
+    // (no_std_math.hpp).
     if (advice_for_function(loop_.callee).starts_with("use ")) return by_value;
     return by_value +
            require(fmt::format("!{0}<{1} &>(0) || {0}<guf_probe_ref<{1}>>(0) || {0}<{1}>(0)", takes,

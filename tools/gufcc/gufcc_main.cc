@@ -19,7 +19,7 @@ namespace {
 
 using gufunc::gufcc::Options;
 
-// 2 reports an invalid command line, as in gufunc. 1 reports every other failure.
+// Exit status 2 means an invalid command line, as in gufunc. 1 means any other failure.
 constexpr int kExitFailed = 1, kExitUsage = 2;
 
 constexpr int kMaxJobs = 1024;  // one thread per job

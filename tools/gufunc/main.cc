@@ -38,7 +38,7 @@ constexpr const char *kFooter =
     "values),\n"
     "5 unavailable backend, device or kernel, 6 run-time failure (memory, open files, launch).";
 
-// Protects arguments that CLI11 would misread: it takes "-2" for an option and "[1,2]" for two
+// Protects arguments that CLI11 would misread: it reads "-2" as an option and "[1,2]" as two
 // arguments. An argument that is not an option, and everything after "--", gets a prefix byte that
 // users do not type; shown() removes it. The value of an option is joined to it as "--axis=-1".
 std::vector<std::string> hidden(const CLI::App &command, int argc, char **argv) {

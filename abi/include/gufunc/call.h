@@ -10,7 +10,8 @@ GUF_BEGIN_DECLS
 
 /** What happens to operands in host memory if the call runs on a device that cannot access host
  * memory. Inputs are copied to the device, outputs are copied back, and the call is complete on
- * return, even on a stream. Scalars are not in memory: they are passed with the launch. */
+ * return, even on a stream. Scalars are not affected, because they are passed with the
+ * launch. */
 enum guf_host_policy {
   GUF_HOST_DEFAULT = 0,      /* if all operands are in host memory, they are copied, and outputs are
                                 allocated in host memory; a mix of host and device memory is refused

@@ -49,7 +49,7 @@ GUF_API guf_status guf_backend_count(uint32_t *out_count, guf_error *error);
 
 /** Describes backend `index`. If `probe` is not 0, the backend and its driver are opened first, and
  * `state`, `ndevices` and `driver` are final. A backend that is not usable is not an error: `state`
- * and `reason` say why.
+ * and `reason` describe why.
  * Errors  GUF_E_ARG    <= out_info is NULL
  *         GUF_E_INDEX  <= index is not below the number of backends (guf_backend_count)
  *         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
@@ -89,7 +89,7 @@ GUF_API guf_status guf_backend_load(const char *path, guf_error *error);
  *         GUF_E_NO_BACKEND <= no plugin of that name; the message lists those found
  *         GUF_E_NO_DEVICE  <= the index is not below the backend's device count
  *         GUF_E_NO_IMAGE   <= the backend's kernels include none for this kind of device
- *         any 9xx          <= the backend is not usable; the message says why
+ *         any 9xx          <= the backend is not usable; the message states why
  *         GUF_E_NO_MEMORY, GUF_E_IO <= a host allocation failed, or the process has too many open
  *                                      files; a later call tries again
  * [mt] */
@@ -115,7 +115,7 @@ GUF_API guf_status guf_device_get(guf_context context, const char *spec, guf_dev
  *            GUF_E_NO_IMAGE    <= as guf_device_get
  *            GUF_E_SHUTDOWN    <= after guf_shutdown
  *            GUF_E_NO_MEMORY   <= a host allocation failed
- *            any 9xx           <= the backend is not usable; the message says why
+ *            any 9xx           <= the backend is not usable; the message states why
  * [mt] */
 GUF_API guf_status guf_device_adopt(const char *spec, uint64_t native, guf_device *out_device,
                                     guf_error *error);

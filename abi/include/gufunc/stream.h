@@ -35,7 +35,7 @@ GUF_API guf_status guf_stream_create(guf_device device, uint32_t flags, guf_stre
  * Errors     GUF_E_ARG             <= out_stream is NULL, native is 0, or flags is not 0
  *            GUF_E_HANDLE          <= device is not a live device; or the driver reports that
  *                                     native is not a stream, or that its context is destroyed
- *            GUF_E_DEVICE_MISMATCH <= the driver can tell that native belongs to another device or
+ *            GUF_E_DEVICE_MISMATCH <= the driver detects that native belongs to another device or
  *                                     context (guf_device_adopt)
  *            GUF_E_UNSUPPORTED     <= the device's backend has no native streams (cpu)
  *            GUF_E_FORKED          <= the device belongs to the parent process
@@ -87,7 +87,7 @@ GUF_API guf_status guf_stream_synchronize(guf_stream stream, uint64_t timeout_ns
  * [mt] */
 GUF_API guf_status guf_stream_wait_event(guf_stream stream, guf_event event, guf_error *error);
 
-/** Creates an event of a device. The event is complete until it is recorded. `flags` must be 0.
+/** Creates an event of a device. An event that was never recorded is complete. `flags` must be 0.
  * Ownership  the caller receives one reference.
  * Errors     GUF_E_ARG       <= out_event is NULL, or flags is not 0
  *            GUF_E_HANDLE    <= device is not a live device

@@ -72,7 +72,7 @@ class Device {
   void collect_streams(bool all = false);
 
   // Converts a driver code to a status and an error report.
-  // A code that means the end of the device marks the device as lost.
+  // A code after which the device cannot be used again marks the device as lost.
   guf_status check(Code code, const char *what, guf_error *error) {
     return __builtin_expect(code == kDone, 1) ? guf_status{GUF_OK} : refuse(code, what, error);
   }

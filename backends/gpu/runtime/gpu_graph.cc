@@ -17,7 +17,7 @@ namespace {
 struct StatusWords {
   explicit StatusWords(StatusSlot *all) : first(all) {}
 
-  StatusSlot *const first;  // linked in the order of the work
+  StatusSlot *const first;  // a list, in the order in which the words were captured
   std::atomic<uint32_t> holders{1};
   std::mutex mutex;  // locked from the launch of a run until its checks are queued
   // An event after the last checks, or NULL before the first run.

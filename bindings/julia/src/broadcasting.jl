@@ -50,8 +50,9 @@ Makes dotted expressions call the ufunc `g` for the function `f`.
 register_broadcast!(f, g::UFunc) = (UFUNCS_OF_FUNCTIONS[f] = g; nothing)
 
 # The ufunc that corresponds to f, or nothing.
-meaning(f::UFunc, count) = f
-meaning(f, count) = f === (-) && count == 1 ? Standard.negative : get(UFUNCS_OF_FUNCTIONS, f, nothing)
+ufunc_of(f::UFunc, count) = f
+ufunc_of(f, count) =
+    f === (-) && count == 1 ? Standard.negative : get(UFUNCS_OF_FUNCTIONS, f, nothing)
 
 evaluated(x) = x
 evaluated(x::Base.RefValue) = x[]
@@ -62,7 +63,7 @@ function applied_to(f, given)
     g, arguments = simplified(f, given)
     g === identity && return arguments[1]
     g isa Type && arguments[1] isa LibraryArray && return astype(materialized(arguments[1]), g)
-    h = meaning(g, length(arguments))
+    h = ufunc_of(g, length(arguments))
     return h === nothing ? by_julia(f, given) : h(arguments...)
 end
 
@@ -70,7 +71,8 @@ end
 function by_julia(f, arguments)
     any(x -> x isa Union{LibraryArray,Tensor,Scalar,Encoded}, arguments) &&
         throw(GufuncError(GUF_E_NOT_FOUND, "no ufunc is registered for $f in a dotted expression " *
-            "of a GufArray: make one (create, add_loop!, register_broadcast!), or compute on Array(x)"))
+            "of a GufArray: make one (create, add_loop!, register_broadcast!), or compute on " *
+            "Array(x)"))
     return Base.materialize(broadcasted(f, arguments...))
 end
 
@@ -88,7 +90,7 @@ simplified(::typeof(abs2), arguments) =
 abs2_of_complex(x) = abs2(x)
 function simplified(f::Union{typeof(+),typeof(*),typeof(max),typeof(min),typeof(&),typeof(|)},
                     arguments::Tuple{Any,Any,Any,Vararg{Any}})
-    g = meaning(f, 2)
+    g = ufunc_of(f, 2)
     return f, (foldl(g, arguments[1:end-1]), arguments[end])
 end
 # A negative power is computed as a power of 1/x, so that it also works for integers.
@@ -109,7 +111,7 @@ Base.copyto!(destination::AbstractArray, bc::Broadcasted{GufStyle}) =
 
 function written!(destination, f, given)
     g, arguments = simplified(f, given)
-    h = meaning(g, length(arguments))
+    h = ufunc_of(g, length(arguments))
     h === nothing || return call!(h, destination, arguments...)
     return assigned!(destination, applied_to(f, given))
 end

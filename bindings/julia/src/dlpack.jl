@@ -60,9 +60,10 @@ result is a `Ptr{Gufunc.guf_dlpack}`, which points to a `DLManagedTensorVersione
 dimensions of the tensor are the dimensions of `x`, reversed. The caller owns the tensor until
 another library consumes it or `delete_dlpack` is called. `x` is kept alive until then.
 
-`consumer` is the stream that will read the memory, in the form of `ready_on` of `from_dlpack`. The
-consumer stream waits for the work that was queued on the device without a stream. With `nothing`,
-no stream waits. `copied` informs the other library that the memory is a copy for its exclusive use.
+`consumer` is the stream that will read the memory; it accepts the same values as `ready_on` of
+`from_dlpack`. The consumer stream waits for the work that was queued on the device without a
+stream. With `nothing`, no stream waits. `copied` informs the other library that the memory is a
+copy for its exclusive use.
 Errors: `GUF_E_DTYPE` for datetime types, structured dtypes and elements in non-native byte order;
 `GUF_E_UNSUPPORTED` for strides that are not multiples of the element size; `GUF_E_READ_ONLY` for
 read-only arrays with `versioned=false`.

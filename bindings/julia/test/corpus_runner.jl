@@ -178,7 +178,8 @@ end
 
 function run_reduce(c::Case, f)
     spec, words = c.spec, common(c)
-    input = wrapped(julia_operand(spec["inputs"][1], c.memory, reversed_dimensions, 0), allocating(c))
+    input = wrapped(julia_operand(spec["inputs"][1], c.memory, reversed_dimensions, 0),
+                    allocating(c))
     n = rank_of(spec["inputs"][1])
     axis = get(spec, "axis", [0])
     words[:dims] = axis == "all" ? Colon() : length(axis) == 1 ? dimension(axis[1], n) :
@@ -196,7 +197,8 @@ end
 
 function run_along(c::Case, f)
     spec, words = c.spec, common(c)
-    input = wrapped(julia_operand(spec["inputs"][1], c.memory, reversed_dimensions, 0), allocating(c))
+    input = wrapped(julia_operand(spec["inputs"][1], c.memory, reversed_dimensions, 0),
+                    allocating(c))
     words[:dims] = dimension(get(spec, "axis", 0), rank_of(spec["inputs"][1]))
     haskey(spec, "order") && (words[:order] = TURNED[spec["order"]])
     out = outputs_of(c, reversed_dimensions, zeros(Int, 9))

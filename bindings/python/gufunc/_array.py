@@ -342,8 +342,8 @@ def array(value, dtype=None, *, copy=True, device=None, stream=None):
 
 
 def as_array(value):
-    """`value` as an Array. If `value` has memory, the array is a view of it and keeps `value`
-    alive; otherwise the array is new. An Array is returned unchanged."""
+    """`value` as an Array. If `value` exports its memory, the array is a view of it and keeps
+    `value` alive; otherwise the array is new. An Array is returned unchanged."""
     if isinstance(value, Array):
         return value
     _foreign.refuse_conversion(value)

@@ -219,20 +219,19 @@ TEST_P(SimModule, ImagesOfOthersAreRefused) {
   EXPECT_EQ(load(ptx_image("7.3", "sm_75")), 222);
 }
 
-// Sets each byte of the ELF header, one at a time, to four values. The driver must accept or reject
-// the image without a crash. Images with a changed byte 32 to 63 are not loaded, because the
-// offsets and counts in these bytes could refer to data far beyond the buffer.
+// Sets bytes 4 to 31 of the ELF header, one at a time, to four values. The driver must accept or
+// reject the image without a crash. The bytes after them are unchanged, because their offsets and
+// counts could then refer to data far beyond the buffer.
 TEST_P(SimModule, BrokenImagesDoNoHarm) {
   const std::string whole = driver_.is_cuda() ? cubin_image(90) : amd_image(0x54C);
-  for (size_t at = 4; at < 64; ++at) {
+  for (size_t at = 4; at < 32; ++at) {
     for (const char value : {'\0', '\x01', '\x7F', '\xFF'}) {
       std::string image = whole;
       image[at] = value;
       // Modified headers can refer to data beyond the image, so the buffer is larger than the
       // image.
       image.resize(image.size() + (size_t{1} << 16));
-      const bool reaches_far = at >= 32 && at < 64;
-      if (!reaches_far) load(image);
+      load(image);
     }
   }
 }

@@ -97,7 +97,6 @@ __attribute__((destructor)) void at_exit() {
 SIM_EXPORT int gufunc_sim_set(const char *name, const char *value) {
   sim::Driver &state = sim::driver();
   const sim::Lock lock(state.mutex);
-  const sim::Order order = state.config.order;
   if (!sim::set_config(state.next_config, name, value)) return 1;
   // Settings of devices and threads take effect at the next reset; other settings take effect
   // immediately.
@@ -109,7 +108,6 @@ SIM_EXPORT int gufunc_sim_set(const char *name, const char *value) {
   state.config.execute = next.execute;
   state.config.edges = next.edges;
   state.config.missing = next.missing;
-  state.config.order = order;
   return 0;
 }
 

@@ -198,7 +198,8 @@ TEST_F(PtxExcerpt, EveryPrefixAndEveryDamagedTextIsReadWithinItsBounds) {
     for (const char damage : {'\0', '{', '}', '"', '/', '.', ';', '(', '\n', '*'}) {
       const auto block = std::make_unique<char[]>(size + 1);
       std::memcpy(block.get(), kModule.data(), size);
-      // '\0' leaves a truncated text; other bytes replace its last character.
+      // '\0' stands for no replacement: the text is only truncated. Any other byte replaces the
+      // last character of the truncated text.
       if (size != 0 && damage != '\0') block[size - 1] = damage;
       const auto exact = std::make_unique<char[]>(size == 0 ? 1 : size);
       std::memcpy(exact.get(), block.get(), size);

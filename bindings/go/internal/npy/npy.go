@@ -72,7 +72,7 @@ func WriteBytes(path, descr string, shape []int, data []byte) error {
 	return os.WriteFile(path, append(append(file, head...), data...), 0o644)
 }
 
-// Folder is a folder in which a program reads or writes its files.
+// Folder is the path of a folder that contains .npy files.
 type Folder string
 
 // ErrType means that the elements of a file have another dtype than requested.

@@ -1886,7 +1886,7 @@ unsafe extern "C" {
     /// ```text
     /// Describes backend `index`. If `probe` is not 0, the backend and its driver are opened first, and
     /// `state`, `ndevices` and `driver` are final. A backend that is not usable is not an error: `state`
-    /// and `reason` say why.
+    /// and `reason` describe why.
     /// Errors  GUF_E_ARG    <= out_info is NULL
     ///         GUF_E_INDEX  <= index is not below the number of backends (guf_backend_count)
     ///         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
@@ -1929,7 +1929,7 @@ unsafe extern "C" {
     ///         GUF_E_NO_BACKEND <= no plugin of that name; the message lists those found
     ///         GUF_E_NO_DEVICE  <= the index is not below the backend's device count
     ///         GUF_E_NO_IMAGE   <= the backend's kernels include none for this kind of device
-    ///         any 9xx          <= the backend is not usable; the message says why
+    ///         any 9xx          <= the backend is not usable; the message states why
     ///         GUF_E_NO_MEMORY, GUF_E_IO <= a host allocation failed, or the process has too many open
     ///                                      files; a later call tries again
     /// [mt]
@@ -1956,7 +1956,7 @@ unsafe extern "C" {
     ///            GUF_E_NO_IMAGE    <= as guf_device_get
     ///            GUF_E_SHUTDOWN    <= after guf_shutdown
     ///            GUF_E_NO_MEMORY   <= a host allocation failed
-    ///            any 9xx           <= the backend is not usable; the message says why
+    ///            any 9xx           <= the backend is not usable; the message states why
     /// [mt]
     /// Roles   blocking
     /// ```
@@ -2014,7 +2014,7 @@ unsafe extern "C" {
     /// Errors     GUF_E_ARG             <= out_stream is NULL, native is 0, or flags is not 0
     ///            GUF_E_HANDLE          <= device is not a live device; or the driver reports that
     ///                                     native is not a stream, or that its context is destroyed
-    ///            GUF_E_DEVICE_MISMATCH <= the driver can tell that native belongs to another device or
+    ///            GUF_E_DEVICE_MISMATCH <= the driver detects that native belongs to another device or
     ///                                     context (guf_device_adopt)
     ///            GUF_E_UNSUPPORTED     <= the device's backend has no native streams (cpu)
     ///            GUF_E_FORKED          <= the device belongs to the parent process
@@ -2080,7 +2080,7 @@ unsafe extern "C" {
     /// ```
     pub fn guf_stream_wait_event(stream: guf_stream, event: guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Creates an event of a device. The event is complete until it is recorded. `flags` must be 0.
+    /// Creates an event of a device. An event that was never recorded is complete. `flags` must be 0.
     /// Ownership  the caller receives one reference.
     /// Errors     GUF_E_ARG       <= out_event is NULL, or flags is not 0
     ///            GUF_E_HANDLE    <= device is not a live device

@@ -80,7 +80,7 @@ fn compare(
     [over_made, over_written]
 }
 
-/// Makes a C call that writes its operands.
+/// Makes a C call whose operands and arguments are written for this call only.
 fn write_and_call(ufunc: &Ufunc, operands: [sys::guf_operand; 3]) {
     let (mut operands, mut args) = (operands, sys::guf_call_args::new());
     (args.ninputs, args.noutputs, args.inputs) = (2, 1, operands.as_ptr());

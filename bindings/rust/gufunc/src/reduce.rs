@@ -149,7 +149,8 @@ impl<'a> Reduce<'a> {
     ///
     /// # Errors
     /// [`Status::VALUE`] if the ufunc cannot be reduced, or if there are no elements and no
-    /// identity; [`Status::AXIS`], errors of the dtypes, and the other errors of `guf_reduce`.
+    /// identity; [`Status::AXIS`] if an axis is out of range or repeated; and the other errors of
+    /// `guf_reduce`.
     pub fn call(&mut self) -> Result<DynArray> {
         let made = self.launch(&[Output::allocate()])?.pop().flatten();
         made.ok_or_else(|| Error::new(Status::INTERNAL, "no output was allocated"))

@@ -31,7 +31,7 @@ GUF_FN f64 sin_of(angle a, u64 quadrant) {
 }
 
 // x = (half_turn - shift) pi + r, |r| <= pi/2, for the f32 functions. With shift 1/2 the intervals
-// are centred where cos is 0. half_turn modulo 2 is in the low bit.
+// are centred where cos is 0. The low bit of the field half_turn is half_turn modulo 2.
 struct half_angle {
   f64 r;
   u64 half_turn;
