@@ -45,10 +45,10 @@ const (
 	InplaceSafe  FunctionFlags = cGUF_FUNCTION_INPLACE_SAFE // may write to the view it reads
 	Commutative  FunctionFlags = cGUF_FUNCTION_COMMUTATIVE
 	Associative  FunctionFlags = cGUF_FUNCTION_ASSOCIATIVE
-	Fast         FunctionFlags = cGUF_FUNCTION_FAST       // compiled with contraction (fma)
-	Underflows   FunctionFlags = cGUF_FUNCTION_UNDERFLOWS // a tiny result is a rounded result
-	Divides      FunctionFlags = cGUF_FUNCTION_DIVIDES    // the last input is a divisor
-	AcceptsEmpty FunctionFlags = cGUF_FUNCTION_TAKES_NONE // an accumulator that accepts n = 0
+	Fast         FunctionFlags = cGUF_FUNCTION_FAST          // compiled with contraction (fma)
+	Underflows   FunctionFlags = cGUF_FUNCTION_UNDERFLOWS    // a tiny result is a rounded result
+	Divides      FunctionFlags = cGUF_FUNCTION_DIVIDES       // the last input is a divisor
+	AcceptsEmpty FunctionFlags = cGUF_FUNCTION_ACCEPTS_EMPTY // an accumulator that accepts n = 0
 )
 
 // UfuncInfo describes a [Ufunc].

@@ -340,7 +340,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual((row['threads'], row['shared']), (256, 4352))
         self.assertIn('raw_matmul:matmul_naive_f', self.ok('list', '--module', module))
         report = self.ok('describe', 'count_in_circle', '--module', self.module('raw_counting'))
-        self.assertIn('raw kernel\n  takes     uint64, int64, uint64*\n', report)
+        self.assertIn('raw kernel\n  accepts   uint64, int64, uint64*\n', report)
         self.assertIn('threads   at most 256 in a block', report)
         for command in (('run', 'count_in_circle', '1', '2'), ('reduce', 'count_in_circle', '1')):
             self.fails(2, "'count_in_circle' is a raw kernel, not a ufunc", *command,

@@ -241,7 +241,7 @@ TEST(StateReduce, KeepsAtMostTwoAxesLessThanTheLimit) {
   EXPECT_EQ(info_of(reduce.results[0]).ndim, 62);
 }
 
-TEST(StateReduce, WithoutTakesNoneEmptyAxesAndMasksAreRefused) {
+TEST(StateReduce, EmptyAxesAndMasksAreRefusedWithoutAcceptsEmpty) {
   const guf_ufunc leaf =
       make_part("test_first", "(n)->()", 1, 1, 0, {GUF_F64, GUF_F64}, take_first);
   const guf_ufunc merge =
