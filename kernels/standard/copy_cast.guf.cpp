@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The entries of the copy and cast kernels of device backends
 // (gufunc/kernel/device_copies.hpp), such as guf_copy_convert and guf_copy_elements1.
-// backends/gpu/copy_*.cc writes their parameter blocks.
+// backends/gpu/geometry/copy_*.cc writes their parameter blocks.
 #include <gufunc/kernel.hpp>
 #if !defined(GUF_SCAN)
 #include <gufunc/kernel/device_copies.hpp>

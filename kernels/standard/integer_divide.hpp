@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Floor division of integers without a division instruction, because no processor
-// has a vector instruction for it. With i = 1/y, the quotient is x i + |i|/2 - 1/2,
+// Floor division of integers without a division instruction, because x86-64 and Armv8-A
+// without SVE have no vector instruction for it. With i = 1/y, the quotient is x i + |i|/2 - 1/2,
 // rounded to the nearest integer. The exact value differs from a tie by at least |1/(2y)|,
 // which is far more than the rounding errors. If y is a scalar, i is computed only once.
 // Devices use the division instruction, because f64 may be slow or missing on a device.

@@ -432,7 +432,7 @@ class Library:
         shape, strides = tuple(info.shape[: info.ndim]), tuple(info.strides[: info.ndim])
         dtype = np.dtype(np.uint16 if letter == 'E' else letter)
         if self.device and not shape:
-            # A call with scalars only allocated the array on the device.
+            # If all operands are scalars, the call allocated the result on the device.
             view = np.empty(shape, dtype)
             address = view.__array_interface__['data'][0]
             copy = self.lib.guf_array_copy_to_host

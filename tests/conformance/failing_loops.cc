@@ -83,7 +83,7 @@ GUFUNC_TEST_API void choose_failure(int64_t left, int32_t how, int32_t lasting) 
   failure.left = left;
 }
 
-// Ends the failure. Returns whether an element failed.
+// Disarms the failure that choose_failure set. Returns whether an element has failed.
 GUFUNC_TEST_API int32_t end_failure() {
   failure.left = kNever;
   return failure.happened ? 1 : 0;

@@ -252,8 +252,8 @@ def rounded_in_another_order(case, theirs, found, loop, library):
 
 
 def parts_of_nan_lost(case, theirs, found, loop, library):
-    """The order determines which complex NaN is the result, and a real output drops one part of
-    it."""
+    """A real output keeps only the real part of a complex result. Which parts of a NaN result are
+    NaN depends on the order of the reduction."""
     if loop.kind != 'c' or found.dtype.kind == 'c':
         return False
     return np.isnan(whole_result(case, found, loop, library))

@@ -41,8 +41,8 @@ def random_input(rng, buffers, shape, dtypes):
 
 
 def random_outputs(rng, case, buffers, shape, dtypes):
-    """Draws outputs. Each may be absent or be in an input's buffer. Two outputs are disjoint,
-    unless both are present and overlap."""
+    """Draws outputs. Each may be absent or be in an input's buffer. Two outputs are in different
+    buffers, except in some cases in which both are present, share a buffer and may overlap."""
     taken, outputs = set(), []
     for _ in range(OPERANDS[case['op']][1]):
         output = cases.random_output(rng, buffers, shape, case['inputs'], dtypes)

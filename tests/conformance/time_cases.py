@@ -107,10 +107,11 @@ def all_dtypes(case):
 
 
 def without_implementation_defined(case):
-    """Changes cases for which NumPy 2.4's result depends on its implementation, and returns the
-    case. Swapped bytes stay swapped if a timedelta has no unit. Datetimes without a unit become
-    years and months or not, depending on their values, and make `at` crash. Days of distant
-    datetimes in years or months overflow.
+    """Changes cases in which NumPy 2.4's result depends on its implementation, and returns the
+    case. If a timedelta has no unit, NumPy may leave swapped bytes swapped, so no buffer is
+    swapped. Beside years and months, and in `at`, NumPy handles a datetime without a unit
+    differently depending on its value or crashes, so it becomes M8[s]. NumPy overflows when it
+    converts distant years or months to days, so these have small values.
     """
     buffers, method = case['buffers'], case.get('method')
     far = any(re.match(r'M8\[[0-9]*[YM]\]', buffer['dtype']) for buffer in buffers)

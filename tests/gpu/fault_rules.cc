@@ -67,7 +67,8 @@ constexpr Rule kRules[] = {
     {"event_elapsed", "cuEventElapsedTime", "hipEventElapsedTime", kNotReady, Reaction::kNotReady},
     {"*", "cuStreamQuery", "hipStreamQuery", kNotReady, Reaction::kIgnored},
     {"*", "cuEventQuery", "hipEventQuery", kNotReady, Reaction::kIgnored},
-    // For these codes, the plugin has an alternative to the driver function.
+    // Peer access that is already enabled is a success. If an executable graph cannot be updated,
+    // the plugin instantiates a new one, and a failure to destroy the old one is only recorded.
     {"peer_enable", "cuCtxEnablePeerAccess", "hipDeviceEnablePeerAccess", kPeerEnabled,
      Reaction::kIgnored},
     {"graph_update", "cuGraphExecUpdate_v2", "hipGraphExecUpdate", kUpdateFailed,

@@ -153,8 +153,8 @@ void launch_with_fp_status(Trial &run) {
   });
 }
 
-// Captures a loop that can fail in two graphs, and updates the first graph with the work of the
-// second. The runs of a graph are checked for failures.
+// Captures a fallible loop twice, once for each of two graphs, and updates the first graph with the
+// work of the second. Every run of a graph is checked for failures.
 void capture_what_may_fail(Trial &run) {
   on_bench(run, "checked", [&](Bench &bench, void *device, void *kernel) {
     guf_launch_block block = row_block({bench.address(0), bench.address(1)}, 1, kItems);

@@ -22,8 +22,8 @@ struct CompilerMessage {
 std::vector<CompilerMessage> read_messages(const std::string &output);
 std::string write_messages(const std::vector<CompilerMessage> &messages);
 
-// The floating-point type of the loops whose functions a compilation calls. It decides whether the
-// conversion from float to double or the conversion back is the mistake.
+// The floating-point type of all loops in one compilation. It determines which type is out of
+// place: double in loops of float, or float in loops of double. kAny: the loops or kernels differ.
 enum class LoopKind { kAny, kFloat, kDouble };
 
 // Whether a message is about a conversion between float and double.

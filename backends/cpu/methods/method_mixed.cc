@@ -53,7 +53,7 @@ class MixedFold {
   // Without an initial value, to_output_ casts the first element to the dtype of the output, and
   // to_result_ casts the outcome to X.
   ElementConverter to_output_, to_result_;
-  uint64_t rows_ = 1;  // product of the sizes of the reduced dimensions above 0
+  uint64_t rows_ = 1;  // number of rows: product of the sizes of reduced dimensions 1, 2, ...
   bool empty_ = false;
 };
 

@@ -15,9 +15,10 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr int64_t kLeaf = GUF_LEAF_SIZE;
-// The size of all partial results that are computed side by side if elements are read in place.
+// Limit in bytes of the partial results that one call computes side by side, if elements are read
+// in place.
 constexpr int64_t kFastBytes = 2048;
-// The size of all partial results that are computed side by side if elements are copied first.
+// The same limit if elements are copied first.
 constexpr int64_t kSlowBytes = 256;
 constexpr int64_t kRowLeaves = 256;
 // The number of base blocks in the first group if a result may become final early.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph owns the memory that was freed while its stream was captured, because every run
 // of the graph uses the memory. A graph also owns the status words of its kernels. After
-// graph_update, two graphs have the same work and share both.
+// graph_update, the updated graph and the graph whose work it took have the same work, and share
+// the freed memory and the status words.
 #include "backends/gpu/runtime/gpu_graph.h"
 
 #include <atomic>

@@ -143,8 +143,9 @@ function launch_at(plan, addresses, operands, stream)
     return nothing
 end
 
-# Waits for the device of operands in host memory that a device uses in place. After a launch
-# without a stream, the program cannot wait for such a device later.
+# Waits for the device of each operand in host memory that the device uses in place. A launch
+# without a stream passes only addresses and has no entry in PENDING, so a later `synchronize(x)`
+# would not wait for it.
 function finish_host(operands)
     for x in operands
         x isa GufArray && x.device.handle != C_NULL && on_host(x) && synchronize(x.device)

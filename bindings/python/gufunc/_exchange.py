@@ -185,8 +185,8 @@ class UnsupportedStrides(NotImplementedError):
 
 
 def _described(facts):
-    """(dtype, code) for the memory that `facts` describes: a dtype that DLPack supports, and the
-    code of the dtype as which the array is viewed, or None."""
+    """(dtype, code) for the memory that `facts` describes: the dtype as which the array is viewed
+    afterwards, or None, and the code of a dtype that DLPack supports."""
     text = facts["typestr"]
     if text[0] == ">":
         raise TypeError(f"elements in the other byte order: {text}")

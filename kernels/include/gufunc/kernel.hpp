@@ -53,8 +53,9 @@
 #define GUF_UFUNC(function, ...) __guf_register__(ufunc, function, __VA_ARGS__)
 #define GUF_GUFUNC(function, ...) __guf_register__(gufunc, function, __VA_ARGS__)
 #define GUF_KERNEL(function, ...) __guf_register__(kernel, function, ##__VA_ARGS__)
-// A device entry that a backend registers itself: void function(const Block &[, char *shared]),
-// with "Block", "threads" and optionally "shared".
+// Registers a device entry that belongs to no loop, such as a copy of a backend:
+// void function(const Block &[, char *shared]). The other arguments are the type Block, the number
+// of threads, and "shared" if the function has the second parameter.
 #define GUF_ENTRY(function, ...) __guf_register__(entry, function, __VA_ARGS__)
 #else
 #define GUF_UFUNC(function, ...) static_assert(true, "gufcc makes the entries")

@@ -54,8 +54,8 @@ MATCHER(Exists, "") {
   return stat(arg.c_str(), &status) == 0;
 }
 
-// A symbolizer may open a listed name later. If the name referred to a descriptor that has become a
-// pipe, the symbolizer would block.
+// A symbolizer may later open the name under which the loader lists a library. If the name referred
+// to a descriptor number that now belongs to a pipe, the symbolizer would block.
 TEST(OpenLibrary, NamesNoDescriptorThatIsUsedAgain) {
   guf_error error = {};
   error.struct_size = sizeof error;

@@ -282,8 +282,9 @@ TEST(Stream, ManyThreadsMayUseOne) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-// Every waiting thread must be woken each time, even if another thread runs its loop first. A
-// thread that is not woken would wait forever after the other threads have finished.
+// A thread runs its loop itself and waits until the stream is free. Whenever a loop ends, every
+// waiting thread must be woken, even if another one then runs its loop first. A thread that is not
+// woken would wait forever after the other threads have finished.
 TEST(Stream, ManyThreadsRunCodeThatIsBoundToThem) {
   StreamHandle s;
   struct Counter {

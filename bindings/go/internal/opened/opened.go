@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Opened opens the library and calls one of its functions. Without a path, the dynamic loader finds
-// the library. The program is built twice, linked with the library and with the tag gufunc_dlopen.
+// the library. The program is built twice: linked with the library, and with the tag gufunc_dlopen,
+// which opens the library at run time.
 //
 //	opened [path]
 package main

@@ -1462,8 +1462,9 @@ const _: () = {
 ///           naxis 0 with a non-NULL `axis`: no axis is reduced (NumPy's axis=()).
 /// initial   NULL: the identity, if the ufunc has an identity and the reduction needs it.
 ///           GUF_OPERAND_NONE: no initial value (NumPy's initial=None). Else a scalar or 0-d
-///           operand, which is the left operand of every result. A structured dtype has no identity;
-///           its initial value is a 0-d operand of the same dtype.
+///           operand, which is the left operand of the last step of the tree or of the first step
+///           of a left fold (docs/reductions.md). A structured dtype has no identity; its initial
+///           value is a 0-d operand of the same dtype.
 /// where     NULL, or a mask (bool) that broadcasts with the input and selects the elements to
 ///           reduce.
 /// dtype     0, or the dtype of the loop (NumPy's dtype=).

@@ -6,9 +6,9 @@ use crate::DType;
 /// A type whose values are elements of arrays.
 ///
 /// # Safety
-/// A value has exactly the representation of an element of `dtype()`. Both have the same size, the
-/// type has no padding, because all bytes are read, and all bits that [`Element::valid`] accepts
-/// are a valid value. A struct of the program may implement this trait:
+/// A value has exactly the representation of an element of `dtype()`, so both have the same size.
+/// The type has no padding, because all of its bytes are read. Every bit pattern that
+/// [`Element::valid`] accepts is a valid value. A struct of the program may implement this trait:
 ///
 /// ```
 /// use gufunc::{DType, Element};

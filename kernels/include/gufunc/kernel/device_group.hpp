@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The groups of a device besides guf::one: a sub-group, and a whole block. Their reductions have
-// the bits of the serial tree (reduce_tree.hpp): eight lanes are the eight accumulators of a base
-// block; the four such teams of a sub-group combine an aligned range of base blocks by shuffles;
-// sub-groups combine their results in shared memory; and every thread combines the ranges.
+// The groups of a device besides guf::one: a sub-group, and a whole block. Their reductions return
+// the same bits as the serial tree (reduce_tree.hpp). A team of eight lanes reduces a base block,
+// one accumulator per lane. The four teams of a sub-group combine four base blocks by shuffles. In
+// a whole block, the sub-groups store their results in shared memory, and every thread combines
+// all of them.
 #ifndef GUFUNC_KERNEL_DEVICE_GROUP_HPP
 #define GUFUNC_KERNEL_DEVICE_GROUP_HPP
 
