@@ -91,7 +91,7 @@ func AllocAny(d Device, dtype DType, options *AllocOptions, shape ...int) (*AnyA
 
 func allocInto(a *AnyArray, d Device, dtype DType, o *AllocOptions, shape []int) error {
 	var made C.guf_array
-	err := twice(func() error {
+	err := retry(func() error {
 		ndim, first, strides := C.int32_t(len(shape)), int64s(shape), int64s(o.Strides)
 		if o.Host != 0 {
 			return cArrayAllocHost(d.c, C.int32_t(o.Host), C.guf_dtype(dtype), ndim, first, strides,

@@ -32,7 +32,7 @@ func (u *Ufunc) Call(options *CallOptions, inputs ...Operand) ([]*AnyArray, erro
 	if err != nil {
 		return nil, err
 	}
-	err = twice(func() error { return cCall(u.handle(), &b.c.call) })
+	err = retry(func() error { return cCall(u.handle(), &b.c.call) })
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (u *Ufunc) CallInto(out Operand, inputs ...Operand) error {
 	}
 	b.set(&operands[len(inputs)], out)
 	err := failure(C.gufgo_call(u.handle(), &operands[0], C.int32_t(len(inputs)), 1))
-	if again(err) { // inline instead of twice, because a closure would allocate
+	for attempt := 0; again(err, attempt); attempt++ { // not retry, whose closure would allocate
 		err = failure(C.gufgo_call(u.handle(), &operands[0], C.int32_t(len(inputs)), 1))
 	}
 	if err == nil && isNil(out) { // the library allocated an output that the caller cannot reach

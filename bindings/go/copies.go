@@ -30,7 +30,7 @@ func (a *AnyArray) Copy(order Order, s *Stream) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
 	var made C.guf_array
-	err := twice(func() error {
+	err := retry(func() error {
 		return cArrayCopy(a.handle(), C.int32_t(order), s.handle(), &made)
 	})
 	return madeArray(made, err)
@@ -43,7 +43,7 @@ func (a *AnyArray) Assign(source AnyOperand, casting Casting, s *Stream) error {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
 	defer runtime.KeepAlive(source)
-	return twice(func() error {
+	return retry(func() error {
 		return cArrayAssign(a.handle(), anyOf(source).handle(), C.int32_t(casting), s.handle())
 	})
 }
@@ -54,7 +54,7 @@ func (a *AnyArray) AsType(dtype DType, casting Casting, order Order, s *Stream) 
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
 	var made C.guf_array
-	err := twice(func() error {
+	err := retry(func() error {
 		return cArrayAstype(a.handle(), C.guf_dtype(dtype), C.int32_t(casting), C.int32_t(order),
 			s.handle(), &made)
 	})
@@ -68,7 +68,7 @@ func (a *AnyArray) ToDevice(d Device, s *Stream) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	defer runtime.KeepAlive(s)
 	var made C.guf_array
-	err := twice(func() error { return cArrayToDevice(a.handle(), d.c, s.handle(), &made) })
+	err := retry(func() error { return cArrayToDevice(a.handle(), d.c, s.handle(), &made) })
 	return madeArray(made, err)
 }
 

@@ -135,7 +135,7 @@ func method[O any](u *Ufunc, options *O, inputs []Operand,
 	call func(b *block) error) (made []*AnyArray, err error) {
 	err = with(u, options, inputs, func(o *O, b *block) error {
 		outputs, given := prepare(o, b)
-		if err := twice(func() error { return call(b) }); err != nil {
+		if err := retry(func() error { return call(b) }); err != nil {
 			return err
 		}
 		list := make([]Operand, len(outputs))
@@ -212,7 +212,7 @@ func (u *Ufunc) Outer(options *CallOptions, inputs ...Operand) ([]*AnyArray, err
 		if err != nil {
 			return err
 		}
-		err = twice(func() error { return cOuter(u.handle(), &b.c.call) })
+		err = retry(func() error { return cOuter(u.handle(), &b.c.call) })
 		if err != nil {
 			return err
 		}
@@ -231,6 +231,6 @@ func (u *Ufunc) At(options *AtOptions, array AnyOperand, indices []Operand, oper
 	defer runtime.KeepAlive(indices)
 	return with(u, options, []Operand{operand}, func(o *AtOptions, b *block) error {
 		o.prepare(b, array, indices, operand)
-		return twice(func() error { return cAt(u.handle(), &b.c.at) })
+		return retry(func() error { return cAt(u.handle(), &b.c.at) })
 	})
 }

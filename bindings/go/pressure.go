@@ -41,11 +41,15 @@ func collect() {
 	}
 }
 
-// twice makes a call that allocates memory, and repeats the call if again returns true. A call that
+// collections is the number of times that a call is repeated after a collection. One is not always
+// enough: the cleanups of arrays run on several goroutines, and collect does not wait for all.
+const collections = 4
+
+// retry makes a call that allocates memory, and repeats it while again returns true. A call that
 // failed for lack of memory has had no effect.
-func twice(call func() error) error {
+func retry(call func() error) error {
 	err := call()
-	if again(err) {
+	for attempt := 0; again(err, attempt); attempt++ {
 		err = call()
 	}
 	return err
@@ -53,8 +57,9 @@ func twice(call func() error) error {
 
 // again reports whether a failed call should be repeated. This is the case if memory ran out,
 // because unreachable arrays may have held memory. again frees these arrays first.
-func again(err error) bool {
-	if err == nil || !errors.Is(err, ErrDeviceMemory) && !errors.Is(err, ErrNoMemory) {
+func again(err error, attempt int) bool {
+	if err == nil || attempt == collections ||
+		!errors.Is(err, ErrDeviceMemory) && !errors.Is(err, ErrNoMemory) {
 		return false
 	}
 	collect()
