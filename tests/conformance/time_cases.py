@@ -109,9 +109,10 @@ def all_dtypes(case):
 def without_implementation_defined(case):
     """Changes cases in which NumPy 2.4's result depends on its implementation, and returns the
     case. If a timedelta has no unit, NumPy may leave swapped bytes swapped, so no buffer is
-    swapped. If another dtype has the unit year or month, and in `at`, NumPy treats a datetime without
-    a unit differently depending on its value, or crashes, so such datetimes become M8[s]. NumPy
-    overflows when it converts distant years or months to days, so such datetimes get small values.
+    swapped. If another dtype has the unit year or month, and in `at`, NumPy treats a datetime
+    without a unit differently depending on its value, or crashes, so such datetimes become M8[s].
+    NumPy overflows when it converts distant years or months to days, so such datetimes get small
+    values.
     """
     buffers, method = case['buffers'], case.get('method')
     far = any(re.match(r'M8\[[0-9]*[YM]\]', buffer['dtype']) for buffer in buffers)
