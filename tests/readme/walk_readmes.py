@@ -41,8 +41,8 @@ def copy_tree(target):
 
 
 def page_script(page, clone, state):
-    """Returns the page's blocks as one script, which starts with the variables of the previous
-    page."""
+    """Returns the page's blocks as one script. The script of README.md exports its variables, and
+    the scripts of all other pages start with these variables."""
     lines = ["set -eu", "set -a", f"[ ! -e {state} ] || . {state}", f"cd {shlex.quote(clone)}"]
     for block in readme_blocks.blocks(page):
         if not block.run:
