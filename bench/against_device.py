@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures elementwise calls on a GPU and compares them with the driver's copy, CuPy, numba-cuda
-and PyTorch. Everything runs interleaved in one process, on the same buffers and with preallocated
-outputs. Times are minima.
+and PyTorch. All measurements run interleaved in one process, on the same buffers and with
+preallocated outputs. The reported times are minima.
 
     against_device.py --library build/release/lib/libgufunc.so.0.1 --device cuda:0
     [--bytes N ...] [--rounds 50] [--seconds 60] [--json FILE]
 
-A library that cannot be imported or does not find the device is left out, and a line reports why.
+A library that cannot be imported or does not find the device is not measured, and a line of the
+output reports the reason.
 """
 
 import argparse
@@ -28,7 +29,8 @@ WORK = {'add': 2, 'negative': 1, 'sin': 1}  # number of input operands of each w
 
 
 class Shared:
-    """Device memory of the library, in a form that other libraries accept."""
+    """Device memory that libgufunc has allocated, with the interface by which other libraries use
+    it."""
 
     def __init__(self, address, size):
         self.__cuda_array_interface__ = {'shape': (size,), 'typestr': '<f4', 'version': 3,
@@ -36,7 +38,7 @@ class Shared:
 
 
 class Gufunc:
-    """The library's plans, and the buffers that all runners use."""
+    """Runs the workloads with plans of libgufunc, and owns the buffers that all runners use."""
 
     def __init__(self, library, device):
         self.library, self.lib, self.plans = library, library.lib, {}

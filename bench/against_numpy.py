@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the library with NumPy in one process, on the same buffers, with preallocated outputs
-and one thread. Calls are interleaved, and times are minima.
+and one thread. Calls of the two libraries are interleaved, and the reported times are minima.
 
     against_numpy.py --build build/release [--rounds 40] [--only add] [--peers]
 

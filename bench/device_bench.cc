@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Benchmarks of a device. Measures the bytes per second of elementwise calls, rows and reductions,
-// compared with the driver's copy of the same number of bytes. Also measures the host's time for a
-// launch, compared with a launch directly through the driver. All benchmarks run interleaved in one
-// process.
+// Benchmarks of a device. Measures the bytes per second of elementwise calls, gufuncs on rows, and
+// reductions, compared with the driver's copy of the same number of bytes. Also measures the host's
+// time for a launch, compared with a launch directly through the driver. All benchmarks run
+// interleaved in one process.
 //
 //   device_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=10
 //
 // GUFUNC_BENCH_DEVICE names the device (default cuda:0). GUFUNC_BENCH_MODULES lists the folders
 // with the modules of the examples and with empty.so. The argument of a benchmark is the number of
-// bytes of each operand. A benchmark that the device cannot run reports an error. Compare minima.
+// bytes of each operand. A benchmark that the device cannot run reports an error. Compare the
+// minima of the repetitions.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -75,7 +76,8 @@ void elementwise(State &state, const char *name, guf_dtype dtype, int noperands)
   });
 }
 
-// Measures an example gufunc on rows of four elements. With one operand it works in place.
+// Measures an example gufunc on rows of four elements. If `noperands` is 1, the gufunc works in
+// place.
 void rows(State &state, const char *name, int noperands) {
   guarded(state, [&] {
     load_module(name);

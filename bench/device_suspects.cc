@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Benchmarks of functions whose machine code is probably slow on GPUs. There is no limit for their
-// times. gpu-check runs each benchmark in a separate process, so that a slow benchmark cannot use
-// the time of the other benchmarks. The argument is the number of bytes of the input. The reported
-// bytes are the minimum that must be read and written.
+// Benchmarks of functions whose machine code is probably slow on GPUs. gpu-check does not compare
+// their times with limits. gpu-check runs each benchmark in a separate process, so that a slow
+// benchmark cannot use the time of the other benchmarks. The argument of a benchmark is the number
+// of bytes of the input. The reported throughput is based on the minimum number of bytes that the
+// call must read and write.
 #include <functional>
 #include <numeric>
 #include <vector>
@@ -179,8 +180,8 @@ void product(State &state, const Layout &layout) {
   });
 }
 
-// Multiplies square matrices that have a sixty-fourth of the argument's bytes: 512 x 512 for 64
-// MiB.
+// Multiplies two square matrices, each of which has about a sixty-fourth of the argument's bytes:
+// 512 x 512 for 64 MiB.
 void matmul_one(State &state) {
   int64_t side = 4;
   while (side * side * 4 < state.range(0) / 64) side *= 2;

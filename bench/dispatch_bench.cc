@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures the cost of guf_call, of a call with a new shape, of guf_resolve, and of the launch of a
-// plan, without the work on elements. Allocations are counted. A child process measures NumPy in
+// plan, without the work on elements, and counts the allocations. A child process measures NumPy in
 // the same interleaved run.
 //
 //   dispatch_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=20
 //
 // GUFUNC_BENCH_PYTHON is the path of a Python with NumPy 2 (default: build/venv, which script/setup
-// creates). Compare minima.
+// creates). Compare the minima of the repetitions.
 #include <benchmark/benchmark.h>
 #include <gufunc/gufunc.h>
 
@@ -155,8 +155,8 @@ struct Shapes {
   }
 };
 
-// Measures calls with changing shapes. If `stretched`, the second input is one row that is
-// broadcast.
+// Measures calls with changing shapes. If `stretched` is true, the second input is one row, which
+// is broadcast.
 void call_shapes(benchmark::State &state, bool stretched) {
   static Shapes *const shapes = new Shapes;
   const int64_t start[] = {1, 1, 1};

@@ -19,8 +19,8 @@ void DriverPeer::check(const char *function, Code code) {
 }
 
 DriverPeer &DriverPeer::of(const std::string &spec) {
-  // There is one device per process. The object is never destroyed, because its driver is never
-  // closed.
+  // A benchmark process uses one device, so there is one object. It is never destroyed, because its
+  // driver is never closed.
   static DriverPeer *const only = new DriverPeer(spec);
   return *only;
 }

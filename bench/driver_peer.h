@@ -10,7 +10,7 @@
 
 namespace gufunc::bench {
 
-// The exception that each function throws on failure, with the reason.
+// The exception that every function of the benchmarks throws on failure. `text` is the reason.
 struct Failure {
   std::string text;
 };

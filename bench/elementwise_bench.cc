@@ -4,7 +4,7 @@
 //
 //   elementwise_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=9
 //
-// Compare minima, because other load on a shared machine can only add time.
+// Compare the minima of the repetitions, because other load on a shared machine can only add time.
 #include <benchmark/benchmark.h>
 #include <gufunc/gufunc.h>
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The methods in against_numpy.py: NumPy and the library make the same calls on the same arrays."""
+"""Workloads of against_numpy.py that call methods. NumPy and the library make the same calls on the
+same arrays."""
 
 import ctypes as ct
 import re
@@ -77,7 +78,7 @@ def reduce_row(name, ufunc, make, axis, library, helper, *, numpy=None):
 
 
 class MeanRow:
-    """Compares numpy.mean with a sum and a division of the library."""
+    """Compares numpy.mean with two calls of the library: a sum and a division."""
 
     def __init__(self, name, make, axis, library, helper):
         row = reduce_row(name, 'add', make, axis, library, helper, numpy=np.mean)
@@ -133,8 +134,8 @@ def at_row(name, dtype, distinct, library, helper):
 
 
 def numbers(dtype, *shape):
-    """Returns values near 1, so that products stay finite, or near 0.01 for float16, so that sums
-    do not overflow."""
+    """Returns values near 1, so that products do not overflow. For float16 the values are near
+    0.01, so that sums do not overflow."""
     middle = 0.01 if dtype == 'float16' else 1
     return (middle + np.linspace(-1e-6, 1e-6, int(np.prod(shape)))).astype(dtype).reshape(shape)
 

@@ -28,7 +28,8 @@ NumpyChild::NumpyChild() {
   int down[2];
   int up[2];
   if (pipe(down) != 0 || pipe(up) != 0) return;
-  std::signal(SIGPIPE, SIG_IGN);  // time() reports a child that failed to start
+  // A write to a child that failed to start must not end this process. time() reports the failure.
+  std::signal(SIGPIPE, SIG_IGN);
   if (fork() == 0) {
     dup2(down[0], 0);
     dup2(up[1], 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain loops, compiled by gcc with -O3 -march=native -fopenmp (bench/CMakeLists.txt).
+// Hand-written OpenMP loops, compiled by gcc with -O3 -march=native -fopenmp
+// (bench/CMakeLists.txt).
 #include "openmp_peer.h"
 
 #include <cmath>

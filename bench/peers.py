@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other libraries for against_numpy.py --peers: Numba and PyTorch if they can be imported, and
-Eigen if it was found when the benchmarks were built. Each library uses one thread and the same
-arrays.
+"""Provides the other libraries for against_numpy.py --peers: Numba and PyTorch if Python can import
+them, and Eigen if CMake found Eigen when the benchmarks were built. Each library uses one thread
+and the same arrays.
 
 Only additions, exponentials and sums are measured, because other libraries are faster than NumPy
 for these workloads only.
@@ -140,7 +140,7 @@ def add_peers(rows, folder):
         for name, peer in peers.items():
             call = row.call_of(peer)
             if call:
-                call()  # the first call compiles
+                call()  # Numba compiles during the first call
                 row.peers[name], row.times[name] = call, []
 
 
@@ -154,8 +154,8 @@ def sample(row):
 
 
 def words(times):
-    """Yields the time of the fastest other library divided by the time of this library, and the
-    times of all libraries."""
+    """Yields two parts of a line of output: the time of the fastest of NumPy and the peers, divided
+    by the time of libgufunc, and the times of the peers."""
     others = {name: time for name, time in times.items() if name not in ('numpy', 'gufunc')}
     if others:
         best = min(*others.values(), times['numpy'])

@@ -27,8 +27,8 @@ struct Layout {
   std::vector<int64_t> shape, strides = {};
 };
 
-// A call of one ufunc on arrays of one dtype and layout. With one operand it works in place. The
-// work is queued on a separate stream if prepare() was called with on_stream, otherwise on the
+// A call of one ufunc on arrays of one dtype and layout. A call with one operand works in place.
+// The work is queued on a separate stream if prepare() was called with on_stream, otherwise on the
 // device's default stream.
 class PreparedCall {
  public:

@@ -29,8 +29,8 @@ REPEAT(repeat_at, guf_at_args, guf_at)
 __attribute__((visibility("default"))) double repeat_binary(guf_ufunc ufunc, guf_array first,
                                                             guf_array second, guf_array out,
                                                             int64_t times);
-/* Calls repeat_call with two array handles as inputs and one as output, and returns its result. For
-   callers that have no declarations of the structs. */
+/* Calls repeat_call with two array handles as inputs and one as output, and returns the result of
+ * repeat_call. The function is for callers that do not declare the structs of the C API. */
 double repeat_binary(guf_ufunc ufunc, guf_array first, guf_array second, guf_array out,
                      int64_t times) {
   guf_operand inputs[] = {{.kind = GUF_OPERAND_ARRAY, .array = first},

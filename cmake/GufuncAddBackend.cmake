@@ -16,7 +16,7 @@ function(gufunc_add_backend target)
   target_link_options(${target} PRIVATE
     LINKER:--version-script=${GUFUNC_BACKEND_MAP} LINKER:--exclude-libs,ALL LINKER:-z,nodelete
     LINKER:-z,now LINKER:-z,relro)
-  # clang's sanitizer runtimes are in the executable, so shared objects have undefined symbols.
+  # clang links sanitizer runtimes only into executables, so shared objects have undefined symbols.
   if(NOT (CMAKE_CXX_COMPILER_ID MATCHES "Clang" AND
           (GUFUNC_SANITIZE OR "${CMAKE_CXX_FLAGS} ${CMAKE_C_FLAGS}" MATCHES "-fsanitize")))
     target_link_options(${target} PRIVATE LINKER:-z,defs)

@@ -12,13 +12,13 @@
 #   with EMULATE_ASAN  also builds an emulation file with AddressSanitizer,
 #                      asan/<module>.emu.so; the target property GUFUNC_ASAN_EMULATION_FILE is
 #                      its path
-# With GUFUNC_CUDA_COMPILER=nvcc, the CUDA toolkit's compiler generates the PTX, which only new
-# drivers accept. Targets are levels of the host (`all` means every level) and devices such as
-# ptx_75, sm_90 and gfx942. Devices whose compilers are missing are left out with a warning.
+# With GUFUNC_CUDA_COMPILER=nvcc, the CUDA toolkit's compiler generates PTX that only new drivers
+# accept. Targets are ISA levels of the host's processor (`all` means every level) and devices such
+# as ptx_75, sm_90 and gfx942. Devices whose compilers are missing are left out with a warning.
 set(GUFUNC_KERNEL_TARGETS "all" CACHE STRING
     "What kernels are compiled for, unless a module says so")
 
-# Finds the gufcc command, and the dependencies of a build rule that runs it.
+# Finds the gufcc command, and the dependencies of build rules that run gufcc.
 function(_gufunc_find_gufcc out_command out_depends)
   if(TARGET gufcc)
     set(command "$<TARGET_FILE:gufcc>")
@@ -46,8 +46,8 @@ function(gufunc_add_module target)
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "gufunc_add_module(${target}): unknown '${arg_UNPARSED_ARGUMENTS}'")
   endif()
-  # An empty list usually comes from an unset variable, so it is an error and does not mean the
-  # default.
+  # An empty list usually comes from an unset variable, so it is an error instead of a request for
+  # the default targets.
   if("TARGETS" IN_LIST arg_KEYWORDS_MISSING_VALUES)
     message(FATAL_ERROR "gufunc_add_module(${target}): TARGETS is empty")
   endif()
@@ -88,7 +88,7 @@ function(gufunc_add_module target)
   if(GUFUNC_CUDA_HOME)
     list(APPEND mode --cuda-home "${GUFUNC_CUDA_HOME}")
   endif()
-  # The PTX of nvcc requires the assembler of the same version.
+  # PTX that nvcc generates requires the assembler of the same CUDA version.
   if(GUFUNC_PTXAS AND NOT GUFUNC_CUDA_COMPILER STREQUAL "nvcc")
     list(APPEND mode --ptxas "${GUFUNC_PTXAS}")
   endif()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Selects the backends to build, and the targets of their kernels. The values are checked before any
-# compiler is searched for: `cmake -DGUFUNC_BUILD_BACKENDS=cpu -P` with this file runs only the
-# checks.
+# Selects the backends to build, and the targets of their kernels. This file checks the values
+# before CMake searches for compilers. `cmake -DGUFUNC_BUILD_BACKENDS=cpu -P` with this file runs
+# only these checks.
 cmake_minimum_required(VERSION 3.25)
 set(GUFUNC_BUILD_BACKENDS "cpu;cuda;roc" CACHE STRING
     "Backends to build: cpu, which every build needs, and any of cuda and roc")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Defines functions for the CMakeLists.txt of the components.
 
-# The build tree has the include folder of an installation, made of links. gufcc finds the headers
-# of the dialect there, next to its own folder.
+# The build tree has the same include folder as an installation, but with links to the headers.
+# gufcc finds the headers of the dialect in this folder, which is next to the folder of gufcc.
 file(REMOVE_RECURSE "${PROJECT_BINARY_DIR}/include")
 
 # gufunc_add_headers(<name> <file>...): defines the interface library gufunc::<name> of public
@@ -41,8 +41,9 @@ function(gufunc_apply_warnings target)
   endif()
 endfunction()
 
-# gufunc_join_sources(<target>): if GUFUNC_JOIN_SOURCES is set, compiles ten sources at once,
-# because most of the compile time is spent on headers of the standard library.
+# gufunc_join_sources(<target>): if GUFUNC_JOIN_SOURCES is set, compiles ten sources of the target
+# as one translation unit, because most of the compile time is spent on headers of the standard
+# library.
 function(gufunc_join_sources target)
   set_target_properties(${target} PROPERTIES
     UNITY_BUILD ${GUFUNC_JOIN_SOURCES} UNITY_BUILD_BATCH_SIZE 10)
@@ -53,8 +54,9 @@ function(gufunc_join_sources target)
   endif()
 endfunction()
 
-# gufunc_apply_tool_options(<target>): enables the warnings, and little optimization. Most of the
-# build time of these programs would be spent on optimizing their option parsers, which run once.
+# gufunc_apply_tool_options(<target>): enables the warnings, and little optimization. With full
+# optimization, most of the build time of a tool would be spent on optimizing its option parser,
+# which runs once.
 function(gufunc_apply_tool_options target)
   gufunc_apply_warnings(${target})
   if(GUFUNC_SANITIZE)
@@ -74,7 +76,7 @@ function(gufunc_apply_library_rules target)
   endif()
   target_link_options(${target} PRIVATE LINKER:--exclude-libs,ALL LINKER:-z,nodelete LINKER:-z,now
                                         LINKER:-z,relro)
-  # clang's sanitizer runtimes are in the executable, so shared objects have undefined symbols.
+  # clang links sanitizer runtimes only into executables, so shared objects have undefined symbols.
   if(NOT (GUFUNC_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang"))
     target_link_options(${target} PRIVATE LINKER:-z,defs)
   endif()
@@ -94,9 +96,9 @@ function(gufunc_set_test_properties name)
     list(APPEND labels threads)
   endif()
   # The sanitizers of g++ 12 fail if a thread-local block begins 16 bytes after the start of a page,
-  # as one block in 256 does: they use the bytes before the block as its size. ThreadSanitizer then
-  # clears the shadow of other memory, and LeakSanitizer crashes at the end of the program. The
-  # option disables this code.
+  # as one block in 256 does: the sanitizers interpret the bytes before the block as the block's
+  # size. ThreadSanitizer then clears the shadow of other memory, and LeakSanitizer crashes at the
+  # end of the program. intercept_tls_get_addr=0 disables this code of the sanitizers.
   set(environment UBSAN_OPTIONS=print_stacktrace=1 ASAN_OPTIONS=intercept_tls_get_addr=0
                   "TSAN_OPTIONS=halt_on_error=1 intercept_tls_get_addr=0")
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout}
@@ -169,7 +171,8 @@ function(gufunc_add_gtest name library)
   target_include_directories(${name}_test PRIVATE "${PROJECT_SOURCE_DIR}")  # tests/support
   gufunc_apply_warnings(${name}_test)
   # The tested libraries are optimized as the preset specifies. Test programs are not optimized,
-  # which halves their build time, except OPTIMIZED programs, which compute much themselves.
+  # which halves their build time, except OPTIMIZED test programs, whose own computations take most
+  # of their time.
   if(NOT arg_OPTIMIZED)
     target_compile_options(${name}_test PRIVATE -O0)
     target_precompile_headers(${name}_test REUSE_FROM gufunc_test_headers)

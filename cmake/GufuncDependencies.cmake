@@ -24,12 +24,12 @@ if(gufunc_ptxas)
   cmake_path(GET gufunc_ptxas PARENT_PATH gufunc_ptxas)
   cmake_path(GET gufunc_ptxas PARENT_PATH gufunc_cuda_home)
 endif()
-if(NOT GUFUNC_CUDA_HOME)  # A toolkit may have been installed since the last run.
+if(NOT GUFUNC_CUDA_HOME)  # A toolkit may have been installed since the last run of CMake.
   set(GUFUNC_CUDA_HOME "${gufunc_cuda_home}" CACHE PATH "CUDA toolkit of the kernels" FORCE)
 endif()
-# GUFUNC_PTXAS is the assembler to use instead of the toolkit's. Drivers reject the output of an
-# assembler from a later major version of CUDA. script/setup installs an assembler of CUDA 12 into
-# build/ptxas.
+# GUFUNC_PTXAS is the assembler that gufcc uses instead of the toolkit's assembler. A driver rejects
+# the output of an assembler that belongs to a later major version of CUDA than the driver.
+# script/setup installs an assembler of CUDA 12 into build/ptxas.
 file(GLOB gufunc_old_ptxas
      "${PROJECT_SOURCE_DIR}/build/ptxas/lib/python3*/site-packages/nvidia/cuda_nvcc/bin/ptxas")
 if(NOT GUFUNC_PTXAS)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Defines the layout of an installation. It is relocatable: only the library's fallback path for
-# plugins contains the prefix.
+# Defines the layout of an installation. An installation is relocatable. Only the library's fallback
+# path for plugins contains the prefix.
 include(CMakePackageConfigHelpers)
 
 set(GUFUNC_INSTALL_CMAKE_DIR "${CMAKE_INSTALL_LIBDIR}/cmake/gufunc")
@@ -21,8 +21,8 @@ foreach(vendor IN LISTS gufunc_gpu_backends)
     message(STATUS \"Not built, left out: ${plugin}\")
   endif()" COMPONENT ${plugin})
 endforeach()
-# The archive is for programs that link the cpu backend statically, through the imported target that
-# gufuncConfig.cmake defines.
+# The archive of the cpu backend is for programs that link the backend statically, through the
+# imported target that gufuncConfig.cmake defines.
 install(TARGETS gufunc_backend_cpu_static
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT gufunc_development)
 # The command finds libgufunc relative to its own location. The tools' CMakeLists.txt install the

@@ -15,7 +15,8 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
-# The build tree has the layout of an installation, so that the library finds its plugins in both.
+# The build tree has the layout of an installation, so that the library finds its plugins in the
+# build tree in the same way as in an installation.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
@@ -38,7 +39,8 @@ if(GUFUNC_CCACHE AND PROJECT_IS_TOP_LEVEL)
   endforeach()
 endif()
 
-# All code of a process must be sanitized or none, so this setting is global.
+# In a process, either all code or no code must be built with sanitizers, so this setting applies to
+# all targets.
 if(GUFUNC_SANITIZE)
   add_compile_options(-fsanitize=${GUFUNC_SANITIZE} -fno-sanitize-recover=all
                       -fno-omit-frame-pointer)

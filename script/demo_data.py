@@ -4,9 +4,9 @@
 
 The real data is a terrain model of the Jacksboro fault in Tennessee (344 x 403 heights, a public
 domain product of the US Geological Survey), from Debian's python-matplotlib-data. Near every point
-the surface is z = a x^2 + b x y + c y^2. Geomorphology uses sqrt(b^2 - 4 a c). Where this
-square root is real, the ground is a pass or a slope that bends both ways, and has two asymptotic
-directions. Where it is NaN, the ground is a summit or a hollow.
+the surface is z = a x^2 + b x y + c y^2. Geomorphology uses the square root of the discriminant,
+sqrt(b^2 - 4 a c). Where this square root is real, the ground is a pass or a slope that bends both
+ways, and has two asymptotic directions. Where it is NaN, the ground is a summit or a hollow.
 """
 
 import pathlib
@@ -59,7 +59,8 @@ def formula(a, b, c, dtype):
 
 
 def check(folder, name, dtype):
-    """Compares the result with NumPy in the same type, bit by bit, and with long double."""
+    """Compares the result bit by bit with NumPy's result in the same type, and compares it with the
+    result in long double."""
     a, b, c = (np.load(folder / f"{name}-{dtype}-{letter}.npy") for letter in "abc")
     result = np.load(folder / f"{name}-{dtype}-out.npy")
     expected = formula(a, b, c, np.dtype(dtype).type)

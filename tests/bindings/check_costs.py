@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the call benchmark of each language with its limit: the permitted cost of a one-element
-call, in addition to the C call in the same run. The result is meaningful only on a machine without
-other load; ctest only checks that the benchmarks run.
+"""Runs the call benchmark of each language. The limit of a language is the permitted cost of a
+one-element call in addition to the cost of the same call in C, which is measured in the same run.
+The result is meaningful only on a machine without other load; ctest only checks that the benchmarks
+run.
 
 The exit status is 1 if a language exceeds its limit. A language without a toolchain is named in the
 output."""

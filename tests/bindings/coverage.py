@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes the table "C function x language": the functions of the C API that the safe layer of each
-language uses. Reads the handwritten sources of the bindings. A function that no language uses must
-be listed in bindings/gufunc.i as abi:raw_only, with the reason; one that a single language does not
-use, as abi:raw_only_<language>.
+language uses. Reads the handwritten sources of the bindings. If no language uses a function,
+bindings/gufunc.i must list the function as abi:raw_only, with the reason. If one language does not
+use a function, bindings/gufunc.i must list the function as abi:raw_only_<language>.
 
     coverage.py [--write] [--allow-missing] [--root FOLDER]
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares abigen's Rust declarations with bindgen's declarations of the same headers, and both
-with the list of exported symbols. The two parsers and the linker must agree. Structures are
-compared by size, alignment and field offsets, constants by value.
+"""Compares abigen's Rust declarations with bindgen's declarations of the same headers, and compares
+the declarations of each tool with the list of exported symbols. Functions are compared by the types
+of their parameters and result, structures by size, alignment and field offsets, and constants by
+value.
 
     signatures_test.py [--bindgen bindgen]"""
 
@@ -13,7 +14,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# bindgen cannot read these constants: macros with casts, and limits of kernels.
+# bindgen does not generate these constants.
 NOT_READ = {'GUF_ALL_AXES', 'GUF_NAT', 'GUF_LEAF_SIZE', 'GUF_SCAN_TILE'}
 FUNCTION = re.compile(r'pub fn (guf_\w+)\s*\((.*?)\)\s*(?:->\s*([^;{]+?))?\s*;')
 

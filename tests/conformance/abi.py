@@ -111,7 +111,7 @@ class CoreAxes(ct.Structure):
 
 
 def core_axes(entries):
-    """Returns guf_call_args.axes for the axes of each operand."""
+    """Returns the value of guf_call_args.axes. `entries` has the list of axes of each operand."""
     return (CoreAxes * len(entries))(
         *(CoreAxes((ct.c_int64 * len(own))(*own), len(own)) for own in entries))
 
@@ -273,7 +273,8 @@ class Library:
             args.options.fp_flags = ct.pointer(self.fp_flags)
 
     def use_device(self, spec):
-        """Runs all later calls on a device. NumPy's memory is copied to the device and back."""
+        """Runs all later calls on a device. Operands in NumPy's memory are copied to the device,
+        and results are copied back."""
         device = ct.c_void_p()
         error = ct.byref(self.error)
         self.check(self.lib.guf_device_get(None, spec.encode(), ct.byref(device), error))
@@ -286,8 +287,8 @@ class Library:
         return info.target.decode()
 
     def skips(self, error, name, texts):
-        """Returns whether the device rejected the call with a documented error. Counts the error by
-        its name.
+        """Returns whether the device rejected the call with one of the documented errors in
+        `texts`. Counts such errors under `name`.
         """
         if not self.device or error.status not in texts:
             return False
@@ -407,7 +408,7 @@ class Library:
             args.axes, args.naxes = core_axes(axes), len(axes)
         self.explanation = self.explain(name, args) if explain else ''
         self.check(self.invoke(self.lib.guf_call, name, args))
-        if self.device:  # a call with scalars only may still be queued
+        if self.device:  # a call whose operands are all scalars may still be queued
             wait = self.lib.guf_device_synchronize
             self.check(wait(self.device, ct.c_uint64(2**64 - 1), ct.byref(self.error)))
         return [self.result(outs[i]) if value is None else value for i, value in enumerate(outputs)]

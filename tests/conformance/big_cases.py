@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws calls and methods that are large enough for several threads, and results that are large
-enough for non-temporal stores. The cases are rare, because each runs as long as dozens or thousands
-of other cases."""
+enough for non-temporal stores. Such cases are drawn rarely, because each of them takes as long as
+dozens or thousands of other cases."""
 
 import cases
 import method_cases
@@ -86,8 +86,9 @@ def lay_across(case, shape):
 def random_big_method_case(rng):
     method = rng.choice(['reduce', 'reduce', 'accumulate', 'reduceat'])
     name = rng.choice(FOLDED)
-    # Left folds are drawn only for functions whose bits NumPy reproduces, because the judge's own
-    # reduction needs a second.
+    # subtract is a left fold. It is drawn only with dtypes for which NumPy's result has the same
+    # bits as the fold, because for other dtypes the judge computes the fold itself, which takes a
+    # second.
     dtypes = rng.choice('bhiqBHIQfd' if name == 'subtract' else '?bhiqBHIQefdFD')
     case = method_cases.maker(method)(rng, name, dtypes, shape=random_big_shape(rng))
     if name == 'subtract':

@@ -29,9 +29,10 @@ SPECIAL = [
 
 
 def random_values(rng, dtype, n, values):
-    """Returns n elements. With `small` results stay in range; `mixed` has any magnitude; `special`
-    has special values. For floats, `whole` has small integers without 0, and `powers` has powers of
-    two, so that sums and products are exact."""
+    """Returns n elements of the kind `values`: `small` numbers, with which results stay in range,
+    `mixed` numbers of any magnitude, or `special` values such as NaN. For floats, `whole` means
+    small integers except 0 and `powers` means powers of two, so that sums of the former and
+    products of the latter are exact."""
     kind = np.dtype(dtype).kind
     if kind == 'b':
         return rng.integers(0, 2, n).astype(bool)
@@ -97,8 +98,8 @@ def address_of(array):
 
 
 def numpy_letter(letter):
-    """Returns NumPy's letter for a dtype. NumPy's own arrays of int64 have 'l', because 'q' is
-    another type of the same size."""
+    """Returns NumPy's letter for a dtype. NumPy's letter for int64 is 'l', because 'q' is a
+    different C type of the same size."""
     return {'q': 'l', 'Q': 'L'}.get(letter, letter)
 
 
@@ -211,9 +212,10 @@ def library_value(memory, spec, case):
 
 
 def apart(case, x, out):
-    """Returns an input or a mask that shares no memory with the output. NumPy documents the result
-    for overlapping operands, but its result is sometimes wrong: NumPy 2.4.6 computes `negative` of
-    every fourth int32 into a strided output incorrectly for any overlap."""
+    """Returns an input or a mask that shares no memory with the output. NumPy documents that
+    overlapping operands have the same result as separate operands, but NumPy's result is sometimes
+    wrong: NumPy 2.4.6 computes `negative` of every fourth int32 into a strided output incorrectly
+    for any overlap."""
     if out is None or not isinstance(x, np.ndarray):
         return x
     return x.copy() if case['op'] == 'negative' or np.may_share_memory(x, out) else x

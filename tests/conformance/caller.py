@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls the library through the test library conformance_caller, which sets floating-point control
-words and has failing host loops."""
+"""Calls libgufunc through the test library conformance_caller, which sets floating-point control
+words around each call and provides host loops that fail."""
 
 import ctypes as ct
 
@@ -86,7 +86,8 @@ class Caller:
         self.lib.choose_failure(fails['after'], HOW[fails['how']], int(fails['lasting']))
 
     def end_failure(self):
-        """Ends the failure. Returns whether the chosen element failed."""
+        """Disarms the failure that choose_failure set, so that all loops succeed again. Returns
+        whether the chosen element has failed."""
         return bool(self.lib.end_failure())
 
     def add_functions(self, library):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls C API functions for the oracle under other floating-point control words. Python and NumPy
-// use the default control words.
+// Calls C API functions for the oracle under floating-point control words that differ from the
+// default. Python and NumPy use the default control words.
 #include "tests/process_state/float_words.h"
 
 #define GUFUNC_TEST_API extern "C" __attribute__((visibility("default")))

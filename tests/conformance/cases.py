@@ -49,7 +49,7 @@ TRUTHS = [name for name in ELEMENTWISE[2] + ELEMENTWISE[1]
           if TABLE.function(name).returns_only(ops_table.BOOL)]
 GUFUNCS = named(lambda f: not f.elementwise)
 NAMES = ELEMENTWISE[1] + ELEMENTWISE[2] + GUFUNCS
-# These cannot be called with bfloat16.
+# Functions that cannot be called with bfloat16.
 WITHOUT_BFLOAT16 = named(lambda f: not f.has_inputs('E'))
 # Functions that cast integers to floating-point numbers.
 FLOATING = named(lambda f: not f.has_inputs(ops_table.BOOL + ops_table.INTEGERS))
@@ -63,7 +63,7 @@ DRAWN = {'many axes': True}
 
 def keep_first(count):
     """Restricts the lists from which cases draw functions to the first `count` functions of LISTED.
-    Returns the other functions."""
+    Returns the functions that this removes from the lists."""
     kept = set(LISTED[:count])
     for names in (*ELEMENTWISE.values(), TRUTHS, GUFUNCS, NAMES):
         names[:] = [name for name in names if name in kept]
@@ -71,8 +71,8 @@ def keep_first(count):
 
 
 def layout(rng, shape, allow_gaps=True):
-    """Returns the strides in elements of an array without internal overlap, the offset of its first
-    element, and its span."""
+    """Returns the strides of an array without internal overlap, the offset of its first element,
+    and its span, all in elements."""
     if DRAWN['many axes'] and 0 in shape and len(shape) > 4:  # no element uses these strides
         return [rng.choice([1, -1, 0, 3, 2**20]) for _ in shape], 0, 0
     order = list(range(len(shape)))
@@ -244,8 +244,8 @@ def random_gufunc(rng, name, buffers, dtypes, loop=None):
 
 
 def known_order(case, buffers):
-    """Returns the case's order. A is replaced with K if its effect is unknown, because NumPy casts
-    small inputs before it examines their layout."""
+    """Returns the case's order=. Replaces A with K if the effect of A in NumPy is not known,
+    because NumPy casts small inputs before it examines their layout."""
     name, dtypes = case['op'], {b['dtype'] for b in buffers.list}
     plain = len(dtypes) == 1 and not any(b['swapped'] or b['misaligned'] for b in buffers.list)
     plain = plain and not dtypes & set('?bhiqBHIQ' if name in FLOATING else '?')

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Casts of floats to integers that cannot represent them. C leaves the result undefined, NumPy's
-result depends on the layout, and the library has its own rule. This module finds the elements of a
-result that depend on such casts; all other elements are compared."""
+"""Finds the effects of casts of floats to integer dtypes that cannot represent them. C leaves the
+result of such a cast undefined, NumPy's result depends on the layout, and the library has its own
+rule. This module finds the elements of a result that depend on such casts; all other elements are
+compared."""
 
 import functools
 import operator
@@ -38,8 +39,8 @@ def loop_dtypes(case, inputs):
 
 
 def outside_inputs(case):
-    """Returns for each input which elements the loop's integers cannot represent, or None if there
-    are none."""
+    """Returns a mask for each input that is true for elements that the loop's integer dtype cannot
+    represent, or None if there are no such elements."""
     memory = build.Memory(case)
     inputs = [build.value(memory, spec) for spec in case['inputs']]
     if build.is_bfloat16(case):

@@ -74,8 +74,8 @@ def wide_shifts(both):
 
 
 def casts_out_of_range(both):
-    """NumPy leaves these casts undefined. The library documents one rule: values saturate, and NaN
-    becomes 0."""
+    """Checks casts of floats that the integer dtype cannot represent. NumPy leaves their results
+    undefined. The library documents that values saturate and that NaN becomes 0."""
     if both.has('add'):
         values = array([INF, -INF, NAN, 300.0, -300.0, 1.9, -1.9])
         for letter, wanted in (
@@ -103,7 +103,8 @@ def nan_in_extremes(both):
         both.method('reduce', 'maximum', array([1, NAN, 3], letter), expected=array(NAN, letter))
         both.method('reduce', 'fmax', array([1, NAN, 3], letter), expected=array(3, letter))
         low, high = array([0, 0, NAN, 3], letter), array([3, NAN, 1, 1], letter)
-        # The upper limit takes precedence over the lower limit.
+        # In the last element the lower limit is larger than the upper limit. clip then returns the
+        # upper limit.
         clipped = array([NAN, NAN, NAN, 1], letter)
         both.gives('clip', [array([NAN, 1, 0, 2], letter), low, high], clipped)
     for letter in 'FD':
@@ -126,8 +127,8 @@ def signed_zeros(both):
         many = array([-0.0] * 300, letter)
         both.method('reduce', 'add', many, expected=array(0.0, letter))
         both.method('reduce', 'add', many, initial=-0.0, expected=array(-0.0, letter))
-    # NumPy returns either zero, depending on the instruction set. The library returns its first
-    # operand.
+    # For the operands 0 and -0, NumPy returns one of the two zeros, depending on the instruction
+    # set. The library returns the first operand.
     if both.has('maximum'):
         for name in ('maximum', 'minimum', 'fmax', 'fmin'):
             found = both.ours(name, [array([0.0, -0.0]), array([-0.0, 0.0])])[0]
@@ -248,7 +249,7 @@ def half_rounding(both):
         lambda: ([array([65519.0, 65520.0]), 0.0], np.zeros(2, 'e')),
         array([65504, INF], 'e'),
     )
-    # Each call rounds once. In f32, f16 * f16 + f16 would round once instead of three times.
+    # Each float16 call rounds its result to float16 once.
     both.gives('divide', [array([1], 'e'), array([3], 'e')], array([1 / 3], 'e'))
     both.fp_flags('add', [array([65504], 'e'), array([16], 'e')], {'overflow'})
     both.fp_flags('add', [array([65504], 'e'), array([8], 'e')], set())
@@ -274,8 +275,8 @@ def branch_cuts(both):
 
 
 def accuracy(both):
-    """Tests functions at difficult arguments. math_ulp_test and docs/accuracy.md cover all other
-    arguments."""
+    """Tests the accuracy of functions at difficult arguments. math_ulp_test tests the functions at
+    many more arguments, and docs/accuracy.md states their error bounds."""
     rng = np.random.default_rng(17)
     for name, bar in (('exp', 1), ('log', 1), ('sin', 1), ('cos', 1), ('sqrt', 0.5)):
         for letter in 'fd':
@@ -295,8 +296,9 @@ def accuracy(both):
 
 
 def parts_of_floats(both):
-    """Tests functions of numpy_functions.guf.cpp until they are in ops.def. spacing is missing,
-    because the dialect's ulp has no sign and is infinite for infinity."""
+    """Tests functions of numpy_functions.guf.cpp that are not in ops.def yet. That file does not
+    contain NumPy's spacing, because guf::ulp of the dialect has no sign and is infinite for
+    infinity."""
     tiny = array([5e-324, 0.0, INF, 3.0])
     both.gives('frexp', [tiny], array([0.5, 0.0, INF, 0.75]), array([-1073, 0, 0, 2], 'i'))
     half = array([2.0**-24, -0.0, -65504], 'e')

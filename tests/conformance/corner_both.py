@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the same call in NumPy and in the library. Both must return the expected result."""
+"""Makes the same call in NumPy and in the library, and checks that each returns the expected
+result."""
 
 import numpy as np
 
@@ -46,7 +47,8 @@ class Both:
         return True
 
     def later(self, what):
-        """Records a missing feature that is not a function."""
+        """Records a feature that the library does not have yet. (`has` records missing
+        functions.)"""
         self.missing.append(f'{what}: not in the library yet')
 
     def same(self, side, found, expected):
@@ -69,7 +71,8 @@ class Both:
         return [r[1] if isinstance(r, tuple) else r for r in results]
 
     def gives(self, name, inputs, *expected, numpy=True, **options):
-        """Checks the results of a call in both: values, dtypes, shapes, and signs of zeros."""
+        """Checks the results of a call in NumPy and in the library: values, dtypes, shapes, and
+        signs of zeros."""
         if not self.has(name):
             return
         if numpy:
@@ -91,8 +94,9 @@ class Both:
         return result if isinstance(result, tuple) else (result,)
 
     def writes(self, name, make, expected, **options):
-        """Checks a call with given outputs. `make()` returns new inputs and one output or a tuple
-        of outputs, which must be equal to `expected` after the call."""
+        """Checks a call, in NumPy and in the library, with outputs that the caller provides.
+        `make()` returns new inputs and one output or a tuple of outputs, which must be equal to
+        `expected` after the call."""
         if not self.has(name):
             return
         for side in ('NumPy', 'library'):
@@ -106,8 +110,8 @@ class Both:
                 self.same(side, found, wanted)
 
     def refuses(self, name, inputs, kind, text='', outputs=None, status=None, **options):
-        """Checks that both reject a call: NumPy with this class and message, the library with its
-        status and the same message."""
+        """Checks that NumPy rejects a call with an error of class `kind`, and that the library
+        rejects it with the matching status and NumPy's message."""
         if not self.has(name):
             return
         options = {'outputs': outputs or [None], **options}
@@ -137,8 +141,8 @@ class Both:
         self.answers += 1
 
     def like_numpy(self, numpy, ours):
-        """Checks that the library behaves as NumPy: it returns the same result, or fails with the
-        same message."""
+        """Checks that the library returns the same result as NumPy, or fails with NumPy's message
+        if NumPy fails."""
         try:
             expected = numpy()
         except Exception as error:  # noqa: BLE001 - any class is accepted
@@ -185,7 +189,7 @@ class Both:
             getattr(np, name)(*inputs)
 
     def method(self, method, name, *inputs, expected, **options):
-        """Checks a method's result in both libraries."""
+        """Checks the result of a method in NumPy and in the library."""
         if self.has(name):
             theirs = self.numpy_method(method, name, inputs, options)
             self.same('NumPy', theirs, expected)

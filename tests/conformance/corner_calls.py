@@ -166,7 +166,7 @@ def masked_places(both):
         where=mask,
     )
     found = both.ours('add', [np.ones(3), 1.0], where=mask)[0]
-    # All other elements are undefined, as in NumPy.
+    # Masked elements of an allocated output are undefined, as in NumPy.
     both.same('library', found[mask], array([2.0, 2.0]))
     wide = both.ours('add', [np.ones(3), 1.0], where=np.ones((2, 1), bool))[0]
     both.same('library', wide, np.full((2, 3), 2.0))

@@ -245,8 +245,8 @@ def hits(both):
 
 
 def huge(both):
-    """Checks counts and byte offsets above 2^31 and 2^32. Little of the reserved memory is
-    accessed."""
+    """Checks counts and byte offsets above 2^31 and 2^32. The test reserves that much memory but
+    accesses only a small part of it."""
     n = 2**31 + 5
     ones = np.broadcast_to(np.uint8(1), n)
     found = both.library.reduce('bitwise_xor', ones)[1]

@@ -69,7 +69,8 @@ def initial_values(both):
 
 
 def written(both, name, inputs, out, **options):
-    """Compares calls that write to `out`, by the integer values of the output."""
+    """Makes a call that writes to `out` in NumPy and in the library, and compares the outputs as
+    integers."""
 
     def numpy():
         result = out.copy()

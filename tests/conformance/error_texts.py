@@ -71,8 +71,8 @@ DEVIATIONS = [
         r'Integer overflow while computing the conversion factor between NumPy datetime units '
         r'\w+ and \w+$',
     ),
-    # Messages of NumPy's iterator, which the library does not have. The iterator's axes have
-    # another order, and whether a call uses the iterator depends on casts and strides.
+    # These are messages of NumPy's iterator. The library has no such iterator. The iterator orders
+    # axes differently from the operands, and whether NumPy uses it depends on casts and strides.
     Deviation(
         'The shape as the iterator sees it is left out.',
         rf'(?P<start>non-broadcastable output operand with shape {SHAPE}) '

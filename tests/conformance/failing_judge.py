@@ -58,8 +58,8 @@ def failure_difference(case, ours):
 
 
 def success_difference(case, theirs, ours, judges, library):
-    """Replaces the name of the failing function with NumPy's name, which the judge of the case
-    expects."""
+    """Compares the outcome of a case in which no loop failed. Replaces the name of the function
+    with the failing loop by NumPy's name, which the judge expects in messages."""
     ours.text = ours.text.replace(caller.failing_name(case['fails']['kind']), 'add')
     if theirs.error or ours.error:
         return judges.error_difference(case, theirs, ours)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host loops for the oracle that add int64 elements and fail at a chosen element. All loops share
-// one failure, because only one call runs at a time.
+// the variable `failure`, because only one call runs at a time.
 #include <gufunc/gufunc.h>
 
 #include <atomic>
@@ -30,7 +30,7 @@ T load(const char *address) {
   return value;
 }
 
-// Adds elements. Returns false if one of them is the failing element.
+// Adds elements up to the failing element. Returns false if the loop must fail.
 bool add(char **args, const int64_t *dims, const int64_t *steps) {
   const int64_t left = failure.left.fetch_sub(dims[0]);
   const bool fails = left < dims[0] && (left >= 0 || failure.lasting);
@@ -75,7 +75,7 @@ GUFUNC_TEST_API void *failing_loop(int32_t kind) {
   return nullptr;
 }
 
-// Makes one element fail: the one after `left` other elements.
+// Makes the loops fail at the element that follows `left` other elements.
 GUFUNC_TEST_API void choose_failure(int64_t left, int32_t how, int32_t lasting) {
   failure.how = static_cast<How>(how);
   failure.lasting = lasting != 0;

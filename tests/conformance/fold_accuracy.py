@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the accuracy that docs/reductions.md states: the figures of the page, and the error bounds
-of sums and accumulations. The data have one sign, both signs, or a first value that is so large
-that every addition is lost. Yields one sentence for each violation."""
+"""Checks the accuracy that docs/reductions.md states, both the measured figures on the page and the
+error bounds of sums and accumulations. The data have one sign, both signs, or a first value that is
+so large that adding any other value to it has no effect. Yields one sentence for each violation."""
 
 import math
 import pathlib
@@ -26,13 +26,14 @@ def wrong_figures(library):
 
 
 def samples(letter):
-    """Yields rows to be summed, of increasing length."""
+    """Yields arrays to be summed, with increasing lengths, and their descriptions."""
     rng = np.random.default_rng(1)
     for n in LENGTHS:
         yield 'of one sign', rng.random(n).astype(letter)
         wide = rng.normal(0, 1, n) * np.exp2(rng.integers(-9, 9, n))
         yield 'of both signs', wide.astype(letter)
-        losing = np.full(n, UNIT[letter], letter)  # 1 + u rounds to 1: each addition loses u
+        losing = np.full(n, UNIT[letter], letter)  # 1 + u rounds to 1, so every addition from left
+                                                   # to right has no effect
         losing[0] = 1
         yield 'that lose', losing
 

@@ -2,7 +2,7 @@
 """Checks that only the shape determines the order of floating-point reductions. The library's bits
 must be equal to the bits of an independent implementation of the tree and the scan in
 docs/reductions.md, for axes, strides, masks, initial values and 1, 2, 3 and 7 threads, or on a
-device. Then checks the accuracy that the page states.
+device. Then checks the accuracy that docs/reductions.md states (fold_accuracy.py).
 
     fold_order.py --library build/release/lib/libgufunc.so.0.1 [--cases 400] [--seed 1]
     [--device cuda:0]"""
@@ -27,7 +27,7 @@ NEUTRAL = {'add': -0.0, 'multiply': 1.0}  # values that replace masked elements
 
 
 def leaf(op, x):
-    """Reduces the last axis of at most 128 elements."""
+    """Reduces the last axis, which has at most 128 elements."""
     n = x.shape[-1]
     if n < LANES:
         total, rest = x[..., 0], 1

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares floating-point flags with numpy.errstate wherever docs/fp-flags.md lists no difference:
-for real and integer calls without casts. Every underflow that NumPy reports must be reported. The
-library also reports underflow for exact results."""
+that is, for real and integer calls without casts. For the functions in UNDERFLOWS, the library must
+report every underflow that NumPy reports, and it may also report underflow for exact results."""
 
 from collections import Counter
 
@@ -22,7 +22,7 @@ TEXTS = {flag: text for text, flag in NUMPY.items()}
 
 
 class Noted:
-    """Records the flags that numpy.errstate reports for the calls inside."""
+    """Records the flags that numpy.errstate reports for calls in a `with` block of this object."""
 
     def __init__(self, expected):
         self.found = 0
@@ -41,8 +41,8 @@ class Noted:
             self.state.__exit__(*failure)
 
 
-# Functions that round below the normal range. exp and power are not included, because NumPy's also
-# underflow in intermediate steps.
+# Functions whose underflow flags are compared. exp and power are not included, because NumPy's exp
+# and power also raise underflow in intermediate steps.
 UNDERFLOWS = {'multiply', 'divide', 'true_divide', 'reciprocal', 'square'}
 CHOICES = {'maximum', 'minimum', 'fmax', 'fmin'}
 RANGE = {'e': 14, 'f': 120, 'd': 1000}  # permitted binary magnitudes of products, with a margin
@@ -96,8 +96,9 @@ def compared(name, types, theirs, ours):
     kinds = {dtype.kind for dtype in types}
     judged = DIVIDE | OVERFLOW | INVALID | (UNDERFLOW if name in UNDERFLOWS else 0)
     if 'c' in kinds or name in ('matmul', 'vecdot'):
-        return None  # NumPy also reports flags of parts and of products
-    if kinds & set('mM'):  # NumPy computes times through float and int64
+        return None  # NumPy also reports flags of the parts of complex numbers and of single
+                     # products
+    if kinds & set('mM'):  # NumPy computes datetime types with float64 and int64
         of_times = name in ('divide', 'floor_divide', 'remainder') and types[1].kind == 'm'
         # Not-a-time divided by 0 raises divide-by-zero in the library, but not in NumPy.
         judged = DIVIDE & theirs.fp_flags if of_times else 0

@@ -5,7 +5,8 @@ for each case.
 
     fresh_process.py LIBRARY DEVICE CALLER [MODULE]
 
-Reads one JSON case per line, and writes one line with the difference."""
+Reads one JSON case per line. For each case, writes one line with the difference between NumPy and
+the library."""
 
 import atexit
 import json
@@ -17,8 +18,8 @@ STARTED = {}
 
 
 def difference(case, library):
-    """Returns the sentence of the judge of the case, or None. The process uses the device and the
-    modules of `library`.
+    """Returns the judge's description of the difference, or None. The process that judges the case
+    uses the device and the modules of `library`.
     """
     caller_path = library.caller.path if library.caller else ''
     paths = (library.lib._name, library.spec, caller_path, *library.modules)

@@ -52,7 +52,8 @@ def bits(array):
 
 
 class Outcome:
-    """The outcome of one side: an error, or an output with the memory after the call."""
+    """The outcome of a case in NumPy or in the library: an error, or an output with the memory
+    after the call."""
 
     def __init__(
         self, memory, output=None, letter=None, strides=None, error=None, text='', fp_flags=0
@@ -62,8 +63,8 @@ class Outcome:
 
 
 def numpy_outcome(case, call_with):
-    """Runs NumPy. call_with(memory) returns a function of the inputs and the output that makes the
-    call."""
+    """Runs a case in NumPy. call_with(memory) returns the function that makes the call. The
+    function's arguments are the inputs and the output."""
     memory = build.Memory(case)
     call = call_with(memory)
     narrow = build.is_bfloat16(case)
@@ -150,8 +151,8 @@ def same_class(numpy_error, status):
 
 
 def open_power(case):
-    """Returns whether the loop cannot represent an input of power. Its result or failure is then
-    undefined."""
+    """Returns whether the loop of power cannot represent an input. The result of the call, or its
+    failure, is then undefined."""
     unsafe = case['op'] == 'power' and case['casting'] == 'unsafe'
     return unsafe and casts.outside_inputs(case) is not None
 
@@ -230,7 +231,8 @@ def compared(case, array):
 
 
 def steps_difference(case, ours):
-    """Compares the result with NumPy's result for an allocated output."""
+    """Compares the library's result, as numbers of time steps, with the result that NumPy returns
+    for the same call without out= and where=."""
     theirs = run_numpy({**case, 'output': None, 'where': None})
     expected = np.broadcast_to(bits(theirs.output), ours.output.shape)
     same = expected == bits(ours.output)
@@ -240,8 +242,8 @@ def steps_difference(case, ours):
 
 
 def same_bits(a, b, either_zero=False):
-    """Returns which elements are equal bit by bit. All NaNs are equal, also in one part of a
-    complex number."""
+    """Returns which elements are equal bit by bit. All NaNs count as equal. The parts of complex
+    numbers are compared separately."""
     if a.dtype.kind == 'c':
         return same_bits(a.real, b.real, either_zero) & same_bits(a.imag, b.imag, either_zero)
     if a.dtype.kind != 'f':
@@ -264,7 +266,8 @@ def value_difference(case, theirs, ours):
     if good.all():
         return None
     good = good | compared_to_truth(case, theirs, found, good)
-    if case['op'] == 'power' and found.dtype.kind == 'c':  # C does not specify which parts are NaN
+    if case['op'] == 'power' and found.dtype.kind == 'c':  # C does not specify which parts of the
+                                                           # result are NaN
         good = good | (~np.isfinite(exact) & ~np.isfinite(found)) | unbounded_inputs(case, theirs)
     if good.all():
         return None
@@ -342,8 +345,10 @@ def evaluated(case, operands, theirs):
 
 
 def lost_in_exponent(case, theirs, wide):
-    """Returns the factor by which exp(v) magnifies an error of v, which is |v|. It is 1 while 64
-    bits of v suffice for c128; above 2^45 the library has only 53 bits of v, as C does."""
+    """Returns the factor, at least 1, by which the error of a complex power exp(v) may exceed its
+    error bound. exp magnifies a relative error of v by |v|. Below 2^45 the library computes v for
+    c128 with more than 53 bits, so the factor is |v| / 512. From 2^45 on it computes v with 53
+    bits, as C does, so the factor is |v|."""
     size = compared(case, in_output_shape(np.abs(wide[1] * np.log(wide[0])), theirs))
     lost = np.where(size < 2.0**45, size / 512, size)
     return np.maximum(1, np.where(np.isfinite(size), lost, 1))
@@ -362,7 +367,8 @@ def in_output_shape(values, theirs):
 
 def within(found, truth, scale, letter, product):
     out = found.dtype.char
-    if found.dtype.kind not in 'fc':  # the cast from float to integer may truncate either way
+    if found.dtype.kind not in 'fc':  # a small error of the float can change the truncated integer
+                                      # by 1
         slack = BAR[letter] * EPS[letter] * np.longdouble(1) * scale
         return np.abs(found.astype(np.longdouble) - np.real(truth)) <= 1 + slack
     eps = max(EPS[letter], EPS.get(out, 0))
@@ -371,7 +377,7 @@ def within(found, truth, scale, letter, product):
     limit = (
         scale * work + np.abs(truth) * eps if product else binade(scale) * bar
     ) + np.longdouble(max(TINY[letter], TINY.get(out, 0))) * 2
-    # The output is real, but the result is complex.
+    # The output is real, but the exact result is complex.
     if truth.dtype.kind == 'c' and found.dtype.kind != 'c':
         truth = truth.real
     error = np.abs(found.astype(truth.dtype) - truth)

@@ -37,7 +37,8 @@ def with_keywords(rng, case):
 
 def add_signature(rng, case):
     if case['op'] in COMPARISONS and not any('buffer' in view for view in case['inputs']):
-        # NumPy 2.4.6 would then ignore the value: less_equal(3, 2**31, (None, 'i', None)) is False.
+        # Without an array operand, NumPy 2.4.6 ignores the values of Python ints: less_equal(3,
+        # 2**31, (None, 'i', None)) is False.
         return
     letters = rng.choice([LETTERS, 'efdFD', '?bhiq', 'qQdD'])
     count = len(case['inputs']) + 1
@@ -60,11 +61,12 @@ def type_options(case):
 
 def remembers(case, text):
     """Returns whether NumPy's result may depend on its earlier calls. NumPy caches loops by the
-    dtypes of the operands, in which a fixed dtype replaces the array's dtype. The cache does not
-    store whether a Python scalar was weak relative to the array, so a call can get the result of an
-    earlier call with other arrays. Logical functions and comparisons without signature= then also
-    use entries of calls that have signature=. If no loop fits, the message depends on whether a
-    loop was found earlier for the same dtypes without signature=."""
+    dtypes of the operands. In the key of the cache, a dtype that signature= fixes replaces the
+    dtype of the array. The cache does not store whether a Python scalar was weak relative to the
+    array, so a call can get the result of an earlier call with other arrays. Logical functions and
+    comparisons without signature= then also use entries of calls that have signature=. If no loop
+    fits, the message depends on whether a loop was found earlier for the same dtypes without
+    signature=."""
     weak = any(key.startswith('weak') for view in case['inputs'] for key in view or ())
     if case['op'].startswith('logical') or case['op'] in COMPARISONS:
         return True
@@ -88,8 +90,8 @@ def axes_options(case):
 
 
 def is_refusal(numpy_error, status):
-    """Returns whether the error is about axis= or keepdims= for a signature that does not support
-    the keyword, and not about dtypes."""
+    """Returns whether NumPy's error and the library's status both say that the function's signature
+    does not support axis= or keepdims=."""
     text = str(numpy_error)
     return status == 100 and ('does not support keepdims' in text or 'axis can only be' in text)
 
@@ -100,7 +102,8 @@ def keyword_options(case):
 
 
 def summed(case, left):
-    """Returns the number of products in each sum, which is the first input's core dimension."""
+    """Returns the number of products that each element of the result sums, which is the extent of
+    the first input's last core dimension."""
     axis = case['axes'][0][-1] if case.get('axes') else case.get('axis')
     return left.shape[-1 if axis is None else axis]
 
@@ -123,7 +126,8 @@ def insert_axis(view, place, extent=1):
 
 
 def either_sign(rng, axes, ndim):
-    """Sometimes counts axes from the end, or replaces one with an axis out of range."""
+    """Returns the axes, some of them as negative numbers that count from the end. Rarely replaces
+    an axis with one that is out of range."""
     axes = [axis - ndim if rng.random() < 0.4 else axis for axis in axes]
     if axes and rng.random() < 0.02:
         axes[0] = rng.choice([ndim, -ndim - 1])
@@ -134,7 +138,8 @@ def core_counts(case):
     """Returns the numbers of core dimensions of the case's operands."""
     if case['op'] != 'matmul':
         return list(CORE[case['op']])
-    # A vector has one core dimension, and the product has no dimensions for vectors.
+    # In matmul, a vector has one core dimension, and the result lacks one core dimension for each
+    # input that is a vector.
     lacking = [int(len(view['shape']) == 1) for view in case['inputs']]
     return [2 - lacking[0], 2 - lacking[1], 2 - sum(lacking)]
 
@@ -153,7 +158,9 @@ def add_axes(rng, case):
         ndim = len(view['shape']) if view else loop + count
         if count > ndim:
             places = list(range(count))
-        # The same axes of the broadcast operand are missing only if they are counted from the end.
+        # Only an output can have more axes than the loop and core dimensions together. Its entry
+        # counts axes from the end, because the result, which is broadcast to the output, lacks the
+        # leading axes.
         elif ndim > loop + count:
             places = list(range(-count, 0))
             case['axes'].append(places)
@@ -166,7 +173,7 @@ def add_axes(rng, case):
     if not kept and CORE[case['op']][2] == 0 and rng.random() < 0.5:
         case['axes'].pop()
     elif case['axes'][-1] and rng.random() < 0.02:
-        case['axes'].pop()  # only a missing entry that contains axes is detected
+        case['axes'].pop()  # NumPy detects a missing entry only if the operand has core axes
 
 
 def add_axis(rng, case):

@@ -27,7 +27,7 @@ def initial_of(case, absent):
     if case['initial'] == 'none':
         return None
     value = build.value(None, case['initial'])
-    # The scalar is cast in the same way as a 0-d array.
+    # NumPy casts the scalar in the same way as a 0-d array.
     return np.array(value) if isinstance(value, np.generic) else value
 
 
@@ -41,8 +41,8 @@ def numpy_dtype(case):
 
 
 def spread(operand, indices, out):
-    """Broadcasts the operand of `at` to the indexed elements, because NumPy 2.4 reads beyond a
-    smaller operand if indices have several dimensions."""
+    """Broadcasts the operand of `at` to the shape of the indexed elements, because NumPy 2.4 reads
+    beyond the end of a smaller operand if an index array has several dimensions."""
     if not any(index.ndim > 1 for index in indices):
         return operand
     try:

@@ -165,8 +165,8 @@ def random_reduce(rng, name, dtypes, overlaps=False, shape=None):
 
 
 def random_reduce_over_mask(rng):
-    """Draws a reduction to logical results under a mask that is in the same memory, with more rows
-    than one block reduces."""
+    """Draws a reduction to logical results under a mask that is in the same memory, often with more
+    rows than the library reduces in one block."""
     name = rng.choice(['logical_and', 'logical_or', 'logical_xor'])
     case, buffers = base(rng, 'reduce', name), Buffers(rng, True)
     rows = rng.choice([rng.randint(1, 40), rng.randint(300, 9000)])
@@ -223,7 +223,8 @@ def random_reduceat(rng, name, dtypes, overlaps=False, shape=None):
         result[axis % len(shape)] = len(indices)
     output = random_output(rng, buffers, result, [source], dtypes)
     if output and output['shape'] != result:
-        output = None  # NumPy accepts outputs that are longer on the axis, and crashes for others
+        output = None  # NumPy accepts outputs that are longer along the axis, and crashes for other
+                       # outputs
     return {**case, 'inputs': [source], 'output': output, 'buffers': buffers.list}
 
 
@@ -324,7 +325,8 @@ def random_bfloat16_method_case(rng):
 
 
 def random_truth_case(rng):
-    """Draws logical results, which state whether a sum or product of floats is nonzero."""
+    """Draws sums and products of floats with a bool output, which is true where the sum or product
+    is nonzero."""
     make = rng.choice([random_reduce, random_reduce, random_accumulate, random_reduceat])
     case = make(rng, rng.choice(['add', 'multiply', 'multiply']), rng.choice('efd'))
     buffers, output = Buffers(rng), case['output']
@@ -339,7 +341,8 @@ def random_truth_case(rng):
 
 
 def random_unfit_case(rng):
-    """Draws floats in an integer loop, which cannot represent some of them."""
+    """Draws a method whose operand has floats and whose loop has an integer dtype, which cannot
+    represent some of the floats."""
     make = rng.choice([random_reduce, random_accumulate, random_reduceat])
     case = make(rng, random_name(rng), rng.choice('efd'))
     return {**case, 'dtype': rng.choice('bhiqBHIQ')}

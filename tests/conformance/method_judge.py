@@ -2,7 +2,8 @@
 """Compares a method of the library with NumPy's. Integers, bools, extremes, left folds and
 accumulations must be equal bit by bit. The error of sums must be at most 2(log2 n + 1) u sum|x|,
 and the error of products at most n u times the exact value, which NumPy computes in long double. A
-left fold of functions that round must be equal to a sequence of the library's own calls."""
+left fold with a function that rounds must have the result of the equivalent sequence of elementwise
+calls of the library."""
 
 import numpy as np
 
@@ -90,7 +91,7 @@ def error_difference(case, theirs, ours):
 
 
 def longer_output(case):
-    """Returns whether the output of accumulate or reduceat has another shape than the result."""
+    """Returns whether the output of accumulate or reduceat and the result have different shapes."""
     if case['method'] not in ('accumulate', 'reduceat') or not case['output']:
         return False
     shape, axis = list(case['inputs'][0].get('shape', [])), case['axis']
@@ -127,8 +128,8 @@ def difference(case, library):
 
 
 def flat(case):
-    """Returns the elementwise call that is equivalent to an `outer`. The axes of the second input
-    are appended to the first input, with extent 1."""
+    """Returns the elementwise call that is equivalent to an `outer`. The first input gets as many
+    additional last axes of extent 1 as the second input has axes."""
     more = len(case['inputs'][1].get('shape', []))
     first = dict(case['inputs'][0])
     if 'shape' in first:
@@ -137,8 +138,8 @@ def flat(case):
 
 
 def open_power(case):
-    """Returns whether an integer loop of power cannot represent its float inputs. The result is
-    then undefined.
+    """Returns whether an integer loop of power cannot represent a float input. The result of the
+    method is then undefined.
     """
     return case['op'] == 'power' and not inputs_fit(case, loop_dtype(case))
 
@@ -194,7 +195,8 @@ def value_difference(case, theirs, ours, library):
         found = found.astype(found.dtype.newbyteorder('='))
     good = judge.same_bits(exact, found, case['op'] in judge.EITHER_ZERO)
     if case['op'] in judge.EITHER_ZERO and found.dtype.kind == 'c':
-        good = good | (np.isnan(exact) & np.isnan(found))  # the order determines which NaN is first
+        good = good | (np.isnan(exact) & np.isnan(found))  # which NaN comes first depends on the
+                                                           # order of the reduction
     if good.all():
         return None
     loop = loop_dtype(case)
@@ -212,8 +214,8 @@ def value_difference(case, theirs, ours, library):
     return f'{count} values, first at {where}: NumPy {exact[where]!r}, ours {found[where]!r}'
 
 
-# Each of the functions below describes a reason why the library may return another element than
-# NumPy. It returns which elements are valid for this reason.
+# Each of the functions below is for one reason why an element of the library's result may differ
+# from NumPy's. The function returns which elements are valid for its reason.
 
 
 def allowances(case, found, loop):
@@ -231,8 +233,8 @@ def hits_out_of_range(case, theirs, found, loop, library):
 
 
 def partial_results_of_another_type(case, theirs, found, loop, library):
-    """NumPy stores partial results in the output's dtype. The library reduces completely and then
-    casts.
+    """NumPy stores partial results in the output's dtype. The library reduces all elements in the
+    loop's dtype and then casts the result.
     """
     if case['method'] != 'reduce' or found.dtype == loop:
         return False

@@ -80,8 +80,9 @@ def largest(letter):
 
 
 def roundings(case, n):
-    """Returns the permitted error of a sum in units of sum|x|. For reduce it is the depth of the
-    tree. accumulate also combines tiles of 256 elements from left to right."""
+    """Returns the permitted error of a sum in units of sum|x|. For reduce the error is proportional
+    to the depth of the tree. For accumulate it is 256 for each level of tiles, because each tile
+    combines up to 256 elements from left to right."""
     if case['method'] == 'accumulate':
         return 256 * np.ceil(np.log(n) / np.log(256))
     return 2 * (np.log2(n) + 1)
@@ -109,8 +110,9 @@ def size_of(values):
 
 
 def near(answer, truth, limit, scale, letter):
-    """Returns which results are within the limit plus the rounding to the output's dtype. Beyond
-    the largest value the result depends on the order."""
+    """Returns which results differ from the exact ones by at most the limit plus the rounding to
+    the output's dtype. Results that overflow are accepted, because overflow depends on the order of
+    the reduction."""
     if answer.dtype.kind == 'b':
         return (answer == (truth != 0)) | (np.abs(truth) <= limit)
     out = letter_of(answer.dtype)
@@ -122,7 +124,8 @@ def near(answer, truth, limit, scale, letter):
         tolerance = limit + np.abs(truth) * eps + 2 * tiny
         top = min(largest(letter), largest(out)) if out in EPS else largest(letter)
         overflow = scale >= top * 0.99
-        tolerance = tolerance + (answer.dtype.kind in 'iu')  # casts may truncate either way
+        tolerance = tolerance + (answer.dtype.kind in 'iu')  # a small error can change a truncated
+                                                             # integer by 1
         zeros = (answer == 0) & (truth == 0) & (np.signbit(answer) != np.signbit(truth))
     return (same | (error <= tolerance) | overflow) & ~zeros
 
@@ -267,7 +270,7 @@ def one_by_one(case, loop, library, chain_of=Chain):
 
 def hits_held(case, loop):
     """Simulates `at` on an integer array with a float loop in NumPy, index by index. Returns
-    whether the array's dtype can represent each result, and the final array."""
+    whether the array's dtype can represent every intermediate result, and the final array."""
     held = True
 
     class NumpyChain(Chain):

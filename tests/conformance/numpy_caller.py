@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Replaces the library with NumPy, with the caller's floating-point control words and failing
-loops."""
+"""Replaces the library with NumPy for cases with floating-point control words of the caller and
+with failing loops."""
 
 import abi
 import caller
@@ -30,7 +30,8 @@ class CalledByProgram:
         return self.failed
 
     def fail_loop(self, size):
-        """Raises the error of the chosen element if the result has enough elements."""
+        """Raises the error of the failing loop if the result has more elements than the loop
+        computes before it fails."""
         fails = self.failure
         if fails is None or size <= fails['after']:
             return

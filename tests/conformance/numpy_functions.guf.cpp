@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of NumPy that the standard library does not have, written in the dialect and with
-// NumPy's names. Functions with two outputs or three inputs are for the oracle, the corner cases
-// and the command line; functions on parts of floats are for corner case 18.
+// NumPy's names. The functions with two outputs or three inputs are used by the oracle, the corner
+// cases and the command line tests. The functions that split floats into parts are used by corner
+// case 18.
 #include <gufunc/kernel.hpp>
 
 template <class T>
@@ -56,7 +57,7 @@ GUF_DEVICE T rint(T x) {
 }
 GUF_UFUNC(rint, "f->f d->d");
 
-// The comparisons are false for NaN, so if an argument is NaN, it is the result.
+// Comparisons with NaN are false, so if an argument is NaN, the result is NaN.
 template <class T>
 GUF_DEVICE T clip(T x, T low, T high) {
   const T raised = x != x || x > low ? x : low;

@@ -212,8 +212,8 @@ class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
 
     @staticmethod
     def disturb(result, source):
-        """Adds one to an integer that was computed from an ordinary float, if the source also has
-        special floats."""
+        """Seeds a fault: if the source has ordinary and special floats, adds 1 to one integer of
+        the result that was computed from an ordinary float."""
         kind = getattr(source, 'dtype', result.dtype).kind
         if result.dtype.kind in 'iu' and kind == 'f' and np.shape(source) == result.shape:
             ordinary = np.argwhere(np.abs(source) < 10)

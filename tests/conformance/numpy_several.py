@@ -25,7 +25,8 @@ FAULTS = {
 
 
 class SeveralOperands:
-    """`fault` and `guarded` have the same meaning as in NumpyLibrary."""
+    """Calls with several outputs or three inputs. Uses the members `fault` and `guarded` of
+    NumpyLibrary."""
 
     def call_several(self, name, inputs, outputs, *, where=None, casting=None, order='K', **types):
         """Makes a call. Of `types`, only dtype and signature are used."""

@@ -54,7 +54,8 @@ ROWS = pathlib.Path(__file__).with_name('rows')
 
 
 def simpler(case):
-    """Yields cases that are one step simpler than the given case, simplest first."""
+    """Yields the cases that are one simplification away from the given case, the simplest cases
+    first."""
     keywords = ('keepdims',) if 'method' in case else keyword_cases.KEYS
     for key in ('control', 'threads', 'where', 'dtype', 'fp_flags', *keywords):
         if case.get(key):
@@ -131,7 +132,8 @@ def judge_of(case):
 
 
 def judged(case, library):
-    """Returns the sentence of the judge of the case, or None."""
+    """Returns the judge's description of the difference from NumPy, or None if there is no
+    difference."""
     library.control = case.get('control')
     try:
         return judge_of(case).difference(case, library)
@@ -189,7 +191,7 @@ def random_fp_flag_case(rng, number):
 class Drawing:
     """Draws the cases of a seed. Each kind has its own random generator."""
 
-    THREADS = (1, 2, 3, 7)  # the last number is the maximum of the process
+    THREADS = (1, 2, 3, 7)  # the last number is the maximum number of threads of the process
     BIG_EVERY, STREAMED_EVERY, FAILING_EVERY = 128, 50_000, 64
     CONTROL_EVERY = 8
     KINDS = (

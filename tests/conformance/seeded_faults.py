@@ -27,7 +27,7 @@ def random_cases(seed):
 
 
 def first_difference(library, count, seed):
-    """Returns the number of cases that were needed to find a difference, and the difference.
+    """Returns how many cases were compared until a difference was found, and the difference.
     Returns (None, None) if there is no difference."""
     for number, case in enumerate(itertools.islice(random_cases(seed), count)):
         text = oracle.difference(case, library)

@@ -41,8 +41,9 @@ def random_input(rng, buffers, shape, dtypes):
 
 
 def random_outputs(rng, case, buffers, shape, dtypes):
-    """Draws outputs. Each may be absent or be in an input's buffer. Two outputs are in different
-    buffers, except in some cases in which both are present, share a buffer and may overlap."""
+    """Draws outputs. Each may be absent or be in an input's buffer. Two outputs usually are in
+    different buffers. In some cases both outputs are present and are in the same buffer, where they
+    may overlap."""
     taken, outputs = set(), []
     for _ in range(OPERANDS[case['op']][1]):
         output = cases.random_output(rng, buffers, shape, case['inputs'], dtypes)
@@ -51,7 +52,8 @@ def random_outputs(rng, case, buffers, shape, dtypes):
         if output:
             taken.add(output['buffer'])
         outputs.append(output)
-    # An unsafe cast leaves elements undefined, which are determined for each output separately.
+    # Outputs overlap only if no cast is unsafe. An unsafe cast can leave elements undefined, and
+    # the judge determines these elements for each output separately.
     if len(outputs) == 2 and case['casting'] != 'unsafe' and rng.random() < 0.3:
         first = outputs[0] or buffers.view(rng.choice(dtypes), shape)
         outputs = [first, buffers.view_beside(first, first['shape'])]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares a call with several outputs or three inputs with NumPy's: each output bit by bit, as
-judge.py does for one output."""
+"""Compares a call of the library that has several outputs or three inputs with the same call of
+NumPy. Each output is compared bit by bit, as judge.py compares the output of other calls."""
 
 import functools
 import operator
@@ -34,8 +34,9 @@ def called(case, function):
 
 
 def written_in_order(function, inputs, outs, options, mask):
-    """Returns NumPy's result, with overlapping outputs written in order where the mask is true.
-    NumPy leaves the order undefined, and writes masked elements of an output that it copies.
+    """Returns NumPy's results. If the outputs overlap, writes them one after the other where the
+    mask is true, because NumPy leaves the order of the writes undefined and also writes masked
+    elements of an output that it copies.
     """
     options = options if mask is True else {**options, 'where': mask}
     if len(outs) < 2 or not np.may_share_memory(*outs):

@@ -202,8 +202,8 @@ def difference(library, rng, nprng):
 
 
 def layout_difference(array, axis, keepdims, where, own, strides):
-    """Checks that an allocated result has the layout of NumPy's reductions. The reference is a
-    reduction to bool, which NumPy has for every dtype."""
+    """Checks that a result that the library allocated has the layout of the results of NumPy's
+    reductions. The reference is a reduction to bool, which NumPy has for every dtype."""
     axis = axis if axis is None else tuple(axis)
     mask = {} if where is None else {'where': where}
     right = np.logical_or.reduce(array, axis=axis, keepdims=keepdims, **mask)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests reduce, accumulate, reduceat and at on structured dtypes. The results are compared with
-NumPy's add_triplet and, where the order matters, with an implementation of the order in
-docs/reductions.md for structs of 1 to 4095 bytes. The loops are host loops: a device must reject
-every call that has elements.
+NumPy's add_triplet. If the result depends on the order of the reduction, the elements are structs
+of 1 to 4095 bytes and the results are compared with an independent implementation of the order in
+docs/reductions.md. All loops are host loops, so a device must reject every call that has elements.
 
     structured_methods.py --library LIBGUFUNC [--cases N] [--seed N] [--device cuda:0]
 """
@@ -39,7 +39,8 @@ class Skipped(Exception):
 
 
 def mixed(a, b):
-    """The function is neither associative nor commutative, so every order produces other bytes."""
+    """Combines two bytes. The function is neither associative nor commutative, so each order of a
+    reduction results in different bytes."""
     return a * np.uint8(31) + b
 
 

@@ -12,12 +12,12 @@ import build
 import fp_flag_judge
 
 TALLY = Counter()
-# There must be at least one case of each kind per this number of cases.
+# Maps each kind to a number n. A run must compare at least one case of the kind per n cases.
 MINIMA = {
     'overlapping': 5,  # the output of a successful call shares memory with an input
     'over their mask': 100,  # the output of a successful call shares memory with the mask
     'with fp_flags': 150,  # floating-point flags were compared
-    'shared': 500,  # guf_explain reports that threads share the call
+    'shared': 500,  # guf_explain reports that several threads share the work of the call
     'in tiles': 10_000,  # a tiled call, on one or more threads
     'shared methods': 1500,  # a method with enough elements for several threads
     # guf_explain reports that the result is written with non-temporal stores.
@@ -33,8 +33,8 @@ MINIMA = {
 
 
 def changed_memory(case, ours):
-    """Counts a case in which both sides failed. Checks that nothing was written, except by a loop
-    that failed while it ran."""
+    """Counts a case that fails in NumPy and in the library. Checks that the call of the library
+    wrote nothing, unless a loop failed while it ran."""
     underway = 'negative integer powers' in ours.text
     if not underway and build.Memory(case).bytes() != ours.memory.bytes():
         return f'an error that changed memory: {ours.error.status} "{ours.text}"'

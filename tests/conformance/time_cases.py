@@ -41,7 +41,7 @@ def random_dtypes(rng):
 
 
 def random_name(rng, own):
-    """Draws a function, mostly one that supports datetime types."""
+    """Draws a number of inputs and a function, mostly one that supports datetime types."""
     nin = rng.choice([1, 2, 2, 2, 2])
     return nin, rng.choice((own if rng.random() < 0.97 else cases.ELEMENTWISE)[nin])
 
@@ -109,9 +109,10 @@ def all_dtypes(case):
 def without_implementation_defined(case):
     """Changes cases in which NumPy 2.4's result depends on its implementation, and returns the
     case. If a timedelta has no unit, NumPy may leave swapped bytes swapped, so no buffer is
-    swapped. Beside years and months, and in `at`, NumPy handles a datetime without a unit
-    differently depending on its value or crashes, so it becomes M8[s]. NumPy overflows when it
-    converts distant years or months to days, so these have small values.
+    swapped. If another dtype has the unit year or month, and in `at`, NumPy treats a datetime
+    without a unit differently depending on its value, or crashes, so such datetimes become M8[s].
+    NumPy overflows when it converts distant years or months to days, so such datetimes get small
+    values.
     """
     buffers, method = case['buffers'], case.get('method')
     far = any(re.match(r'M8\[[0-9]*[YM]\]', buffer['dtype']) for buffer in buffers)
@@ -130,7 +131,7 @@ def without_implementation_defined(case):
 
 def only_iterator_refuses(case, theirs):
     """Returns whether only NumPy's iterator rejects the call, because the output has no unit.
-    Without the iterator NumPy copies the number of steps."""
+    If NumPy does not use its iterator, it copies the numbers of steps."""
     output = case['output']
     without = output and case['buffers'][output['buffer']]['dtype'] in ('m8', 'M8')
     return without and case['casting'] == 'unsafe' and 'to generic units' in theirs.text

@@ -4,7 +4,8 @@ have 64 lanes. The bytes of the results and the errors must be equal.
 
     wave_bits.py --library LIBGUFUNC [--module numpy_functions.so] [--cases 3000] [--seed 1]
 
-The program uses one process per device. Each process prints its target, and then one line per case.
+The program starts one process per device. Each process prints the target of its device, and then
+one line per case.
 """
 
 import argparse
@@ -17,7 +18,8 @@ ARCHES = {'gfx942': 64, 'gfx1100': 32}
 
 
 def digesting(base):
-    """Returns a library class that records the bytes of all results since the last query."""
+    """Returns a subclass of a library class that computes a digest of the bytes of all results
+    since the last query."""
 
     class Digesting(base):
         def __init__(self, path):

@@ -85,7 +85,8 @@ def convert_rows(draw, count):
         numbers = values(draw)
         if a == np.dtype("M8"):
             continue  # NumPy rejects some because of their values
-        # Beyond this range days overflow during the conversion.
+        # Beyond this range of years and months, the number of days overflows during NumPy's
+        # conversion.
         if a.kind == "M" and np.datetime_data(a)[0] in "YM":
             numbers = [n for n in numbers if abs(n) < 2**38 or n == NAT]
         try:

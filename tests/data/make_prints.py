@@ -3,10 +3,12 @@
 """Writes prints.txt: arrays of all dtypes and their text as NumPy 2 prints them.
 
 A row is `dtype|shape|bytes|text`. The array repeats the elements of `bytes` (hexadecimal,
-little-endian); `\\n` is a newline. A row `dtype|scalars|hash|count` covers all values of a
-16-bit type, or many values of a wider one: FNV-1a over the texts of scalars, each followed by a
-newline.
-bfloat16, which NumPy lacks, is covered by its exact float32 values.
+little-endian); `\\n` is a newline.
+A row `dtype|scalars|hash|count` covers `count` scalars, which are all values of a 16-bit type or
+many values of a wider type. `hash` is the FNV-1a hash of the texts of the scalars, each followed by
+a newline.
+NumPy has no bfloat16. The texts of bfloat16 are computed from its values in float32, which are
+exact.
 """
 
 import argparse
@@ -103,8 +105,8 @@ def random_number(rng):
 
 
 def random_values(rng, dtype, count):
-    """Returns values of one kind: arrays with only special values are printed differently from
-    mixed arrays."""
+    """Returns values of one kind (for example only special values), because NumPy prints arrays
+    that contain only special values differently from mixed arrays."""
     kind = np.dtype(dtype).kind
     if kind == "b":
         return np.array([rng.random() < 0.5 for _ in range(count)])
@@ -162,8 +164,9 @@ def candidates(number, digits):
 
 
 def bfloat16_texts():
-    """Yields the texts of bfloat16 by the rules of other dtypes, with the shortest digits, and with
-    exponents from 1e2 on."""
+    """Yields the texts of all bfloat16 values by NumPy's rules for other floating-point dtypes,
+    with the fewest digits that identify the value, and in scientific notation below 1e-4 and from
+    1e2 on."""
     values = (np.arange(65536, dtype=np.uint32) << 16).view(np.float32)
     for value in values:
         number = float(value)

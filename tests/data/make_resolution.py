@@ -26,10 +26,11 @@ PAGE = pathlib.Path(__file__).with_name("resolution.txt")
 
 LETTERS = "?bBhHiIqQefdFD"
 WEAK = {"1": int, ".": float, "j": complex}
-# A unary ufunc treats a Python scalar as an array of this dtype; resolve_dtypes does not.
+# NumPy's unary ufuncs treat a Python scalar as an array of the dtype below. Their method
+# resolve_dtypes does not, so it gets the dtype.
 ALONE = {"1": "int64", ".": "float64", "j": "complex128"}
-# "equiv" equals "no" for dtypes of one byte order, and resolve_dtypes of 2.4 crashes on it with
-# scalars.
+# "equiv" is omitted, because it equals "no" for dtypes of one byte order, and because
+# resolve_dtypes of NumPy 2.4 crashes with "equiv" and Python scalars.
 CASTINGS = ["no", "safe", "same_kind", "unsafe"]
 
 
@@ -38,7 +39,8 @@ def letter(dtype):
 
 
 def refusal(error):
-    """Returns one character for each kind of failure that the library distinguishes."""
+    """Returns the character that stands for the kind of the error. The library distinguishes the
+    same kinds."""
     text = str(error)
     if "input 0" in text or " input from" in text:
         return "0"

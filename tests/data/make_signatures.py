@@ -3,9 +3,9 @@
 """Writes signatures.txt: the results of NumPy's gufunc signature parser for valid and invalid
 texts.
 
-Each line: the text (tabs as \\t), then its dimensions or the error. NumPy receives the expected
-number of arguments, which is counted by parentheses, as the library counts it. Run it with NumPy
-2.x:
+Each line consists of the text (tabs as \\t) and of its dimensions or the error. NumPy receives the
+expected number of arguments, which is counted by parentheses, as the library counts it. Run it with
+NumPy 2.x:
 
     python3 make_signatures.py > signatures.txt
 """

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes time_resolution.txt: NumPy's type resolution and error messages for calls with a
-datetime64 or timedelta64 input. A row is `ufunc|casting|inputs|types`, or `x` and the message in
-place of the types. After another `|` it has the letters of signature=, with `_` for none. "int" and
-"float" are Python's types."""
+datetime64 or timedelta64 input. A row is `ufunc|casting|inputs|types`. If NumPy rejects the call,
+`x` and the message replace the types. If the call has signature=, the row ends with another `|` and
+the letters of signature=, in which `_` means None. "int" and "float" are Python's types."""
 
 import argparse
 import itertools
@@ -41,7 +41,8 @@ def spelled(dtype):
 def row(name, casting, inputs, **options):
     types = [PYTHON.get(text) or np.dtype(text) for text in inputs]
     try:
-        if options:  # resolve_dtypes does not check that its result has a loop
+        if options:  # NumPy's resolve_dtypes does not check that a loop exists for its result, but
+                     # a call does
             getattr(np, name)(*(np.ones(1, "i8").astype(dtype) for dtype in types),
                               casting=casting, **options)
         found = getattr(np, name).resolve_dtypes((*types, None), casting=casting, **options)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes views.txt: chains of random views of an int64 array, with NumPy 2's results.
 
-A row is `shape|view|view...|result`. A view is its name and arguments, `_` for an omitted bound.
-The result is `shape strides offset`, with `_` for strides of extents 0 and 1, or `!` and NumPy's
-exception and message.
+A row is `shape|view|view...|result`. A view is written as its name and arguments, with `_` for an
+omitted bound. The result is `shape strides offset`, with `_` for strides of extents 0 and 1, or `!`
+and NumPy's exception and message.
 """
 import argparse
 import math

@@ -3,8 +3,9 @@
 
     examples_test.py GUFUNC EXAMPLES_BUILD_FOLDER EXAMPLES_SOURCE_FOLDER [ELEMENTS]
 
-Expected numbers are computed with the formula, rounded after each operation in the stated type, as
-NumPy does. The expected numbers of published rows are copied from the published table."""
+Expected numbers are computed with NumPy, which rounds the result of each operation of the formula
+in the stated type. The expected numbers of published examples are copied from the published
+tables."""
 
 import json
 import os

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the gufunc command completely while calls of the C library fail.
 
-command_faults_test.py GUFUNC FAULT_SHIM MODULE PLACES SECONDS: tests PLACES positions of each kind
-of call; stops after SECONDS."""
+command_faults_test.py GUFUNC FAULT_SHIM MODULE PLACES SECONDS: makes about PLACES calls of each
+kind fail, one per run, and stops after SECONDS."""
 
 import os
 import sys

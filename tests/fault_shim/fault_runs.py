@@ -19,7 +19,7 @@ def contents(folder):
 
 
 class Scenario:
-    """A scenario: one command line. `make(folder)` writes the input files and returns the
+    """A scenario is one command line. `make(folder)` writes the input files and returns the
     arguments. `status` is the expected exit status. Files below `cache` may be missing, because the
     program works without them."""
 
@@ -61,9 +61,11 @@ class Scenario:
 
 
 class Sweep:
-    """Makes every kind of call in a scenario fail, once and permanently, at each position or at a
-    sample of positions. A run must either produce the correct result, or print a message, return an
-    error status and write no file."""
+    """Runs a scenario repeatedly. In each run, one call of one kind fails, or that call and all
+    later calls of the kind. The position of the call is each position at which the scenario makes
+    such a call, or one of a sample of these positions. A run must either produce the correct
+    result, or print a message, return an error status and leave every file unchanged or complete.
+    """
 
     def __init__(self, scenario):
         self.scenario = scenario
@@ -98,8 +100,8 @@ class Sweep:
             self.findings.append(f'{self.scenario.name}: {faults}: {wrong}')
 
     def sample(self, places):
-        """Selects about `places` positions of each kind, including the first and the last. For 0 it
-        selects one position that is neither the first nor the last."""
+        """Selects about `places` positions of each kind, including the first and the last. If
+        `places` is 0, selects the position after about two thirds of the calls."""
         for kind in KINDS:
             count = self.counts[kind]
             if places == 0:

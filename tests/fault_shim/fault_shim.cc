@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A library for LD_PRELOAD that makes calls of the C library fail, to test whole programs.
 //
-// GUFUNC_FAULTS is a list of faults, separated by commas: "malloc:17" makes the 17th call of that
-// kind fail, and "malloc:17+" the 17th and all later calls. The kinds are malloc (with calloc,
-// realloc, aligned_alloc, posix_memalign, memalign), mmap, open (with openat, fopen, opendir,
-// mkostemp, pipe2), tmpfile (open with O_TMPFILE), read (with pread), write (with pwrite), link,
-// rename (with renameat), pthread_create, dlopen and spawn (posix_spawn, posix_spawnp).
+// GUFUNC_FAULTS is a list of faults, separated by commas: "malloc:17" makes the 17th call of the
+// kind malloc fail, and "malloc:17+" makes the 17th and all later calls of the kind fail. The kinds
+// are malloc (with calloc, realloc, aligned_alloc, posix_memalign, memalign), mmap, open (with
+// openat, fopen, opendir, mkostemp, pipe2), tmpfile (open with O_TMPFILE), read (with pread), write
+// (with pwrite), link, rename (with renameat), pthread_create, dlopen and spawn (posix_spawn,
+// posix_spawnp).
 // GUFUNC_FAULT_COUNTS is the path of a file. When the program ends, a line "kind calls" is written
 // to the file for each kind.
-// GUFUNC_FAULT_PROGRAM limits both variables to a program of that name, so that its children are
-// not affected.
+// GUFUNC_FAULT_PROGRAM is the name of a program. If it is set, the two variables above affect only
+// this program, and not the other programs that it starts.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>

@@ -2,8 +2,8 @@
 """Runs gufcc completely while calls of the C library fail. The faults do not affect the compilers
 that gufcc runs.
 
-gufcc_faults_test.py GUFCC FAULT_SHIM PLACES SECONDS: tests PLACES positions of each kind of call,
-or one position if PLACES is 0; stops after SECONDS."""
+gufcc_faults_test.py GUFCC FAULT_SHIM PLACES SECONDS: makes about PLACES calls of each kind fail, or
+one call if PLACES is 0, one per run, and stops after SECONDS."""
 
 import os
 import pathlib

@@ -57,7 +57,8 @@ void Chain::start() {
                 error);
 }
 
-// Draws numbers, most of which are small. For some of the other numbers, arithmetic overflows.
+// Draws the arguments of a view. Most of the numbers are small. Some of the others are so large
+// that arithmetic on them overflows.
 int32_t Chain::draw_numbers(int64_t *numbers) {
   constexpr int64_t kLarge[] = {INT64_MAX, INT64_MIN, INT64_MIN + 1, int64_t{1} << 32};
   const auto count = static_cast<int32_t>(bytes_->below(kMaxArguments + 1));

@@ -90,7 +90,8 @@ void DrawnOperand::draw(ByteReader *bytes, const DrawnShape &shape, bool is_outp
   }
   DrawnShape own = shape;
   if (kind % 4 == 1) own = DrawnShape::draw(bytes);
-  if (kind % 4 == 2) {  // the shape has fewer leading axes and extents of 1, and broadcasts
+  if (kind % 4 == 2) {  // the operand lacks some leading axes of the shape and has extents of 1, so
+                        // it broadcasts to the shape
     const auto dropped =
         static_cast<int32_t>(is_output ? 0 : bytes->below(static_cast<uint32_t>(shape.ndim) + 1));
     own.ndim = shape.ndim - dropped;

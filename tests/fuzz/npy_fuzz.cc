@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs the parser of .npy headers. The parser must not read outside the file's bytes, and may throw
-// only Failure. Every accepted header must be equal after it is written and parsed again.
+// only Failure. The target writes every accepted header and parses it again. The result must be
+// equal to the first header.
 #include <algorithm>
 #include <memory>
 #include <span>

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Adds a standard function to a copy of the tree, by the steps in docs/hacking.md alone, and
-compares its results in C and Python with NumPy's. Before the files are regenerated, the checks must
-report each generated file that is out of date. Needs the NumPy of build/venv.
+"""Adds a standard function to a copy of the tree, using only the steps in docs/hacking.md, and
+compares the function's results in C and Python with NumPy's results. Before the files are
+regenerated, the checks must report each generated file that is out of date. Needs the NumPy of
+build/venv.
 
 adding_test.py --cmake CMAKE --cc COMPILER FOLDER [--keep]    copies the tree to FOLDER
 """
@@ -75,7 +76,8 @@ class Tree:
 
 
 def steps(text):
-    """Yields the additions on the page: a file, the start of the line below them, and the text."""
+    """Yields the additions that the page describes. Each consists of a file, the start of the line
+    before which the text is inserted (empty for the end of the file), and the text."""
     for path, anchor, indent, block in STEP.findall(text):
         yield path, anchor, ''.join(f'{line.removeprefix(indent)}\n' for line in block.split('\n'))
 
@@ -114,8 +116,8 @@ def operands(nin):
 
 
 def near(found, expected):
-    """Returns whether results are approximately equal. The oracle applies the exact error bound of
-    the function."""
+    """Returns whether results are approximately equal. The test also runs the oracle, which checks
+    the exact error bound of the function."""
     return np.allclose(found, expected, rtol=1e-12, atol=0, equal_nan=True)
 
 

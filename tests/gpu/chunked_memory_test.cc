@@ -22,7 +22,7 @@ constexpr int64_t kElements = GUFUNC_TEST_ELEMENTS;
 constexpr uint64_t kMaxAnonymous = uint64_t{256} << 20;
 constexpr uint64_t kHeader = 128;
 
-// Returns the size of the process's anonymous memory, or 0 if it is unknown.
+// Returns the size of the process's anonymous memory, or 0 if the size is unknown.
 uint64_t anonymous_bytes() {
   FILE *const status = std::fopen("/proc/self/status", "re");
   if (status == nullptr) return 0;

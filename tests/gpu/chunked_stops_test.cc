@@ -161,7 +161,8 @@ TEST_P(ChunkedStops, ADriverThatFailsOnce) {
         pick("cuStreamWaitEvent", "hipStreamWaitEvent")}) {
     int failed_here = 0;
     for (int nth = 1; nth <= 40; ++nth) {
-      // Injects "not supported". After "invalid value" the plugin would copy in another way.
+      // Injects the code "not supported", because after "invalid value" the plugin would copy in
+      // another way and succeed.
       const std::string fault = std::string(function) + ":" + std::to_string(nth) + ":801";
       ASSERT_EQ(sim().fault(fault.c_str()), 0) << fault;
       const guf_status status = call_chunked(case_);

@@ -186,8 +186,9 @@ TEST_F(DeviceLaunch, AMethodDetectsFpFlags) {
   plugin().module_unload(module);
 }
 
-// A driver may reject an image with any of several codes. The rejection affects only this image.
-// The next best image can be used, and a later attempt can load the rejected image.
+// A driver may reject an image with any of several codes. The rejection affects only the rejected
+// image: the plugin can use the image with the next best score, and a later attempt can load the
+// rejected image.
 TEST_F(DeviceLaunch, ImagesThatTheDriverRefuses) {
   static constexpr int kCodes[] = {200, 209, 218, 300};
   size_t usable = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the trace records of a device. They contain the work of the device's streams with its
-// times, and no captured work.
+// Tests the trace records of a device. The records contain the work of the device's streams with
+// the times at which the work ran, and do not contain captured work.
 #include <gufunc/backend_trace.h>
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The expected status for every code of a driver. The table follows the vendors' documentation and
-// is independent of the plugins' tables.
+// Maps every error code of a driver to the status that a plugin must report. The table follows the
+// vendors' documentation and is independent of the plugins' tables.
 #ifndef GUFUNC_TESTS_GPU_FAULT_CODES_H
 #define GUFUNC_TESTS_GPU_FAULT_CODES_H
 

@@ -31,11 +31,11 @@ struct Rule {
   Reaction fate;
 };
 
-// The first rule that matches a call applies. If no rule matches, the fate is kUsual.
+// The first rule that matches a call applies. If no rule matches, the expected reaction is kUsual.
 constexpr Rule kRules[] = {
     // Every slot makes the device's context current and then restores the previous context. Slots
-    // that release objects make the context current a second time. If this fails for one device,
-    // shutdown continues with the next device.
+    // that release objects make the context current a second time. If making a context current
+    // fails for one device, shutdown continues with the next device.
     {"shutdown", "cuCtxGetCurrent", "hipGetDevice", 0, Reaction::kRecorded},
     {"shutdown", "cuCtxPushCurrent_v2", "", 0, Reaction::kRecorded},
     {"host_unregister", "cuCtxGetCurrent", "hipGetDevice", 0, Reaction::kRecorded},
@@ -51,8 +51,8 @@ constexpr Rule kRules[] = {
     // Memory is treated as pageable if the driver cannot report its kind.
     {"*", "cuPointerGetAttribute", "hipPointerGetAttributes", 0, Reaction::kIgnored},
     {"*", "cuDriverGetVersion", "hipRuntimeGetVersion", 0, Reaction::kIgnored},
-    // With this code the driver rejects memory that is only partly page-locked, and the plugin then
-    // copies the memory in parts.
+    // With kWrongValue the driver rejects memory that is only partly page-locked, and the plugin
+    // then copies the memory in parts.
     {"copy", "cuMemcpyHtoDAsync_v2", "hipMemcpyHtoDAsync", kWrongValue, Reaction::kEither},
     {"copy", "cuMemcpyDtoHAsync_v2", "hipMemcpyDtoHAsync", kWrongValue, Reaction::kEither},
     // A device without a memory pool of the driver is usable, unless the failure means that the
@@ -61,7 +61,7 @@ constexpr Rule kRules[] = {
     {"device_open", "cuMemPoolSetAttribute", "hipMemPoolSetAttribute", 0,
      Reaction::kReportedIfLost},
     {"device_open", "cuDeviceGetAttribute", "hipDeviceGetAttribute", 0, Reaction::kOpen},
-    // For these queries, the code is a regular result and not a failure.
+    // For these queries, kNotReady is a regular result and not a failure.
     {"stream_query", "cuStreamQuery", "hipStreamQuery", kNotReady, Reaction::kNotReady},
     {"event_query", "cuEventQuery", "hipEventQuery", kNotReady, Reaction::kNotReady},
     {"event_elapsed", "cuEventElapsedTime", "hipEventElapsedTime", kNotReady, Reaction::kNotReady},
@@ -119,7 +119,7 @@ constexpr Rule kRules[] = {
     {"*", "cuLibraryGetModule", "", 222, Reaction::kNextImage},
     {"*", "cuLibraryGetModule", "", 223, Reaction::kNextImage},
     {"*", "cuLibraryGetModule", "", 300, Reaction::kNextImage},
-    // The code means that the image lacks a kernel. The call that needs the kernel reports the
+    // kNotFound means that the image lacks a kernel. The call that needs the kernel reports the
     // error.
     {"*", "cuModuleGetFunction", "hipModuleGetFunction", kNotFound, Reaction::kOpen},
     {"*", "cuLibraryGetKernel", "", kNotFound, Reaction::kOpen},
@@ -181,7 +181,7 @@ Reaction expected_reaction(const Call &call, const std::string &function, const 
   }
   if (fate == Reaction::kUsual)
     return is_among(kSilent, call.slot) ? Reaction::kRecorded : Reaction::kReported;
-  // If the driver rejects the excerpt for one kernel, the plugin loads the complete text.
+  // If the driver rejects the excerpt of the PTX for one kernel, the plugin loads the complete PTX.
   if (fate == Reaction::kNextImage && std::strcmp(call.slot, "kernel_get") == 0) {
     return Reaction::kIgnored;
   }
@@ -212,8 +212,9 @@ guf_status status_of(const std::string &function, const FaultCode &code) {
              : code.status;
 }
 
-// Returns the code with the status that the plugin must report. If a stream or context of the
-// program is destroyed, the status is GUF_E_HANDLE, and the device is not lost.
+// Returns the code with the status that the plugin must report. If the code means that a stream or
+// context that the program owns is destroyed, the status is GUF_E_HANDLE, and the device is not
+// lost.
 FaultCode expected_code(const Trial &run, size_t injected, const FaultCode &code) {
   const std::vector<Call> &calls = run.calls();
   const auto is = [&](size_t i, const char *slot) { return std::strcmp(calls[i].slot, slot) == 0; };
@@ -274,8 +275,8 @@ std::string compare(const Trial &clean, const Trial &run, size_t first, size_t e
 
 // Checks the calls from `first` on after a failure that made one or more devices unusable. Each
 // call must succeed or report the loss of its device. After the first report for a device, all
-// further calls on the device must report the loss, and allocations on `requested` must report it
-// even before. Slots that cannot report a loss are exempt.
+// further calls on the device must report the loss, and allocations on the device `requested` must
+// report the loss even before the first report. Slots that cannot report a loss are exempt.
 std::string judge_lost(const Trial &run, size_t first, const void *requested, const FaultCode &code,
                        std::set<const void *> *out_lost) {
   for (size_t i = first; i < run.calls().size(); ++i) {

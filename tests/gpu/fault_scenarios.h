@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scenarios of the fault test. Together they call every slot and make the plugin call every
-// function of its driver.
+// The scenarios of the fault test. Together the scenarios call every slot of the plugin and make
+// the plugin call every function of its driver.
 #ifndef GUFUNC_TESTS_GPU_FAULT_SCENARIOS_H
 #define GUFUNC_TESTS_GPU_FAULT_SCENARIOS_H
 

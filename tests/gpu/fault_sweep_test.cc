@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the driver calls of every scenario fail, one call at a time, with the codes of the driver.
-// The slot must return the matching status, nothing may leak, and later calls must work.
+// Makes the driver calls of every scenario fail, one call at a time, with the error codes of the
+// driver. The plugin's slot that made the call must return the matching status, nothing may leak,
+// and later calls must work.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -41,8 +42,8 @@ Balance balance() {
           last_error()};
 }
 
-// Returns whether a function uses a context, which can fail permanently. All other functions query
-// devices or change the current context.
+// Returns whether a driver function works in a context. A context can fail permanently, and all
+// later calls in it then fail. All other functions query devices or change the current context.
 bool works_in_context(const std::string &function) {
   for (const char *const other :
        {"cuCtxGetCurrent", "cuCtxPushCurrent", "cuCtxPopCurrent", "cuCtxGetDevice", "cuDevice",
@@ -259,8 +260,8 @@ std::set<std::string> resolved_functions() {
 }
 
 // Returns whether other tests inject faults into a function. The probe tests do so for functions
-// that only a probe calls. Some functions are called only with an old driver, and others only with
-// a new driver, and the run with this driver tests them.
+// that only a probe calls. Functions that the plugin calls only with an old driver or only with a
+// new driver are tested by the run of this test with such a driver.
 bool is_swept_elsewhere(const std::string &function) {
   for (const char *const probe : {"cuInit", "cuDeviceGetCount", "hipInit", "hipGetDeviceCount"}) {
     if (function == probe) return true;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the plugin in its folder. Opens the driver library under the same name as the plugin.
+// Finds the plugin in its folder. Opens the driver library under the name under which the plugin
+// opens it.
 #include "tests/gpu/gpu_fixture.h"
 
 #include <dlfcn.h>

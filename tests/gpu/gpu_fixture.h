@@ -41,7 +41,8 @@ int last_error();
 // Counts the memory that the plugin allocates from the host, and stores its log messages.
 struct TestHost {
   std::atomic<int64_t> live{0};
-  std::atomic<int64_t> fail_at{-1};  // allocations before the one that fails, or -1
+  std::atomic<int64_t> fail_at{-1};  // number of allocations before the failing allocation, or -1
+                                     // if none fails
   std::vector<std::string> log;
 };
 TestHost &test_host();

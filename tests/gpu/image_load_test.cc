@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests how the cuda plugin loads images: as libraries if the driver supports them, otherwise as
-// modules. From PTX the plugin loads only the text that a kernel needs.
+// modules. If an image is PTX, the plugin loads only the part of the text that the requested kernel
+// needs.
 #include <cstdlib>
 #include <cstring>
 
@@ -121,8 +122,8 @@ TEST_F(ImageLoad, TheDriverCompilesOnlyTheRequiredPtx) {
   EXPECT_EQ(live_objects(), before);
 }
 
-// Two kernels that write to the same variable must be in one module, so the plugin loads the
-// complete text once.
+// Two kernels that write to the same variable must be in one module of the driver, so the plugin
+// loads the complete PTX once.
 TEST_F(ImageLoad, OfPtxWithASharedVariableAllIsCompiledOnce) {
   const std::string text =
       ".version 6.3\n.target sm_75\n.address_size 64\n.visible .global .align 4 .u32 counter;\n"
@@ -146,7 +147,7 @@ TEST_F(ImageLoad, OfPtxWithASharedVariableAllIsCompiledOnce) {
   EXPECT_EQ(live_objects(), before);
 }
 
-// If the driver rejects a kernel's excerpt, the plugin loads the complete text.
+// If the driver rejects the excerpt of the PTX for one kernel, the plugin loads the complete PTX.
 TEST_F(ImageLoad, OfPtxARefusedKernelIsLoadedWithTheWhole) {
   OpenDevice device;
   get_a_kernel(device);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the first use of a driver, each case in its own process: the state of the backend and the
-// reason for it, and the elapsed time. Also tests that nothing is printed.
+// Tests the first use of a driver, each case in its own process. The tests check the status that
+// the probe of the plugin returns, the reason in its message, and the elapsed time, and that the
+// process prints nothing.
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -21,7 +22,8 @@ namespace gufunc::gpu_test {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int64_t kSoon = 2000000;  // microseconds; sanitizers need most of the time
+constexpr int64_t kSoon = 2000000;  // in microseconds; with sanitizers, most of this time is spent
+                                    // by the sanitizer
 #else
 constexpr int64_t kSoon = 100000;
 #endif

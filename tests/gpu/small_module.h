@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads the module small_functions, built by gufcc, and builds launch blocks for its functions.
+// Provides the tables of the module small_functions, which gufcc compiles, and builds launch blocks
+// for the functions of the module.
 #ifndef GUFUNC_TESTS_GPU_SMALL_MODULE_H
 #define GUFUNC_TESTS_GPU_SMALL_MODULE_H
 
@@ -44,7 +45,7 @@ struct DoubledArguments {
 guf_launch_block row_block(const std::vector<uint64_t> &addresses, int nin, int64_t items);
 // Builds a launch of `dot` over `items` rows of `n` elements.
 guf_launch_block dot_block(uint64_t a, uint64_t b, uint64_t out, int64_t items, int64_t n);
-// Builds a method of `plus` over `n` elements with one result.
+// Builds the launch of a method of `plus` over `n` elements with one result.
 guf_method_block fold_block(int32_t method, uint64_t input, uint64_t output, int64_t n);
 
 guf_backend_launch launch_of(void *kernel, void *stream, const guf_launch_block &block);

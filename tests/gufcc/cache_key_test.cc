@@ -111,7 +111,8 @@ TEST_F(CacheKey, LinesThatTheKernelUsesArePartOfItsObject) {
   EXPECT_EQ(count(build("\n\n"), " from the cache"), 0);
 }
 
-// Warnings are repeated, in whatever order the targets are built.
+// A build that takes objects from the cache repeats the warnings of the compilation, in whatever
+// order the targets are built.
 TEST_F(CacheKey, WarningsAreGivenAgain) {
   const std::string text =
       "#include <gufunc/kernel.hpp>\n"

@@ -25,8 +25,8 @@ std::complex<Real> lesser(std::complex<Real> x, std::complex<Real> y) {
   return is_before(x, y) ? x : y;
 }
 
-// Returns numbers. For two seeds, the real part of the first number may be less than, equal to or
-// greater than the real part of the second number, without a pattern that matches the vector width.
+// Returns a sequence of numbers. In the sequences of two seeds, the real parts at one index may be
+// less, equal or greater, without a pattern that matches the vector width.
 template <class Real>
 std::vector<std::complex<Real>> numbers(int64_t count, int64_t seed) {
   std::vector<std::complex<Real>> all;
@@ -81,8 +81,8 @@ class ChosenKernels : public LinkedModule<gufunc_module_v1_chosen_kernels> {
     }
   }
 
-  // Checks the minimum of each row, which is independent of the order. A row has n elements;
-  // strides are in elements.
+  // Checks the minimum of each row, which is independent of the order in which the elements are
+  // combined. A row has n elements; strides are in elements.
   template <class Real>
   void check_leaves(const std::string &name, int64_t rows, int64_t row_step, int64_t n,
                     int64_t step) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the device images of a small source: the content of the table, omitted images and the
-// reason, and cached files. If a vendor's tools are missing, the tests of its images are skipped.
+// Tests the device images of a small source: the content of the module table, the images that are
+// omitted and the reason for it, and the cached files. If a vendor's tools are missing, the tests
+// of its images are skipped.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

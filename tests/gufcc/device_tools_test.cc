@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests how gufcc finds the tools for device images. If a tool is missing, its targets are omitted.
-// An explicit path that does not exist is an error. nvcc generates the same entries as clang.
+// Tests how gufcc finds the tools for device images. If a tool is missing, gufcc omits the targets
+// that need it. An explicit path that does not exist is an error. nvcc generates the same entries
+// as clang.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls the example kernels, linked as one object, entry by entry on every ISA level of this
-// machine. Compares the results with reference numbers of Numba and NumPy, and bit for bit with the
-// formula rounded after each operation.
+// machine. Compares the results with reference numbers that were computed by Numba and NumPy, and
+// compares them bit for bit with the formula, rounded after each operation.
 #include <gmock/gmock.h>
 
 #include <cmath>

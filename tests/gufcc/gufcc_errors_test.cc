@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests gufcc's messages for mistakes in kernels. Each message has the user's line and terms.
+// Tests gufcc's messages for mistakes in kernels. Each message has the line of the user's source
+// and uses the terms of the source.
 #include <gmock/gmock.h>
 
 #include <sstream>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests file names that compilers could interpret as options or as lists of options.
+// Tests source file names that compilers could interpret as an option or as a response file with
+// options.
 #include <gmock/gmock.h>
 
 #include "tests/gufcc/gufcc_fixture.h"

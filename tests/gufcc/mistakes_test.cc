@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests typical mistakes in kernel sources. Each causes an error or a warning at its line that
-// states the remedy, for every target.
+// Tests typical mistakes in kernel sources. For every target, gufcc reports an error or a warning
+// at the line of the mistake, and the message states the remedy.
 #include <gmock/gmock.h>
 
 #include "tests/gufcc/gufcc_fixture.h"
@@ -524,7 +524,8 @@ TEST_F(Gufcc, NamesOfOtherLibrariesAreReportedWithTheirReplacement) {
     EXPECT_THAT(output.substr(at, output.find('\n', at) - at),
                 HasSubstr(std::string(": error: ") + row.message));
   }
-  EXPECT_EQ(errors, std::size(kUnknownNames) + 1) << output;  // one is "do not compile"
+  EXPECT_EQ(errors, std::size(kUnknownNames) + 1) << output;  // the additional error is "do not
+                                                              // compile"
 }
 
 // Conversions that are mistakes if they are implicit must be accepted if the source spells them
@@ -589,7 +590,8 @@ TEST_F(Gufcc, AllowedBuiltinsCompileForAllTargetsAndWithGcc) {
   EXPECT_EQ(checked.output, "");
 }
 
-// These names are reserved in OpenCL C++ only, which no backend uses.
+// The names constant, half, kernel, global and local are reserved only in OpenCL C++, which no
+// backend uses.
 TEST_F(Gufcc, TablesInFunctionsAndTheNamesOfOpenClAreAccepted) {
   const ProcessResult built =
       run({write("k.guf.cpp",

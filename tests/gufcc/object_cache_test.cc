@@ -84,7 +84,8 @@ TEST_F(ObjectCacheTest, NoLinkInTheFolderIsFollowed) {
   cache.store(key, path("object"));
   EXPECT_TRUE(cache.fetch(key, path("out"))) << "the link is replaced";
 
-  // Storing an object and locking must not write through links that have the names of their files.
+  // Storing an object and locking the cache must not write through symbolic links that have the
+  // names of the cache's files.
   ASSERT_TRUE(write_file(path("precious"), "mine", &diagnostics_));
   for (int serial = 0; serial < 64; ++serial) {
     const std::string partial = fmt::format("{}.{}.{}", key, getpid(), serial);

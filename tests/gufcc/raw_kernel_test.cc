@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests GUF_KERNEL in gufcc: the content of the table, the printed list, and errors at the lines of
-// invalid kernels.
+// Tests GUF_KERNEL in gufcc: the content of the module table, the list that gufcc prints, and error
+// messages with the lines of invalid kernels.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gufunc/module_table.h>

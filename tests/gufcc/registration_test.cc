@@ -228,8 +228,8 @@ TEST(Registration, EveryOptionIsDocumented) {
   EXPECT_EQ(count, 16);
 }
 
-// A function without a failure option lacks the parameter. One doc option may apply to all
-// registrations of a function.
+// A registration without the option `failure` declares a loop that cannot fail. It is enough that
+// one registration of a function has the option `doc`.
 TEST(Registration, DocAndFailureMayBeLeftOutButNotContradict) {
   Module module;
   for (const char *key : {"doc", "failure"}) {

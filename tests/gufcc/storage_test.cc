@@ -90,7 +90,8 @@ TEST_F(Storage, ATemporaryFolderThatIsAFileIsNamed) {
                               ": Not a directory; set TMPDIR to another folder\n");
 }
 
-// The limits end different steps: gufcc's own files, preprocessing, compilation, linking.
+// With different limits, different steps of gufcc fail: writing its own files, preprocessing,
+// compilation, or linking.
 TEST_F(Storage, ALimitOfTheSizeOfFilesIsReported) {
   int failed = 0;
   for (const int kibibytes : {0, 1, 8, 32, 64, 128, 256, 512, 1024}) {
@@ -105,7 +106,7 @@ TEST_F(Storage, ALimitOfTheSizeOfFilesIsReported) {
   EXPECT_GE(failed, 5);
 }
 
-// Each size of the file system ends a different step.
+// With different sizes of the file system, different steps of gufcc fail.
 TEST_F(Storage, AFullFileSystemIsReported) {
   if (unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0)
     GTEST_SKIP() << "not run: this process cannot make a mount namespace";

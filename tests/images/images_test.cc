@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inspects the device code of every image with the vendor's assembler or llvm-readelf.
+// Inspects the device code of every image: CUDA images with ptxas, and AMD images with
+// llvm-readelf.
 #include <gtest/gtest.h>
 #include <unistd.h>
 

@@ -40,8 +40,8 @@ std::vector<PtxasLine> read_ptxas(const std::string &message);
 InexactOps allowed_inexact_ops(const std::string &function);
 
 // Return faults in the form "name: description". Entries named *_row are limited by bandwidth and
-// must have no spills and no stack, except a small stack in the vendor's trigonometry, which
-// reduces large arguments.
+// must have no spills and no stack, except that the vendor's trigonometric functions may use a
+// small stack to reduce large arguments.
 std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
                                          const guf::device::emulated_kernel &known);
 std::vector<std::string> find_ptxas_faults(const PtxasLine &line);

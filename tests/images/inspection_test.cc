@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the inspection itself: it must report each kind of fault that is seeded in the output of
-// the programs.
+// Tests the inspection of images. It must report each kind of fault that a test seeds in the output
+// of llvm-readelf and ptxas and in PTX.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -48,8 +48,8 @@ bool has(const std::vector<std::string> &parts, const char *part) {
 
 bool breaks_a_rule(const std::vector<std::string> &parts, InexactOps inexact_ops) {
   if (parts.empty()) return false;
-  // Approximate instructions flush subnormals, and the vendor's mathematics handles subnormals
-  // separately.
+  // Approximate instructions flush subnormals to zero, which is permitted in the vendor's
+  // mathematics, because its code handles subnormals separately.
   const bool approximates = has(parts, "approx");
   if (inexact_ops == InexactOps::kApproximate) {
     return approximates ? parts[0] == "sqrt" : has(parts, "ftz");

@@ -57,7 +57,8 @@ def headers_complete(prefix):
 
 
 def documentation_complete(prefix):
-    """Each link must lead to a file, and no page may refer to a file that is not installed."""
+    """Checks that each link leads to an installed file, and that no page names a source file that
+    is not installed."""
     docs = next(prefix.rglob("README.md")).parent
     expect("licence, pages, examples",
            [(docs / name).is_file() for name in ("LICENSE", "docs/kernels.md",
@@ -84,7 +85,7 @@ def pages_complete(prefix):
 
 
 def components_alone(args, folder):
-    """The component of a plugin must install that plugin and nothing else."""
+    """Checks that the install component of each plugin installs only this plugin."""
     for plugin in sorted((pathlib.Path(args.build) / "lib/gufunc/1").glob("*.so")):
         prefix = folder / plugin.stem
         run(args.cmake, "--install", args.build, "--prefix", prefix, "--component",

@@ -23,7 +23,7 @@ struct Error : guf_error {
   Error() : guf_error{} { struct_size = sizeof(guf_error); }
 };
 
-// Makes an operand from a vector.
+// Makes an operand that refers to the elements of a vector.
 class Vector {
  public:
   template <class T>

@@ -20,7 +20,7 @@
 
 namespace {
 
-// Leaves the process `left_free` free file descriptors, until it is destroyed.
+// Leaves the process only `left_free` free file descriptors, until this object is destroyed.
 class FewDescriptors {
  public:
   static constexpr int kMax = 20;
@@ -46,7 +46,7 @@ class FewDescriptors {
   std::vector<int> open_;
 };
 
-// Leaves the process `steps` * 128 KiB of address space, until it is destroyed.
+// Leaves the process only `steps` * 128 KiB of address space, until this object is destroyed.
 class LittleMemory {
  public:
   static constexpr int kMax = 1000;
@@ -99,8 +99,9 @@ int use_with(int amount, const Use &use) {
   return kRemembered;
 }
 
-// Makes the first use of the library in a child process with each amount of the resource, until the
-// amount suffices. This process must not use the library, because a child inherits its state.
+// Makes the first use of the library in one child process per amount of the resource, with
+// increasing amounts, until an amount suffices. The parent process must not use the library,
+// because a child inherits the library's state.
 template <class Shortage>
 void expect_another_try(const Use &use) {
   int failures = 0;
@@ -147,8 +148,8 @@ TEST(FirstUse, OfADeviceWithoutDescriptors) {
   expect_another_try<FewDescriptors>([](guf_error *error) { return open_device("cpu", error); });
 }
 
-// A context keeps the automatic device, so a shortage must not make it choose another one. With a
-// simulated driver the device is not the cpu.
+// A context keeps the automatic device that it has chosen, so a temporary shortage must not make
+// the context choose another device. With a simulated driver, the expected device is not the cpu.
 TEST(FirstUse, OfTheAutomaticDeviceWithoutDescriptors) {
   const char *const simulated = secure_getenv("GUFUNC_TEST_AUTO");
   const std::string expected = simulated == nullptr ? "cpu" : simulated;
@@ -186,7 +187,8 @@ TEST(FirstUse, OfAllBackendsWithoutDescriptors) {
   });
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they reserve address space
+// Sanitizers reserve more address space than this test leaves.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(FirstUse, OfACallWithoutMemory) {
   expect_another_try<LittleMemory>(negate);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that a caller's floating-point control word does not change results on any thread, and that
-// every call restores it. The order of the tests matters, because the first test starts the thread
-// pool.
+// every call restores the control word. The order of the tests matters, because the first test
+// starts the thread pool.
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -17,7 +17,7 @@ struct Seen {
   std::mutex lock;
   std::condition_variable arrived;
   std::set<std::thread::id> threads;
-  size_t meet = 1;  // number of threads that wait for each other
+  size_t meet = 1;  // number of threads that must run the loop at the same time
   bool hostile = false;
   std::chrono::milliseconds pause{0};
 
@@ -91,8 +91,8 @@ TEST(FloatControl, FlagsAreRaisedAsUnderTheDefault) {
   }
 }
 
-// A program's loop may change the control word. The call restores it on the loop's thread and on
-// the caller's.
+// A host loop that copies its input and changes the control word of its thread, as a program's loop
+// may do. The call must restore the control word of that thread and of the caller's thread.
 void leave_flush_to_zero(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   static_cast<Seen *>(user)->enter();
   copy(args, dims, steps);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that every public function restores the state of its thread and process as the caller has
-// set it: floating-point control, signal mask, locale, file descriptors, working directory, umask
-// and errno. No function may print to stdout or stderr. The functions are listed in
-// abi/symbols.txt, and tests/abi/misuse provides valid and invalid arguments.
+// Tests that every public function leaves the state of the calling thread and of the process as the
+// caller has set it: floating-point control, signal mask, locale, file descriptors, working
+// directory, umask and errno. No function may print to stdout or stderr. The functions are listed
+// in abi/symbols.txt, and tests/abi/misuse provides valid and invalid arguments.
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -133,7 +133,7 @@ std::string differences(const State &before, const State &after) {
   return text.str();
 }
 
-// Changes the state of a thread for a scope, in ways that a program might.
+// Changes the state of the current thread for a scope, in ways in which a program might change it.
 class HostileThread {
  public:
   HostileThread() : locale_(open_comma_locale()) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that a host loop that throws fails its call with GUF_E_LOOP on every thread, and that the
-// pool and the stream stay usable. A loop that ends the caller's thread must leave them usable too.
+// pool and the stream stay usable. After a loop that ends the caller's thread, the pool and the
+// stream must be usable, too.
 #include <pthread.h>
 
 #include <chrono>
@@ -22,7 +23,7 @@ struct Thrower {
   std::mutex lock;
   std::condition_variable arrived;
   std::set<std::thread::id> threads;
-  size_t meet = 1;      // number of threads that wait for each other
+  size_t meet = 1;      // number of threads that must run the loop at the same time
   bool always = false;  // throw on each thread
   bool plain = false;   // throw a type that is not derived from std::exception
 };
@@ -317,7 +318,8 @@ void leave_thread(char **args, const int64_t *dims, const int64_t *steps, void *
   }
 }
 
-// A call that does not return, because its loop ends the thread. It runs on its own thread.
+// A call that does not return, because its loop ends the calling thread. The call runs on a thread
+// that only makes this call.
 struct Leaving {
   guf_ufunc ufunc;
   Leaver *leaver;

@@ -3,11 +3,14 @@
 
 A comment before a block of commands states how it is tested:
 
-    <!-- run -->                        it is run, in order, in one shell per page
-    <!-- run by tests/x_test.py -->     the same; that test runs it too
-    <!-- run, prints FILE -->           the page's output has to contain the file
-    <!-- run, needs PROGRAM -->         the rest of the page is skipped if PROGRAM is missing
-    <!-- not run: REASON -->            it is not run
+    <!-- run -->                        the block is run after the page's previous block, in the
+                                        same shell
+    <!-- run by tests/x_test.py -->     the block is run, and tests/x_test.py runs it too
+    <!-- run, prints FILE -->           the block is run, and the output of the page must contain
+                                        the content of FILE
+    <!-- run, needs PROGRAM -->         the block is run, or if PROGRAM is missing, this block and
+                                        the rest of the page are skipped
+    <!-- not run: REASON -->            the block is not run
 """
 
 import dataclasses
@@ -37,7 +40,8 @@ class Block:
 
 
 def pages(root=ROOT):
-    """README.md comes first, because the bindings need its installation."""
+    """Returns the pages. README.md comes first, because the commands of the bindings' READMEs need
+    the installation that README.md makes."""
     return [pathlib.Path("README.md"),
             *sorted(p.relative_to(root) for p in root.glob("bindings/*/README.md"))]
 

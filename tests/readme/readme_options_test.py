@@ -34,8 +34,8 @@ ACCEPTED = [("GUFUNC_BUILD_BACKENDS=cpu", "GUFUNC_CUDA_TARGETS=", "GUFUNC_ROC_TA
 
 
 def defined():
-    """Returns names and defaults from the CMake files. Results of find commands count unless they
-    are marked as advanced."""
+    """Returns the names and defaults of the options in the CMake files. Variables that find
+    commands set are options, too, unless they are marked as advanced."""
     options, advanced = {}, set()
     listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"],
                             capture_output=True, text=True, check=True).stdout.splitlines()
@@ -82,7 +82,8 @@ def check_values(cmake):
 
 
 def cache_variables(presets, name):
-    """Returns the cache variables of a preset and its parents, nearest first."""
+    """Returns the cache variables of a preset. The values of the preset take precedence over the
+    values of the presets that it inherits."""
     found = dict(presets[name].get("cacheVariables", {}))
     inherited = presets[name].get("inherits", [])
     for other in [inherited] if isinstance(inherited, str) else inherited:

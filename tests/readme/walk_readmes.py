@@ -24,8 +24,8 @@ import readme_blocks
 ROOT = readme_blocks.ROOT
 WORK = ROOT / "build/readme"
 SKIPPED = clean_root.SKIPPED
-# README's commands for the cpu backend only, from the clone to the first result: four minutes on
-# two cores.
+# Limit of the processor time of README's commands, from the clone to the first result, if only the
+# cpu backend is built. The commands take four minutes on two cores.
 MAX_CPU_SECONDS = 480
 GPU_FILES = ("/dev/nvidiactl", "/dev/kfd")
 
@@ -41,8 +41,8 @@ def copy_tree(target):
 
 
 def page_script(page, clone, state):
-    """Returns the page's blocks as one script, which starts with the variables of the previous
-    page."""
+    """Returns the page's blocks as one script. The script of README.md exports its variables, and
+    the scripts of all other pages start with these variables."""
     lines = ["set -eu", "set -a", f"[ ! -e {state} ] || . {state}", f"cd {shlex.quote(clone)}"]
     for block in readme_blocks.blocks(page):
         if not block.run:
@@ -93,8 +93,8 @@ class Here:
 
 
 class ClonedRoot(clean_root.CleanRoot):
-    """A minimal Debian with a clone of the last commit, as a new user gets it: without untracked
-    and ignored files."""
+    """A minimal Debian with a clone of the last commit. Like the clone of a new user, it contains
+    no untracked and no ignored files."""
 
     is_new = True
 
@@ -128,7 +128,7 @@ def walk(page, place):
         return "skipped"
     if process.returncode != 0:
         return f"exit status {process.returncode}"
-    # script/demo also builds for the cpu alone if the machine has no GPU.
+    # If the machine has no GPU, script/demo builds only the cpu backend, so the limit applies.
     cpu_alone = place.is_new and not any(map(os.path.exists, GPU_FILES))
     if cpu_alone and page == pathlib.Path("README.md") and used > MAX_CPU_SECONDS:
         return f"took {used:.0f} s of processors, expected at most {MAX_CPU_SECONDS}"
@@ -156,7 +156,7 @@ def main():
                 continue
             results[page] = walk(page, place)
             if page == pathlib.Path("README.md") and results[page] != "run":
-                break  # the other pages need its installation
+                break  # all other pages need the installation that README.md makes
     finally:
         place.close()
     for page, result in results.items():

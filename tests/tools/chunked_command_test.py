@@ -4,9 +4,10 @@ process.
 
 chunked_command_test.py GUFUNC MODULES
 
-GUFUNC_TEST_CHUNK_ELEMENTS is the number of elements per file. Simulated devices have an eighth of a
-file's bytes.
-GUFUNC_TEST_ANON_LIMIT is the maximum number of bytes of anonymous memory in a run; 0: no limit."""
+GUFUNC_TEST_CHUNK_ELEMENTS is the number of elements per file. A simulated device has an eighth as
+many bytes of memory as a file has.
+GUFUNC_TEST_ANON_LIMIT is the maximum number of bytes of anonymous memory that a run may use; 0
+means no limit."""
 
 import os
 import re
@@ -58,8 +59,8 @@ class Chunked(command_fixture.CommandTest):
     def test_files_larger_than_device_and_memory(self):
         paths = self.inputs(ELEMENTS)
         environment = dict(os.environ, GUFUNC_SIM_MEMORY=str(ELEMENTS))
-        # The device has memory for three chunks of four operands, and a third of its memory stays
-        # free.
+        # The chunk size is chosen such that three chunks of four operands use two thirds of the
+        # device's memory.
         chunk = ELEMENTS // 18
         for device in DEVICES:
             command = [self.command, 'run', 'discriminant', *self.module('discriminant'), *paths,

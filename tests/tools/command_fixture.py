@@ -40,7 +40,8 @@ class CommandTest(unittest.TestCase):
         return out
 
     def fails(self, code, text, *arguments):
-        """Expects no output on stdout, a message with one prefix on stderr, and unchanged files."""
+        """Expects that the command exits with `code`, prints nothing on stdout and one message on
+        stderr, and changes no files."""
         before = self.contents()
         found, out, err = self.run_tool(*arguments)
         self.assertEqual((found, out), (code, ''), f'{arguments}: {err}')

@@ -226,7 +226,7 @@ class CommandInput(command_fixture.CommandTest):
         self.fails(3, "'': no such file", 'run', 'add', a, '')
 
     def test_empty_values(self):
-        """An empty value of an option is not the absence of the option."""
+        """The command must not treat an option with an empty value like an absent option."""
         a = self.save('a.npy', np.arange(4.0))
         run, reduce = ('run', 'vecdot', a, a), ('reduce', 'add', a)
         for calls, code, option, text in (

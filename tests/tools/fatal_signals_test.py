@@ -14,7 +14,7 @@ import time
 import command_fixture
 import numpy as np
 
-# With these options a sanitizer does not handle the crash itself.
+# With these options a sanitizer does not handle the signals of crashes.
 LEAVE = ':handle_sigbus=0:handle_segv=0:handle_sigfpe=0:handle_abort=0:handle_sigill=0'
 FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
 
@@ -88,8 +88,9 @@ class FatalSignals(command_fixture.CommandTest):
         self.crash(signal.SIGFPE, text, 'run', 'quotient', a, b)
 
     def test_integer_division_on_a_pool_thread(self):
-        # In one of the two calls a pool thread traps while the caller's thread is busy with the
-        # other part of the array.
+        # A pool thread and the caller's thread each compute one part of the array. In one of the
+        # two calls the zero divisor is in the part of the pool thread, which traps while the
+        # caller's thread is still busy.
         for first in (0, -1):
             divisors = np.ones(1 << 20, np.int64)
             divisors[first] = 0
@@ -119,7 +120,8 @@ class FatalSignals(command_fixture.CommandTest):
         text = 'the stack overflowed'
         a = self.save('a.npy', np.ones(4))
         self.crash(signal.SIGSEGV, text, 'run', 'deep', a, limit=1 << 20)
-        # Either part of the array may be computed by a pool thread, whose stack is smaller.
+        # A pool thread, whose stack is smaller than the caller's, computes one of the two parts of
+        # the array. The test does not know which part.
         for part in (slice(0, 8), slice(-8, None)):
             values = np.zeros(1 << 20)
             values[part] = 1

@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / 'tests/readme'))
 import clean_root  # noqa: E402
 
 NUMPY = 'numpy==2.4.6'
-# Every part of a short run that has a result without other libraries and without NVIDIA's tools.
+# The parts of a short run that must pass without other GPU libraries and without NVIDIA's tools.
 PASSED = {'device', 'every_function', 'oracle', 'raw_kernels', 'device_tests', 'examples'}
 SCRIPT = '''set -eu
 apt-get update -qq
@@ -28,8 +28,8 @@ PYTHON=/home/user/venv/bin/python exec /home/user/pack/gpu-check --short
 
 
 def emulation(build):
-    """Returns the files with the kernels of the simulated devices, from the test that uses the
-    same ones."""
+    """Returns the emulation files of the simulated devices, which the CMake test
+    gpu_check_pack_cuda also uses."""
     listed = subprocess.run(['ctest', '--show-only=json-v1', '-R', '^gpu_check_pack_cuda$'],
                             cwd=build, capture_output=True, text=True, check=True).stdout
     [test] = json.loads(listed)['tests']

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs gpu-check and roc-check with simulated drivers. Every part must run and be in the table, the
-table must be valid JSON, a failing part must fail the whole run, and missing parts must be
-reported.
+"""Runs gpu-check and roc-check with simulated drivers. Every part of the check must run and be in
+the table of results, the table must be valid JSON, a failing part must fail the whole run, and
+missing parts must be reported.
 
     gpu_check_test.py TOOLS BUILD DEVICE [TEST ...]"""
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that gufunc and gufcc print no control characters of file names, arguments, archives,
-modules and sources: a terminal would interpret them.
+"""Checks that gufunc and gufcc print no control characters that file names, arguments, archives,
+modules or sources contain, because a terminal would interpret the characters.
 
 hostile_names_command_test.py GUFUNC GUFCC INCLUDE_FOLDER"""
 
@@ -21,7 +21,8 @@ ESCAPED = r'x\n\t\x1b[2J\x7f\u009b2J\u202e\xff'
 
 class HostileNames(command_fixture.CommandTest):
     def run_bytes(self, *arguments, **more):
-        """Returns status, stdout and stderr. Every character must be harmless."""
+        """Returns status, stdout and stderr. Checks that a terminal would not interpret any
+        character of the output."""
         done = subprocess.run([*map(os.fsencode, map(str, arguments))], cwd=self.here,
                               capture_output=True, **more)
         texts = [text.decode() for text in (done.stdout, done.stderr)]
@@ -97,7 +98,8 @@ class HostileNames(command_fixture.CommandTest):
 
     def test_modules(self):
         compiler, include = self.folders
-        # No #include can spell a line feed, and the messages of a compiler may contain tabs.
+        # This name contains no line feed, because no #include can spell one, and no tab, because
+        # messages of a compiler may contain tabs.
         source = HOSTILE.replace('\n\t', '') + '.guf.cpp'
         with open(os.fsencode(self.here / source), 'wb') as file:
             file.write(b'#include <gufunc/kernel.hpp>\nGUF_DEVICE float f(float x) { return x; }\n'

@@ -102,7 +102,8 @@ class Axes(command_fixture.CommandTest):
             expected = np.matmul(m, n, axes=eval(f'[{text.strip("[]")}]'))
             self.ok('run', 'matmul', *files, '--axes', text, '-o', self.out)
             np.testing.assert_array_equal(np.load(self.out), expected)
-            # The shape is printed in the loop's order, with the core dimensions last.
+            # explain prints the shape of an operand with the loop dimensions first and the core
+            # dimensions last.
             self.assertIn('argument 2: out, float64, shape (2,3,5)',
                           self.ok('explain', 'matmul', *files, '--axes', text))
         v = self.save('v.npy', m)

@@ -18,7 +18,8 @@ class MethodCommand(command_fixture.CommandTest):
         self.a = self.save('a.npy', self.values)
 
     def gives(self, expected, *arguments):
-        """Expects the same array on stdout and in a new file, with this dtype and shape."""
+        """Expects that the command prints the expected array on stdout and, with -o, writes it to a
+        new file with the same dtype and shape."""
         self.assertEqual(self.ok(*arguments).rstrip('\n'), str(expected))
         self.assertEqual(self.ok(*arguments, '-o', self.out), '')
         found, expected = np.load(self.out), np.asarray(expected)

@@ -122,7 +122,8 @@ TEST(NpyHeader, RefusesByName) {
   for (const auto &row : rows) EXPECT_THAT(refusal(row.text), testing::HasSubstr(row.reason));
 }
 
-// For any bytes, the parser must return a header that fits the file or throw a Failure.
+// Expects that the parser returns a header that fits the file or throws a Failure, whatever bytes
+// the text contains.
 void expect_sound(const std::string &text) {
   try {
     const NpyHeader header = parse(text);

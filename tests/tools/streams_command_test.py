@@ -140,7 +140,8 @@ class StreamsCommand(command_fixture.CommandTest):
         path = self.archive(('a.npy', data), compression=zipfile.ZIP_BZIP2)
         self.fails(3, 'method 12, expected deflate', 'run', 'negative', path)
         whole = self.archive(('a.npy', data)).read_bytes()
-        # The directory declares more data than deflate can produce.
+        # The directory of the archive declares more data for the member than deflate can produce
+        # from its compressed bytes.
         at = whole.rindex(b'PK\x01\x02')
         bomb = bytearray(whole)
         struct.pack_into('<I', bomb, at + 24, 0xFFFFFFF0)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the gufunc command and gufcc on untrusted files, within 256 MiB of address space and one
-second of processor time. Each run must print one message and exit with a status by itself.
+second of processor time. Each run must print one message and exit with a status before a limit
+kills it.
 
 untrusted_files_test.py GUFUNC GUFCC INCLUDE_FOLDER"""
 
@@ -113,8 +114,9 @@ class UntrustedFiles(command_fixture.CommandTest):
                 self.refused('run', 'negative', path, '-o', self.out)
                 self.refused('reduce', 'add', path)
                 for command in (('info', '-'), ('run', 'negative', '-', '-o', '-')):
-                    # Memory for the declared size is allocated first, because the size of a stream
-                    # is known only at its end.
+                    # The command allocates memory for the declared size before it reads the data,
+                    # because the size of a stream is known only at its end. The allocation can
+                    # fail, so two statuses are accepted.
                     self.refused(*command, codes=(3, 6), input=data)
                 self.assertFalse(self.out.exists())
 

@@ -96,7 +96,7 @@ class Traces(unittest.TestCase):
         return trace
 
     def find(self, slices, **expected):
-        """Returns the only slice that has these members and arguments."""
+        """Returns the slice with the given members and arguments. There must be exactly one."""
         found = [
             event
             for event in slices
@@ -354,7 +354,8 @@ class Traces(unittest.TestCase):
         self.assertEqual(list(self.here.iterdir()), [])
 
     def refused(self, trace, text):
-        """The trace error must be reported once, and the program must complete its work."""
+        """Expects that the library reports once that it cannot write the trace, and that the
+        program completes its work."""
         code, out, err = self.run_program('cpu', 'calls', 200, trace=trace)
         self.assertEqual((code, err), (0, ''))
         self.assertEqual(len(out.splitlines()), 1, out)
@@ -384,8 +385,8 @@ class Traces(unittest.TestCase):
         self.traced('cpu', 'calls', 1)
 
     def test_full_disk(self):
-        """Data that was written before the disk was full stays valid. A file size limit causes a
-        signal."""
+        """Checks that the part of a trace that was written before the disk was full is valid. A
+        limit of the file size, which also causes a signal, simulates the full disk."""
 
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))

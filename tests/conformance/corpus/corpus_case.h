@@ -43,7 +43,7 @@ typedef struct corpus_case {
   guf_dtype dtype, signature[GUF_MAX_OPERANDS];
   guf_dim dims[GUF_MAX_CORE_NAMES];
   uint32_t fp_report, fp_fail, fp_flags;
-  char why[MAX_TEXT]; /* first error in the case or in its result; "" if none */
+  char why[MAX_TEXT]; /* the first error in the case or in its result; "" if there is none */
 } corpus_case;
 
 /* Stores the reason why a case failed, unless one is already stored. Returns 0. */

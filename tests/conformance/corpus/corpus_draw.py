@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws groups of random cases. They are cases of the oracle whose results depend neither on the
-order of operations, nor on the instruction set, nor on earlier calls of NumPy."""
+"""Draws groups of random cases. They are the oracle's cases, restricted to cases whose results
+depend neither on the order of operations, nor on the instruction set, nor on earlier calls of
+NumPy."""
 
 import random
 
@@ -19,8 +20,9 @@ from corpus_truth import Open
 from method_build import index_array
 
 cases.DRAWN['many axes'] = False
-# The cases are numbered, and a new function must not change them. The random groups therefore use
-# the functions that the library had when they were first drawn; group `loops` has all functions.
+# The cases are numbered, and a new function of the library must not change the numbered cases. The
+# random groups therefore use only the functions that the library had when the groups were first
+# drawn. Group `loops` has all functions.
 LATER = cases.keep_first(40)
 
 MAX_ELEMENTS = 500  # maximum number of elements in all buffers of a case
@@ -94,8 +96,8 @@ DRAWN = {
 
 
 def listed(cases_of_group):
-    """Returns the function that makes a group from a list of cases. Cases with an unspecified
-    outcome are left out."""
+    """Returns the function that makes a group from the cases that `cases_of_group` lists. Cases
+    whose outcome NumPy leaves unspecified are left out."""
 
     def make(group, blob):
         made, left_out = [], {}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes cases of the functions in the example modules and in numpy_functions. Each function is also
-implemented with NumPy in the dtype of the loop, to compute the expected results."""
+"""Makes cases of the functions in the example modules and in numpy_functions. The expected results
+are computed by an implementation of each function with NumPy operations in the dtype of the
+loop."""
 
 import itertools
 

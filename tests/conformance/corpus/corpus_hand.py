@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes cases by hand: operands as NumPy arrays, with the expected results."""
+"""Provides the class with which cases are written by hand, with operands as NumPy arrays and with
+the expected results."""
 
 import numpy as np
 

@@ -28,8 +28,8 @@ static uint64_t bits_at(const unsigned char *place, size_t size) {
   return bits;
 }
 
-/* Returns the position of a float among the floats of its type in ascending order, so that a
- * difference of ranks is a distance in ulp. The rank of 0 and -0 is 0. */
+/* Returns the position of a float among the floats of its type in ascending order. The difference
+ * of two ranks is the distance of the floats in ulp. The rank of 0 and -0 is 0. */
 static int64_t rank(uint64_t bits, const form *f) {
   const int64_t magnitude = (int64_t)(bits & f->magnitude);
   return bits == (bits & f->magnitude) ? magnitude : -magnitude;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes cases of errors that NumPy does not report or reports with other texts; of floating-point
-flags by the rules of docs/fp-flags.md; and of sums that round, in the order of
-docs/reductions.md."""
+"""Makes three kinds of cases: errors that NumPy does not report or reports with other texts than
+the library, floating-point flags by the rules of docs/fp-flags.md, and floating-point sums whose
+result depends on the order in docs/reductions.md."""
 
 import itertools
 

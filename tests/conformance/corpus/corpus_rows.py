@@ -12,7 +12,8 @@ WEAK_INTS += [-(2**31) - 1, -(2**63), -(2**63) - 1, 2**64, 10**30, -(10**30)]
 
 
 def plain(name, letters, shape, seed, values='mixed'):
-    """Returns a call on new arrays. Products get the core dimensions that they require."""
+    """Returns a call on new arrays of the given shape. The operands of matmul and vecdot get the
+    core dimensions that these functions require."""
     shapes = [shape] * len(letters)
     if name == 'matmul':
         shapes = [[2, 3], [3, 4]]
@@ -43,8 +44,8 @@ def plain(name, letters, shape, seed, values='mixed'):
 
 
 def loops():
-    """Yields every function with all inputs of one dtype, for every dtype. Complex numbers are
-    small."""
+    """Yields every function with all inputs of one dtype, for every dtype. Complex values are small
+    numbers."""
     names = cases.NAMES + corpus_draw.LATER
     for number, (name, letter) in enumerate(itertools.product(names, cases.DTYPES)):
         nin = cases.TABLE.function(name).nin

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Computes the expected outcome of a random case of the oracle, and the tolerance of its results.
-Rejects cases whose outcome NumPy leaves unspecified, because the oracle judges them with code,
-which data cannot express."""
+Rejects cases whose outcome NumPy leaves unspecified. The oracle has code that judges the outcome of
+such cases, but the corpus can only store one expected result."""
 
 import numpy as np
 
@@ -110,8 +110,9 @@ def refuse_either_zero(case, theirs, inputs):
 
 
 def product_ulp(case, theirs):
-    """Returns 0, because sums of products of small nonzero integers are exact. Zeros are not drawn,
-    because the sign of a zero product would be visible."""
+    """Returns the tolerance of matmul and vecdot, which is 0, because sums of products of small
+    nonzero integers are exact. The values contain no zeros, because the sign of a zero result could
+    depend on the order of the sum."""
     if any(b['values'] != 'whole' for b in case['buffers'][:2]):
         raise Open('sums of products that round')
     if case['output'] and overlaps(case):

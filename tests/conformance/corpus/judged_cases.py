@@ -7,7 +7,8 @@ corpus.
     judged_cases.py CORPUS_FOLDER DEVICE MODULE.so... -- RUNNER...
     judged_cases.py --page PAGE [--write]
 
---page compares the table of results with the number of cases, --write corrects it."""
+--page compares the numbers of cases in the page's table of results with the corpus. --write
+corrects the table."""
 
 import json
 import pathlib
@@ -36,7 +37,7 @@ def cases_of(folder):
 
 
 def not_judged(folder, printed):
-    """Returns the groups for which a line in the output of the runner is missing or wrong."""
+    """Returns the groups whose line in the output of the runner is missing or wrong."""
     lines, found = set(printed.splitlines()), []
     for group, ids in cases_of(folder).items():
         expected = f'{group}: {len(ids)} judged, fnv1a {digest(ids)}'
@@ -47,7 +48,8 @@ def not_judged(folder, printed):
 
 
 def page_differs(page, write):
-    """Returns the errors in the table of docs/bindings.md, or corrects its numbers of cases."""
+    """Returns the errors in the table of docs/bindings.md. If `write` is true, corrects the numbers
+    of cases in the table."""
     text, count = page.read_text(), sum(map(len, cases_of(HERE).values()))
     lines = [f'| passed of {count} cases |']
     lines += [f'| {language} ' + f'| {count} ' * DEVICES + '|' for language in LANGUAGES]

@@ -41,8 +41,8 @@ def groups():
 
 def answers():
     """Returns the argument, axis and message of the C library for each rejected case, by id. The
-    messages were reviewed, and every language must report the same. Each message must begin with
-    NumPy's message."""
+    messages were reviewed, and the runner of every language must report the same message, argument
+    and axis. Each message must begin with NumPy's message."""
     lines = (HERE / 'answers.tsv').read_text().splitlines()
     parts = [line.split('\t', 3) for line in lines]
     return {name: (int(argument), int(axis), text) for name, argument, axis, text in parts}

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that a runner of the corpus detects faults. Every case with one seeded fault must fail,
-and the same case without the fault must pass. Some cases of each group are tested.
+"""Checks that a runner of the corpus detects faults. The runner must report every case with a
+seeded fault as failed, and must pass the same case without the fault. Some cases of each group are
+tested.
 
     seeded_cases.py MODULE.so... -- RUNNER..."""
 
@@ -119,8 +120,8 @@ def refused_instead(case, blob):
 
 
 def has(**expected):
-    """Returns a condition for successful cases whose first result is not empty and has these
-    properties."""
+    """Returns a condition that is true for cases that succeed and whose first result is not empty
+    and has the properties in `expected`."""
 
     def fits(case):
         spec = first_result(case)

@@ -39,7 +39,7 @@ ROWS = [
         'GUF_E_SHAPE',
     ),
 ]
-# NumPy uses these texts depending on earlier calls (keyword_cases.remembers).
+# Whether NumPy reports these texts can depend on earlier calls (keyword_cases.remembers).
 REMEMBERED = r'.*did not contain a loop|No loop matching'
 
 
