@@ -175,7 +175,7 @@ class Both:
 
     def own_rule(self, call, status):
         """Checks that the library rejects a call for which NumPy behaves incorrectly
-        (docs/numpy-compat.md)."""
+        (docs/numpy-deviations.md)."""
         try:
             call()
             raise AssertionError(f'library: no error, expected {status}')

@@ -28,7 +28,7 @@ struct Rule {
   const char *cuda;  // name of a function, or "*"
   const char *hip;
   int code;  // code to which the rule applies, or 0 for every code
-  Reaction fate;
+  Reaction reaction;
 };
 
 // The first rule that matches a call applies. If no rule matches, the expected reaction is kUsual.
@@ -170,26 +170,26 @@ bool is_among(const char *const (&names)[kCount], const char *slot) {
 }
 
 Reaction expected_reaction(const Call &call, const std::string &function, const FaultCode &code) {
-  Reaction fate = Reaction::kUsual;
+  Reaction reaction = Reaction::kUsual;
   for (const Rule &rule : kRules) {
     const bool slot = std::strcmp(rule.slot, "*") == 0 || std::strcmp(rule.slot, call.slot) == 0;
     const char *const named = pick(rule.cuda, rule.hip);
     const bool fits = std::strcmp(named, "*") == 0 || function == named;
     if (!slot || !fits || (rule.code != 0 && rule.code != code.code)) continue;
-    fate = rule.fate;
+    reaction = rule.reaction;
     break;
   }
-  if (fate == Reaction::kUsual)
+  if (reaction == Reaction::kUsual)
     return is_among(kSilent, call.slot) ? Reaction::kRecorded : Reaction::kReported;
   // If the driver rejects the excerpt of the PTX for one kernel, the plugin loads the complete PTX.
-  if (fate == Reaction::kNextImage && std::strcmp(call.slot, "kernel_get") == 0) {
+  if (reaction == Reaction::kNextImage && std::strcmp(call.slot, "kernel_get") == 0) {
     return Reaction::kIgnored;
   }
-  if (fate == Reaction::kNextImage)
+  if (reaction == Reaction::kNextImage)
     return GUFUNC_TEST_IMAGES > 1 ? Reaction::kIgnored : Reaction::kReported;
-  if (fate == Reaction::kReportedIfLost)
+  if (reaction == Reaction::kReportedIfLost)
     return code.lost ? Reaction::kReported : Reaction::kIgnored;
-  return fate;
+  return reaction;
 }
 
 std::string text_of(const Call &call) {
@@ -321,24 +321,24 @@ std::string judge(const Trial &clean, const Trial &run, const FaultCode &fault) 
   const Call &call = run.calls()[injected];
   if (run.fault().sticky) return judge_sticky(run, injected, fault);
   const FaultCode code = expected_code(run, injected, fault);
-  const Reaction fate = expected_reaction(call, run.fault().function, fault);
-  if (fate == Reaction::kNotReady) {
+  const Reaction reaction = expected_reaction(call, run.fault().function, fault);
+  if (reaction == Reaction::kNotReady) {
     if (call.status != GUF_NOT_READY) return "not answered: " + text_of(call);
     return judge_rest(run, injected, false, code);
   }
-  const bool may_report =
-      fate == Reaction::kReported || fate == Reaction::kEither || fate == Reaction::kOpen;
+  const bool may_report = reaction == Reaction::kReported || reaction == Reaction::kEither ||
+                          reaction == Reaction::kOpen;
   if (may_report && is_reported(call, status_of(run.fault().function, code), code)) {
     return judge_rest(run, injected, code.lost && call.device != nullptr, code);
   }
   const bool goes_on =
       injected < clean.calls().size() && call.status == clean.calls()[injected].status;
-  if (fate == Reaction::kOpen && call.status == GUF_E_NO_IMAGE) return "";
-  if (!goes_on || fate == Reaction::kReported) return text_of(call);
-  if (fate == Reaction::kOpen) return "";
+  if (reaction == Reaction::kOpen && call.status == GUF_E_NO_IMAGE) return "";
+  if (!goes_on || reaction == Reaction::kReported) return text_of(call);
+  if (reaction == Reaction::kOpen) return "";
   const std::string lost = judge_rest(run, injected, true, code);
-  if (code.lost && fate == Reaction::kRecorded) return lost;
-  if (code.lost && fate == Reaction::kEither && lost.empty()) return "";
+  if (code.lost && reaction == Reaction::kRecorded) return lost;
+  if (code.lost && reaction == Reaction::kEither && lost.empty()) return "";
   return compare(clean, run, injected, std::max(clean.calls().size(), run.calls().size()));
 }
 
