@@ -15,7 +15,7 @@
 
 namespace {
 
-// Number of allocations until one fails. If the number is negative, no allocation fails.
+// Number of allocations until one fails. If the number is 0 or negative, no allocation fails.
 std::atomic<long> left{-1};
 std::atomic<long> blocks{0};  // number of blocks that are allocated and not freed
 

@@ -20,7 +20,7 @@ class AutoCalls : public Auto {
 };
 
 // Elementwise calls on host memory stay on the host for any size. Their results have the same bits
-// as on the cpu.
+// as the results of calls that name the cpu.
 TEST_P(AutoCalls, ElementwiseCallsStayOnTheHost) {
   std::vector<double> a(100000), b(a.size()), here(a.size()), there(a.size());
   for (size_t i = 0; i < a.size(); ++i) a[i] = std::sqrt(static_cast<double>(i));

@@ -285,8 +285,9 @@ TEST_P(ChunkedCalls, TakeNoDeviceMemory) {
   }
 }
 
-// Makes each driver function that a chunk uses fail once, at each call of the function. The
-// progress that the chunked call reports must be correct, and the next chunked call must succeed.
+// Makes a single driver call fail in each chunked call: the first, second, ... call of every driver
+// function that a chunk uses. The progress that the chunked call reports must be correct, and the
+// next chunked call must succeed.
 TEST_P(ChunkedCalls, AFailureReportsTheCompletedItems) {
   NEEDS_SIM();
   if (on_cpu()) return;

@@ -123,8 +123,8 @@ class Worker {
   void drop(guf_ufunc made) { heap_->drop(made, guf_ufunc_release); }
   void drop(guf_context made) { heap_->drop(made, guf_context_release); }
 
-  // Releases a stream, an event and arrays before their work has run. Every fourth time, waits for
-  // the work and checks the result.
+  // Releases a stream, an event and arrays before their work has run. For every fourth value, waits
+  // for the work and checks the result.
   void queue_and_forget(float value) {
     const guf_stream queue = stream(device_), behind = stream(device_);
     const guf_ufunc add = find(nullptr, "add");

@@ -26,9 +26,9 @@ class ForeignCapture : public Devices {
     ASSERT_EQ(guf_stream_adopt(device_, native, 0, &adopted_, &error_), GUF_OK) << error_.message;
     streams_.push_back(adopted_);
   }
-  // Begins a capture. During the capture, functions that could disturb it are forbidden. If `mode`
-  // is 0, they are forbidden in all threads, if `mode` is 1, in this thread, and if `mode` is 2, in
-  // no thread.
+  // Begins a capture. During the capture, the driver forbids functions that could disturb the
+  // capture: in all threads if `mode` is 0, in this thread if `mode` is 1, and in no thread if
+  // `mode` is 2.
   void begin(int mode) {
     const Current current(sim(), 0);
     const auto function =

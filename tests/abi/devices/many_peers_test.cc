@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests eight devices of each vendor, which are the maximum for a process. Arrays are copied from
-// device to device, and calls run on all devices at the same time.
+// Tests eight devices of each vendor. A process can open at most 16 devices of all vendors
+// together. Arrays are copied from device to device, and calls run on all devices at the same time.
 #include <cmath>
 #include <thread>
 

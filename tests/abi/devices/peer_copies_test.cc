@@ -207,7 +207,8 @@ TEST_P(PeerCopies, FailWithoutATrace) {
         sim().fault((function + ":" + std::to_string(n) + ":1").c_str());
         const guf_status status = guf_array_assign(odd, few, 0, order, &error_);
         sim().clear_faults();
-        // The memory pool also calls these driver functions, and tolerates their failure.
+        // The memory pool also calls the event functions of the driver, and tolerates their
+        // failure.
         const bool pools_too = function.find("Event") != std::string::npos;
         if (n == 1 && !pools_too) {
           EXPECT_NE(status, GUF_OK) << function;

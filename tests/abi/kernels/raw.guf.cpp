@@ -11,8 +11,7 @@ GUF_DEVICE void scale(guf::block g, float factor, guf::view<float, 1> x) {
 }
 GUF_KERNEL(scale);
 
-// Writes seven numbers per thread. The position of the numbers is the index of the thread in the
-// whole grid.
+// Writes eight numbers per thread, in the order of the indices of the threads in the whole grid.
 GUF_DEVICE void places(guf::block g, guf::i64 *out) {
   const guf::i64 at =
       g.global_id(0) + g.global_size(0) * (g.global_id(1) + g.global_size(1) * g.global_id(2));

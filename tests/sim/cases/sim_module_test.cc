@@ -221,8 +221,8 @@ TEST_P(SimModule, ImagesOfOthersAreRefused) {
 }
 
 // Sets bytes 4 to 31 of the ELF header, one at a time, to four values. The driver must accept or
-// reject the image without a crash. The bytes after them are unchanged, because their offsets and
-// counts could then refer to data far beyond the buffer.
+// reject the image without a crash. The test does not change later bytes of the header, which
+// contain offsets and counts that could then refer to data far beyond the buffer.
 TEST_P(SimModule, BrokenImagesDoNoHarm) {
   const std::string whole = driver_.is_cuda() ? cubin_image(90) : amd_image(0x54C);
   for (size_t at = 4; at < 32; ++at) {

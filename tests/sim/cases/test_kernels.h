@@ -25,7 +25,7 @@ struct TestKernel {
 };
 
 // sim_add     out[i] = a[i] + b[i], f32
-// sim_sum     one sum of a per block, f32, through shared memory: 4 bytes per thread
+// sim_sum     out[block] = sum of a in the block, f32; needs 4 bytes of shared memory per thread
 // sim_missed  the first item returns before the barrier
 // sim_order   every item writes its number to out[0]
 // sim_other   the emulation file and the image declare different argument sizes

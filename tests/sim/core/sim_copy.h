@@ -17,8 +17,8 @@ enum class Side { kHost, kDevice, kAny };
 int copy_async(Driver &driver, Lock &lock, const std::shared_ptr<Stream> &stream, void *to,
                Side to_side, const void *from, Side from_side, uint64_t bytes);
 
-// Queues a fill, which writes the low 1, 2 or 4 bytes of `pattern` `count` times. The address is a
-// multiple of this number of bytes.
+// Queues a fill, which writes the low 1, 2 or 4 bytes of `pattern` `count` times. The address must
+// be a multiple of `pattern_bytes`.
 int fill_async(Driver &driver, const std::shared_ptr<Stream> &stream, uint64_t to, uint64_t pattern,
                unsigned pattern_bytes, uint64_t count);
 

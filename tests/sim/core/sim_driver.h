@@ -112,7 +112,7 @@ struct Driver {
   MemoryTable memory;
   Engine engine{*this};
   Registry<Context> contexts;
-  // Owns destroyed contexts that streams still reference.
+  // Owns all contexts, including destroyed contexts that streams still reference.
   std::vector<std::shared_ptr<Context>> every_context;
   Registry<Stream> streams;
   Registry<Event> events;

@@ -23,7 +23,8 @@ int use_outside_capture(Driver &driver, Context **out) {
   return code != kSuccess ? code : refuse_while_capturing(driver);
 }
 
-// Calls release() even if the device has failed, because memory can always be released.
+// Calls release() unless a capture forbids the call. A failed device can still release memory, but
+// the call then returns the failure of the device.
 template <class F>
 int give_back(Driver &driver, F release) {
   Context *current = nullptr;

@@ -31,7 +31,7 @@ guf_status slice_of(const Array &array, const std::vector<std::string> &words,
                steps.data(), out, error);
 }
 
-// Applies one view operation of a row, such as "transpose 1,0".
+// Applies the view operation that `text` describes as in views.txt, such as "transpose 1,0".
 guf_status apply(const Array &array, const std::string &text, base::Ref<Array> *out,
                  guf_error *error) {
   const std::vector<std::string> words = split(text, ' ');
@@ -117,8 +117,8 @@ struct Case {
   guf_status (*run)(const Array &array, base::Ref<Array> *out, guf_error *error);
 };
 
-// View operations for which NumPy reports no error, or an error of another kind. The operations are
-// applied to an array of shape (2, 3).
+// View operations that the library rejects, and for which NumPy reports no error or an error of
+// another kind. The operations are applied to an array of shape (2, 3).
 const Case kCases[] = {
     {"NegativeCountOfAxes", GUF_E_INDEX,
      [](const Array &array, base::Ref<Array> *out, guf_error *error) {

@@ -98,7 +98,7 @@ TEST(Handles, ImmortalsIgnoreRelease) {
   const uint64_t handle = publish(device, true);
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(release(handle, Kind::kArray));
   EXPECT_EQ(find(handle, Kind::kArray), device);
-  --alive;  // `device` is never destroyed, so it is not counted
+  --alive;  // `device` is never destroyed, so `alive` must not count it
 }
 
 // Threads create, count, look up and destroy handles concurrently, for ThreadSanitizer.

@@ -22,7 +22,8 @@ using testing::Each;
 using testing::Not;
 using testing::SizeIs;
 
-// Copies a library that this program links into an anonymous memory file.
+// Copies a shared library of this program to an anonymous memory file. Returns the descriptor of
+// the file.
 int copy_of_a_library() {
   Dl_info info = {};
   if (dladdr(reinterpret_cast<void *>(&_Unwind_Backtrace), &info) == 0) return -1;

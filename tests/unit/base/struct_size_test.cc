@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests structs of other versions: smaller structs are extended, and larger structs must be zero
-// beyond the known fields.
+// Tests structs from callers of other versions of the library. A smaller struct is extended with
+// zeros, and a larger struct must be zero beyond the known fields.
 #include "core/base/struct_size.h"
 
 #include <gtest/gtest.h>

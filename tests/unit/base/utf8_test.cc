@@ -42,7 +42,7 @@ TEST(Utf8, PrintsNoControlCharacters) {
   EXPECT_EQ(printable("\x1b[2J\x1f\x7f "), "\\x1b[2J\\x1f\\x7f ");
   EXPECT_EQ(printable(std::string_view("\0", 1)), "\\x00");
   EXPECT_EQ(printable("\x9b\xff"), "\\x9b\\xff");                           // not UTF-8
-  EXPECT_EQ(printable("\u0080\u009b2J\u009f"), "\\u0080\\u009b2J\\u009f");  // C1
+  EXPECT_EQ(printable("\u0080\u009b2J\u009f"), "\\u0080\\u009b2J\\u009f");  // C1 controls
   EXPECT_EQ(printable("\u061c\u200e\u200f"), "\\u061c\\u200e\\u200f");
   EXPECT_EQ(printable("\u2027\u2028\u202e\u202f"), "\u2027\\u2028\\u202e\u202f");
   EXPECT_EQ(printable("\u2065\u2066\u2069\u206a"), "\u2065\\u2066\\u2069\u206a");

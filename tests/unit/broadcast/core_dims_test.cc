@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests features of core dimensions that NumPy does not have: `|1`, rules beside the signature,
-// dims=, and core dimensions that make outputs larger than inputs.
+// Tests features of core dimensions that NumPy does not have: `|1`, rules in addition to the
+// signature, dims=, and core dimensions that make outputs larger than inputs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -47,8 +47,8 @@ int32_t order_of(const std::string &letter) {
                          : GUF_ORDER_ANY;
 }
 
-// Runs the library's broadcasting on the call of a row. Returns the result in the format of the
-// row's last field.
+// Runs the library's broadcasting for the call that a row of numpy_rows.txt describes. Returns the
+// result in the format of the last field of the row.
 std::string answer(const std::vector<std::string> &field) {
   const std::string &signature = field[0];
   std::vector<sample::Operand> operands;

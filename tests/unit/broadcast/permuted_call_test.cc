@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that keepdims= and order='A' refer to the call as the caller wrote it: keepdims= also
-// counts the optional dimensions that are missing, and order='A' refers to the order of the
-// caller's axes.
+// Tests that keepdims=, axes=, order='A' and error messages refer to the call as the caller wrote
+// it, although the library moves core axes to the end. keepdims= also counts the optional core
+// dimensions that are missing from the operands.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -81,8 +81,8 @@ TEST(PermutedCall, EachEntryHasTheAxesOfItsOperand) {
 }
 
 TEST(PermutedCall, TextsNameTheCallersAxes) {
-  // An output of shape (3,1) with its axes swapped has shape (1,3), so its loop dimension has
-  // extent 3.
+  // The core axis of the output is its first axis. The loop dimension is therefore axis 1, which
+  // has extent 1 instead of 4.
   const int64_t last = -1, first = 0;
   const guf_core_axes axes[] = {{&last, 1, 0}, {&last, 1, 0}, {&first, 1, 0}};
   sample::Call call("like", "(n),(n)->(n)", "", 2, {{{4, 3}, {}}, {{3}, {}}, {{3, 1}, {}}});

@@ -12,7 +12,7 @@
 
 namespace gufunc {
 
-// One operand: a tensor and the arrays of its dimensions.
+// Describes the tensor of one operand, and owns its shape and strides.
 struct View {
   guf_dtype dtype = GUF_F64;
   const void *data = nullptr;

@@ -42,9 +42,9 @@ class EveryStrategy {
   EveryStrategy(const EveryStrategy &) = delete;
   EveryStrategy &operator=(const EveryStrategy &) = delete;
 
-  // Runs the call directly, as a plan and on a stream. Each run starts with the current content of
-  // the buffer, and must leave `expected` in the buffer. The caller must not use the call
-  // afterwards, because its arguments still refer to the stream.
+  // Runs the call directly, as a plan and on a stream. Each run starts with the content that the
+  // buffer has on entry to this function, and must leave `expected` in the buffer. The caller must
+  // not use the call afterwards, because its arguments still refer to the stream.
   template <class T>
   void expect_each(Call &call, const std::vector<const void *> &places, std::vector<T> &buffer,
                    const std::vector<T> &expected) const {

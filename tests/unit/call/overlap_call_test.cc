@@ -96,7 +96,8 @@ void walk(const std::vector<int64_t> &shape,
   }
 }
 
-// Computes out = a - 3 * b elementwise, from the values that a and b have before the call.
+// Returns the expected content of the buffer after out = a - b, which is computed from the values
+// that a and b have before the call.
 std::vector<int32_t> expected_of(const View &out, const View &a, const View &b,
                                  const std::vector<int32_t> &was) {
   std::vector<int32_t> result = was;
@@ -174,7 +175,8 @@ TEST(OverlapCall, GufuncsReadACopy) {
   guf_poll(0, nullptr, nullptr);
 }
 
-// Every output overwrites the next element of the mask, which was false before.
+// Output k is stored in element k + 1 of the mask. The result of output 0 makes a false element of
+// the mask true. This element must not select output 1.
 TEST(OverlapCall, MaskThatIsOverwrittenIsReadFirst) {
   std::vector<uint8_t> bytes = {1, 0, 0, 0, 1, 0};
   const std::vector<uint8_t> x(5);
@@ -213,7 +215,7 @@ TEST(OverlapCall, MaskedIsAsIfTheMaskWereCopied) {
     for (uint8_t &byte : buffer) byte = engine() % 2;
     const std::vector<uint8_t> was = buffer;
     const std::vector<int64_t> shape = masked_shape(&engine);
-    // A mask of another dtype is cast block by block.
+    // The results of this function are bools, so an output of another dtype needs a cast.
     const guf_dtype type = engine() % 3 == 0 ? guf_dtype{GUF_U8} : guf_dtype{GUF_BOOL};
     const View out = view_of_shape(&engine, type, buffer, shape);
     View x = engine() % 3 == 0 ? out : view_of_shape(&engine, GUF_BOOL, buffer, shape);

@@ -90,7 +90,7 @@ TEST(OverlapOutputs, MaskedInoutOperandsAreWrittenOneAfterTheOther) {
   EveryStrategy().expect_each(call, {&a[2], a.data(), mask.data()}, a, {2, 20, 1, 10, 3, 30});
 }
 
-// Returns the bytes of an element with a small number as its value, byte-swapped or not. A complex
+// Returns the bytes of an element whose value is a small number, optionally byte-swapped. A complex
 // element also has an imaginary part.
 template <class T>
 std::vector<uint8_t> element_bytes(T value, size_t parts, bool swapped) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Provides a host table for the cpu backend under test, and launch blocks written as table rows.
+// Provides a host table for the cpu backend under test, and functions that make and run launch
+// blocks.
 #ifndef GUFUNC_TESTS_UNIT_CPU_CPU_FIXTURE_H
 #define GUFUNC_TESTS_UNIT_CPU_CPU_FIXTURE_H
 

@@ -50,8 +50,8 @@ Operand lay_out(const std::vector<MethodDim> &dims, int64_t element, bool odd, b
 }
 
 // Returns a value such that the order of additions affects the sum; a few values are zero or NaN.
-// There is only one NaN pattern, and products are finite, because the compiler decides which of two
-// different NaNs remains.
+// All NaNs have the same bits, and products are finite, because the compiler determines which of
+// two different NaNs an operation returns.
 Value random_value(std::mt19937 &random, guf_dtype dtype, bool factor) {
   Value value = {};
   double real = std::ldexp(static_cast<double>(random() % 20001) - 10000,

@@ -64,8 +64,8 @@ MethodCase random_case(std::mt19937 &random, int32_t method) {
   row.initial = reduce && (row.masked || random() % 3 == 0);
   for (const MethodDim &dim : row.fold) row.initial |= reduce && dim.size == 0;
   if (random() % 4 == 0) row.input = one_of(random, kRandomDtypes);
-  // Values of wider inputs become infinite in float16, and a difference of infinities would be a
-  // second NaN pattern.
+  // Values of wider inputs would become infinite in float16. A difference of infinities is a NaN
+  // whose bits differ from the bits of the NaNs in the input.
   if (row.dtype == GUF_F16 && row.input > GUF_U8) row.input = 0;
   if (random() % 4 == 0) row.output = one_of(random, kRandomDtypes);
   row.swapped_input = random() % 8 == 0;
@@ -78,8 +78,8 @@ MethodCase random_case(std::mt19937 &random, int32_t method) {
     for (size_t k = random() % 12; k > 0; --k) {
       row.indices.push_back(static_cast<int64_t>(random() % extent));
     }
-    // Adds the start of each segment in a row of segments of equal length, up to the end of the
-    // axis.
+    // Adds equidistant indices up to the end of the axis, which make adjacent segments of equal
+    // length.
     const uint64_t length = random() % 2 == 0 ? 1 + random() % 150 : extent;
     for (uint64_t begin = random() % length; begin < extent && length < extent; begin += length) {
       row.indices.push_back(static_cast<int64_t>(begin));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests streams and events: order of work, failures that are kept and reported once, timeouts,
-// close and fork.
+// Tests streams and events: the order of work, failures that a stream stores and reports once,
+// timeouts, close and fork.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,7 +108,7 @@ TEST(Stream, SmallWorkOnAnIdleStreamRunsOnTheCaller) {
   Trace trace;
   Step step{&trace, 1};
   guf_error error = fresh_error();
-  // The stream queues the loop until the measured cost of the loop is low.
+  // As long as the measured cost of the loop is not low, the stream queues the loop.
   for (int round = 0; round < 100 && trace.thread != std::this_thread::get_id(); ++round) {
     ASSERT_EQ(put(s.stream, as_entry(Step::loop), &step, false), GUF_OK);
     ASSERT_EQ(cpu().stream_synchronize(s.stream, kForever, &error), GUF_OK);
@@ -282,9 +282,9 @@ TEST(Stream, ManyThreadsMayUseOne) {
   EXPECT_EQ(wrong.load(), 0);
 }
 
-// A thread runs its loop itself and waits until the stream is free. Whenever a loop ends, every
-// waiting thread must be woken, even if another one then runs its loop first. A thread that is not
-// woken would wait forever after the other threads have finished.
+// Each thread waits until the stream is free, and then runs its loop itself. Whenever a loop ends,
+// the stream must wake every waiting thread, even if only one of the threads can then run its loop.
+// A thread that is not woken would wait forever after all other threads have finished.
 TEST(Stream, ManyThreadsRunCodeThatIsBoundToThem) {
   StreamHandle s;
   struct Counter {

@@ -112,7 +112,8 @@ const Row kRows[] = {
     {"InPlaceMixed", 2, {{4, true}, {1, false}, {4, true, 0}}},
 };
 
-// Allocates the operands of a row with guard bytes around each operand, and builds the launch.
+// Allocates the operands that a table row describes, with guard bytes around each operand, and
+// builds the launch.
 class Operands {
  public:
   Operands(const Row &row, int64_t width, int64_t height)
@@ -284,7 +285,8 @@ void divide_f32(char **args, const int64_t *dims, const int64_t *steps, void *us
   }
 }
 
-// Computes x / y of 661 columns and 200 rows. y and the result are transposed relative to x.
+// Computes x / y for arrays of 661 columns and 200 rows. y and the result are transposed relative
+// to x.
 class WatchedTiles : public Tiles {
  protected:
   static constexpr int64_t kWidth = 661, kHeight = 200;
@@ -326,8 +328,8 @@ class WatchedTiles : public Tiles {
   std::vector<float> out_ = std::vector<float>(kWidth * kHeight, std::nanf(""));
 };
 
-// Elements that raise flags are in the first tile, at the last item of a tile with few rows, and
-// between them.
+// The elements that raise flags are the first item, an item in the middle, and the last item, whose
+// tile has fewer rows than the other tiles.
 TEST_F(WatchedTiles, ReportFpFlagsOfAllElements) {
   const float most = std::numeric_limits<float>::max(), infinity = HUGE_VALF;
   for (const uint32_t threads : kThreads) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes table rows from the kernel dialect's classes for methods. Include this header only in files
-// that are compiled with GUF_EMULATE.
+// Fills tables of device entries from the kernel dialect's class templates for methods. Include
+// this header only in files that are compiled with GUF_EMULATE.
 #ifndef GUFUNC_TESTS_UNIT_GPU_FOLD_ENTRIES_H
 #define GUFUNC_TESTS_UNIT_GPU_FOLD_ENTRIES_H
 

@@ -50,8 +50,8 @@ guf_status queue_block(const guf_launch_block &block, CommandSink &commands, guf
   return queue_launch(request, commands, error);
 }
 
-// A dimension with one element can have any step, including INT64_MIN, whose absolute value does
-// not fit into int64.
+// A dimension with one element can have any step. The step can therefore be INT64_MIN, whose
+// absolute value does not fit into int64.
 TEST(LaunchParts, AcceptTheSmallestStep) {
   EXPECT_EQ(step_size(INT64_MIN), uint64_t{1} << 63);
   EXPECT_FALSE(continues_step(0, INT64_MIN, 2)) << "the product overflows";

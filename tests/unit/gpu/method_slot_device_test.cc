@@ -166,8 +166,9 @@ TEST_F(DeviceMethod, AccumulatesEitherAxis) {
   }
 }
 
-// One call has segments of every size class: a few elements, one base block, one piece, several
-// pieces and many pieces.
+// One call has segments of every size class: a few elements, one base block, and the elements of
+// one piece, of several pieces and of many pieces. A piece is a run of elements that the device
+// reduces to one intermediate result.
 TEST_F(DeviceMethod, ReducesStretches) {
   for (const guf_dtype dtype : {GUF_F32, GUF_F16, GUF_I64}) {
     for (const int64_t kept : {1, 3, 40}) {

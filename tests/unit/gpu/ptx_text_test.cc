@@ -192,7 +192,7 @@ TEST_F(PtxExcerpt, DeepNestingIsRead) {
 }
 
 // The buffers are exactly as long as the text, so AddressSanitizer detects a read beyond the text.
-// For any corrupted text, the length of an excerpt is limited.
+// An excerpt of a corrupted text is at most about twice as long as the text.
 TEST_F(PtxExcerpt, EveryPrefixAndEveryDamagedTextIsReadWithinItsBounds) {
   for (size_t size = 0; size <= kModule.size(); ++size) {
     for (const char damage : {'\0', '{', '}', '"', '/', '.', ';', '(', '\n', '*'}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that the fast path of a function returns the same bits as the general path for every
-// argument that the fast path accepts, and that a host loop computes the same bits for an element
+// Tests that the fast path of a function returns the same bits as the general path for random
+// arguments that the fast path accepts, and that a host loop computes the same bits for an element
 // regardless of the neighbouring elements.
 #include <gtest/gtest.h>
 #include <gufunc/kernel/host_loops.hpp>

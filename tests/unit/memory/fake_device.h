@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Provides a device that runs plain loops and counts its calls. The host can or cannot access the
-// memory of the device.
+// Provides a device that runs plain loops and counts its calls. The test chooses whether the host
+// can access the memory of the device.
 #ifndef GUFUNC_TESTS_UNIT_MEMORY_FAKE_DEVICE_H
 #define GUFUNC_TESTS_UNIT_MEMORY_FAKE_DEVICE_H
 
@@ -53,7 +53,8 @@ struct FakeDevice {
     return GUF_OK;
   }
 
-  // Converts between dtypes of equal size only. Swaps bytes if the byte orders differ.
+  // Copies elements between operands of the same dtype, and swaps bytes if the byte orders differ.
+  // Rejects operands of different dtypes.
   static guf_status convert(void *device, void *, const guf_launch_block *block, guf_error *) {
     auto *const self = static_cast<FakeDevice *>(device);
     self->blocks_seen.push_back(*block);

@@ -115,7 +115,8 @@ TEST(ReduceatCall, IndicesOverwrittenBackwardsAreReadFirst) {
   EXPECT_EQ(indices, expected);
 }
 
-// Each result reduces elements at smaller positions, which earlier results have overwritten.
+// Each result reduces elements at smaller positions. The call writes earlier results to these
+// positions, so it must read the elements first.
 TEST(ReduceatCall, InputsThatTheOutputOverwritesAreReadFirst) {
   constexpr int64_t kCount = 600;
   std::vector<int64_t> data(kCount), indices(kCount), expected(kCount, 0);

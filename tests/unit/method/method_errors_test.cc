@@ -141,7 +141,7 @@ TEST_F(AtErrors, OfIndices) {
   shapes.with(operand_);
   expect(shapes.run(), shapes.error, GUF_E_INDEX,
          "shape mismatch: indexing arrays could not be broadcast together with shapes (2,) (3,) ");
-  // A single index is checked before the shapes, even if the call has no elements.
+  // A scalar index is checked before the shapes, even if the call has no elements.
   const int64_t three_down = -3;
   for (const std::vector<int64_t> &beside : {longer_, std::vector<int64_t>{}}) {
     At single("add", matrix(GUF_F64, data_, 2, 2));

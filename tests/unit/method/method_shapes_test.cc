@@ -356,7 +356,8 @@ TEST_F(MethodShapes, ARefusalNamesAnyNumberOfKeptDimensions) {
   for (int k = 1; k < 33; ++k) expected += ",1";
   expected += ")->(2,1";
   for (int k = 2; k < 63; ++k) expected += ",newaxis";
-  // The list of shapes is truncated, and then the message is truncated.
+  // The message consists of a truncated list of shapes and of details that begin with "; argument".
+  // Only "; ar" of the details fits into the message.
   constexpr const char *kCut = "; ar";
   expected.resize(sizeof call.error.message - 1 - std::strlen(kCut));
   EXPECT_EQ(call.error.message, expected + kCut);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests values and errors of the rules beside a signature, for handwritten and generated
-// expressions.
+// Tests the sizes that dimension rules compute, and the errors of these rules, for handwritten and
+// generated expressions.
 #include "core/op/dim_rules.h"
 
 #include <gtest/gtest.h>

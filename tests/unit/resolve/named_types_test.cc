@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares signature= with unspecified dtypes with NumPy 2.4: Python scalars, comparisons with
-// ints, and the logical functions.
+// Compares type resolution with NumPy 2.4 for a signature= in which some dtypes are unspecified:
+// Python scalars, comparisons with ints, and the logical functions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -18,7 +18,7 @@ TEST(NamedTypes, TakePythonFloatsAsIntDoes) {
   ASSERT_EQ(whole.signature("_q_").weak_float(1, -2.5).choose(), GUF_OK);
   EXPECT_EQ(whole.loop(), "qqq");
   EXPECT_EQ(whole.value<int64_t>(1), -2);
-  EXPECT_EQ(whole.operand(1).kind, GUF_OPERAND_WEAK_FLOAT);  // resolution may run again
+  EXPECT_EQ(whole.operand(1).kind, GUF_OPERAND_WEAK_FLOAT);  // not changed by choose()
 
   TypedCall flag("add", "?.");
   ASSERT_EQ(flag.signature("_?_").weak_float(1, 0.5).choose(), GUF_OK);

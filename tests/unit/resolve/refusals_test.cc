@@ -147,7 +147,9 @@ TEST(Refusals, OfIntegersOutOfBounds) {
                  "Python int too large to convert to C long", 1);
   expect_refusal(TypedCall("less", "?1").huge_int(1, UINT64_MAX, 2), GUF_E_OVERFLOW,
                  "Python int too large to convert to C long", 1);
-  // Only an int for uint32 is converted through unsigned long.
+  // NumPy converts a Python int to uint32 through unsigned long, and to other integer dtypes
+  // through long. Only the conversion through unsigned long has a message with the value of the
+  // int.
   expect_refusal(TypedCall("add", "I1").huge_int(1, UINT64_MAX, 0), GUF_E_OVERFLOW,
                  "Python integer 18446744073709551615 out of bounds for uint32", 1);
   for (const uint64_t sign : {1, 2, 3}) {  // the int is negative, beyond uint64, or both
