@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements methods in the null plugin as left folds, element by element, of plain operands.
+// Implements methods in the null plugin as left folds, element by element. The operands need
+// neither casts nor byte swaps.
 #ifndef GUFUNC_TESTS_PLUGINS_NULL_METHODS_H
 #define GUFUNC_TESTS_PLUGINS_NULL_METHODS_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that privileged processes do not trust the environment, argv[0] or other users' files. A
 // process is privileged if its program has the setuid bit, the setgid bit or file capabilities.
-// Only root can set these, so the tests are skipped for other users.
+// Only root can give a file these privileges, so the tests are skipped for other users.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>

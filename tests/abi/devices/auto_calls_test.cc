@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests calls on device auto. Small calls on host memory stay on the host, large calls run on the
-// GPU, and all other calls run as if they named the chosen device.
+// Tests calls on device auto. Calls on host memory run on the GPU if they have much work per
+// transferred byte, and otherwise on the host. All other calls run as if they named the chosen
+// device.
 #include <cmath>
 #include <cstring>
 

@@ -39,7 +39,7 @@ TEST_P(PendingGraphs, SurviveAnUpdate) {
   record(1, first, &graph);
   Gate gate(backend_, other_);
   ASSERT_EQ(guf_graph_launch(graph, other_, &error_), GUF_OK) << error_.message;
-  record(2, second, &graph);  // the launch runs, and the captured stream is idle
+  record(2, second, &graph);  // updates the graph while the launch still runs
   reuse_memory(device_, kSize);
   gate.open();
   ASSERT_EQ(guf_graph_launch(graph, other_, &error_), GUF_OK) << error_.message;

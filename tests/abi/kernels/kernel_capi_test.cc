@@ -61,8 +61,8 @@ TEST_F(KernelTest, AKernelReportsItsParametersAndLimits) {
   EXPECT_GE(there.max_shared_bytes, 48u * 1024);
 }
 
-// The sub-group size is the size of a warp on CUDA devices, of a wave on AMD devices, and of a
-// group of threads on the cpu. Programs divide a block into sub-groups of this size.
+// The sub-group size is the warp size of a CUDA device, the wave size of an AMD device, and 32 on
+// the cpu. Programs divide a block into sub-groups of this size.
 TEST_F(KernelTest, SubgroupSizeIsThatOfTheDevice) {
   guf_device_info info = {};
   info.struct_size = sizeof info;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the order of work: within a stream, between streams through events, and relative to the
-// legacy stream. Also tests how a program behaves in each execution order if it forgets an event.
+// legacy stream. Also tests that the adversarial order exposes a missing event for some seeds, and
+// that the lazy order runs operations only when a wait or query requires them.
 #include <atomic>
 #include <chrono>
 #include <thread>

@@ -12,8 +12,8 @@ namespace sim {
 // Allocates plain device memory.
 // Errors  kInvalidValue (no bytes), kOutOfMemory
 int allocate(Driver &driver, Context &context, uint64_t bytes, uint64_t *out);
-// Waits for the context's work and frees the memory. If the memory is stream-ordered, no pending
-// work may use it.
+// Frees memory. First waits for the work of the context, unless the memory is stream-ordered. No
+// pending work may use stream-ordered memory at this time.
 int release(Driver &driver, Lock &lock, Context &context, uint64_t address);
 
 // Allocates from a pool in stream order.

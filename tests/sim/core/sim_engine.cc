@@ -148,8 +148,8 @@ Stream *Engine::needed_for(const Point &point) const {
   }
 }
 
-// Chooses the stream whose operation runs next. The same stream is chosen for many operations
-// before another stream is chosen.
+// Chooses the stream whose operation runs next. The order of preference changes after eight choices
+// on average, so many operations of one stream run before another stream is chosen.
 Stream *Engine::favourite() {
   if (random_() % 8 == 0) {
     for (const auto &stream : streams_) stream->favour = random_();

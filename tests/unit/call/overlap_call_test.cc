@@ -188,7 +188,8 @@ TEST(OverlapCall, MaskThatIsOverwrittenIsReadFirst) {
   EXPECT_THAT(bytes, ElementsAre(1, 1, 0, 0, 1, 1));
 }
 
-// Returns either one dimension that is longer than a block, or one to three short dimensions.
+// Returns either one long dimension, which can be longer than the 256 elements that the cpu backend
+// converts at a time, or one to three short dimensions.
 std::vector<int64_t> masked_shape(std::mt19937 *engine) {
   if ((*engine)() % 3 == 0) return {200 + static_cast<int64_t>((*engine)() % 700)};
   std::vector<int64_t> shape(1 + (*engine)() % 3);

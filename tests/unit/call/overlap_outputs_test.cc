@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests overlapping outputs. Calls and plans, with and without a mask, write the outputs in order,
-// so the last output is complete.
+// Tests overlapping outputs of calls and plans, with and without a mask. Outputs are written in
+// order, and each output overwrites the elements that it shares with earlier outputs.
 #include <gmock/gmock.h>
 
 #include <algorithm>

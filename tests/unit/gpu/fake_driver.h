@@ -30,7 +30,7 @@ class FakeDriver final : public Driver {
   std::set<uint64_t> live;         // addresses of allocations that are not released
   std::map<uint64_t, uint64_t> sizes;
   uint64_t used = 0, requested = 0, syncs = 0;
-  uint64_t kept = 0;                    // limit of the last pool_trim
+  uint64_t kept = 0;                    // number of bytes that the last pool_trim may keep
   Code fail_next = 0;                   // result code of the next allocation, unless it is 0
   std::function<void()> while_waiting;  // called during a wait for a busy stream
 

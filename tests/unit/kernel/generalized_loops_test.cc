@@ -41,7 +41,7 @@ TEST(GeneralizedLoops, MatrixProductForAnyStrides) {
   const i64 dims[] = {2, 2, 3, 4};
   const i64 packed[] = {48, 96, 64, 24, 8, 32, 8, 32, 8};
   Loop::run(args, dims, packed);
-  EXPECT_EQ(c[0], 5);  // NumPy's result of arange(6) times arange(12) - 5
+  EXPECT_EQ(c[0], 5);  // NumPy's result of arange(6) times (arange(12) - 5)
   EXPECT_EQ((std::vector<double>(c.begin(), c.begin() + 8)),
             (std::vector<double>{5, 8, 11, 14, -4, 8, 20, 32}));
   const std::vector<double> expected = c;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests special cases of NumPy's arithmetic at every ISA level that this machine supports.
+// Tests that the standard library's loops return NumPy's results in special cases, at every ISA
+// level that this machine supports.
 #include <cmath>
 #include <cstring>
 #include <limits>

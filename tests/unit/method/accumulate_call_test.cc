@@ -92,9 +92,9 @@ TEST(ReduceatCall, IndicesThatTheOutputOverwritesAreReadFirst) {
   EXPECT_THAT(indices, ElementsAre(11, 7));
 }
 
-// The call has more results than one block, and its first results overwrite the last indices. The
-// results are valid indices, so an index that is read too late causes wrong results instead of an
-// out-of-bounds access.
+// The call has more results than the backend computes at once, and its first results overwrite the
+// last indices. The results are valid indices, so an index that is read too late causes wrong
+// results instead of an out-of-bounds access.
 TEST(ReduceatCall, IndicesOverwrittenBackwardsAreReadFirst) {
   constexpr int64_t kCount = 600;
   std::vector<int64_t> data(kCount), indices(kCount), expected(kCount);

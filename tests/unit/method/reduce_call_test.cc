@@ -161,7 +161,8 @@ TEST(ReduceCall, InputsThatOverlapTheOutputAreReadFirst) {
   EXPECT_THAT(data, ElementsAre(0, 1, 5, 9, 4, 5));
 }
 
-// The call has more rows than one block, and its first results overwrite the last rows.
+// The call has more rows than the backend reduces at once, and its first results overwrite the last
+// rows.
 TEST(ReduceCall, ManyInputsThatOverlapTheOutputAreReadFirst) {
   constexpr size_t kRows = 6000;
   std::vector<double> data = counting(2 * kRows), expected = data;

@@ -13,7 +13,7 @@
 #define BLANKS_256 BLANKS_64 BLANKS_64 BLANKS_64 BLANKS_64
 #define BLANKS_1024 BLANKS_256 BLANKS_256 BLANKS_256 BLANKS_256
 
-/* 512 loops with three inputs of distinct dtypes and one output. */
+/* 512 loops, one for each combination of eight dtypes of the three inputs. The output is int8. */
 #define LOOP(a, b, c) {(const guf_dtype[]){a, b, c, GUF_I8}, LONG_TEXT, 0, GUF_LOOP_NUMPY, 0, 0},
 /* clang-format changes these macros in every run. */
 /* clang-format off */

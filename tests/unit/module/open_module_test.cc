@@ -53,7 +53,7 @@ bool is_mapped(const std::string &path) {
 class OpenModule : public ::testing::Test {
  protected:
   void SetUp() override {
-    base::collect();  // removes mappings of earlier tests, which would be shared
+    base::collect();  // removes mappings that this test would share with earlier tests
     error_.struct_size = sizeof error_;
   }
   ModuleRef open(const std::string &path, uint32_t flags = 0) {

@@ -129,8 +129,8 @@ TEST(DimRules, BoundNesting) {
   EXPECT_EQ(parse("(m)->(p)", nested(33)).status, GUF_E_SIGNATURE);
   EXPECT_EQ(parse("(m)->(p)", nested(4000)).status, GUF_E_SIGNATURE);
   EXPECT_EQ(parse("(m)->(p)", "p=1" + std::string(4095, ' ')).status, GUF_E_SIGNATURE);
-  // This rule needs the deepest evaluation stack. At every level, the evaluation of a maximum, a
-  // sum and a product is incomplete.
+  // This rule needs the deepest evaluation stack. At every level of nesting, a maximum, a sum and a
+  // product wait for the value of the next level.
   std::string deep = "m";
   for (int i = 0; i < 32; ++i) deep = "max(1,1+1*" + deep + ")";
   const int64_t sizes[] = {2, -1};

@@ -145,7 +145,7 @@ TEST_F(UfuncRegistry, FindsModulesByFullAndShortNames) {
   const guf_module_v1 table_b = table("b", two);
   const Ref<FakeModule> a = add(table_a);
   EXPECT_EQ(find("twice")->full_name, "a:twice");
-  EXPECT_EQ(find("add")->full_name, "add");  // an unqualified name takes precedence
+  EXPECT_EQ(find("add")->full_name, "add");  // full names take precedence over short names
   EXPECT_EQ(find("a:add")->full_name, "a:add");
   const Ref<FakeModule> b = add(table_b);
   find("twice", GUF_E_NOT_FOUND);

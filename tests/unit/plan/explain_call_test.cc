@@ -113,7 +113,7 @@ TEST(ExplainCall, IncludesTheBackendsDescription) {
 
 // Outputs of 64 MiB and more are written with non-temporal stores, unless an input has the same
 // address. If an input overlaps the output at another address, the input is staged, so the launch
-// reads other memory.
+// reads the staging buffer, which does not overlap the output.
 TEST(ExplainCall, ReportsNonTemporalStores) {
   constexpr int64_t kItems = 20 << 20;
   const auto *const nowhere = reinterpret_cast<const void *>(uintptr_t{1} << 30);

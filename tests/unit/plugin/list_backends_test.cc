@@ -165,8 +165,8 @@ TEST_F(ListBackends, WorldWritableFilesAreUntrusted) {
 }
 
 // With a umask of 002, files are writable by their group, which is often the private group of one
-// user. Group write permission is therefore accepted, but only for the effective group of the
-// process and the group of the library file, and never in a privileged process.
+// user. Group write permission is therefore accepted if the group is the effective group of the
+// process or the group of the library file. A privileged process never accepts it.
 TEST_F(ListBackends, OnlyOurOwnGroupsMayWrite) {
   const fs::path file = plugin("a/b/c", "one");
   rules_.sources.path = folder("a/b/c");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests cached choices: calls that differ in a relevant property have different entries, and a
-// cached choice equals the result of a search.
+// Tests cached loop choices: calls that differ in a property that affects the choice have different
+// entries, and a cached choice equals the result of a search.
 #include <gtest/gtest.h>
 
 #include <thread>

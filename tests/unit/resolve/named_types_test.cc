@@ -117,7 +117,7 @@ TEST(NamedTypes, OfLogicalFunctions) {
   EXPECT_EQ(loop("BB", "??_", GUF_CASTING_SAFE), "???");
   EXPECT_EQ(loop("dd", "?__", GUF_CASTING_SAFE), "???");
   EXPECT_EQ(loop("ID", "_?_", GUF_CASTING_NO), "???");
-  EXPECT_EQ(loop("HH", "Q__", GUF_CASTING_SAFE), "QQ?");  // chosen as for any other function
+  EXPECT_EQ(loop("HH", "Q__", GUF_CASTING_SAFE), "QQ?");  // without bool, an ordinary choice
   EXPECT_EQ(loop("qi", "_D_", GUF_CASTING_SAFE), "DD?");
 }
 

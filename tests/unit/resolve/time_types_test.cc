@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the dtypes and errors of calls with datetime64 and timedelta64 with NumPy, row by row of
-// tests/data/make_time_resolution.py. The units of one call do not affect another call.
+// Compares the dtypes and errors of calls with datetime64 and timedelta64 with NumPy's, for the
+// cases of tests/data/make_time_resolution.py. Also tests that the units of one call do not affect
+// another call.
 #include <gtest/gtest.h>
 
 #include <fstream>
