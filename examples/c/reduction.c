@@ -10,9 +10,9 @@ static int nearer(double a, double b) {
 }
 
 /* Reduces a base block. The signature is (n),()->(),(). The inputs are the elements and the index
- * of the first element; the outputs are the values of the accumulator. `dims` contains the number of
- * items and n. `steps` contains the stride of each of the four operands from one item to the next,
- * and then the stride of the first operand along n. */
+ * of the first element; the outputs are the values of the accumulator. `dims` contains the number
+ * of items and n. `steps` contains the stride of each of the four operands from one item to the
+ * next, and then the stride of the first operand along n. */
 static void leaf(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   (void)user;
   for (int64_t item = 0; item < dims[0]; ++item) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products as raw kernels. In matmul_naive each thread reads the operands from global memory.
+// Matrix products as raw kernels. In matmul_naive each thread reads the operands directly.
 // matmul_tiled copies tiles of the operands to shared memory. Both kernels accept any sizes and
 // strides. Each thread computes one element of c: the thread's x index in the grid is the column,
 // and its y index is the row.

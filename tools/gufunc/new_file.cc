@@ -94,8 +94,9 @@ int NewFile::link_as(const std::string &name) const {
                   AT_SYMLINK_FOLLOW);
 }
 
-// linkat(2) never replaces a file but rename(2) does: an existing file is replaced through a
-// second, temporary name. Between the two calls only SIGKILL can end the process.
+// linkat(2) never replaces a file, but rename(2) does. Therefore, to replace an existing file,
+// linkat(2) first gives the new file a temporary name. Between the two calls only SIGKILL can end
+// the process.
 void NewFile::publish() {
   const SignalsBlocked blocked;
   if (temporary_.empty()) {

@@ -72,7 +72,7 @@ GUF_DEVICE_ONLY void convert_elements(const convert_block &p) {
   store_raw<K>(to, raw, at.live, p.form[1]);
 }
 
-// ---- copy: row of the identity function
+// ---- copy: the entry `row` of the identity function
 
 struct same_value {
   template <class T>

@@ -60,7 +60,7 @@ GUF_FN raw_element converted(u32 way, const time::conversion &units, u32 from, u
                       units.to_multiple, units.by_calendar, from, to, x.lo, x.hi);
 }
 
-// ---- copy: row of the identity function
+// ---- copy: the entry `row` of the identity function
 
 typedef row_block<2> copy_block;
 // ---- tile: a copy whose operands are contiguous in different dimensions

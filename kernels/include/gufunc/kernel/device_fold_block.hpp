@@ -2,8 +2,8 @@
 // Argument blocks of the device entries for methods: `leaves` and `join` (tree reduction), `fold`
 // (reduction from the left), `scan` and `at`. A pass reduces one dimension. Each index of the
 // remaining dimensions is a lane; the lanes are numbered with dimension 0 fastest. Partial results
-// are stored as [slot][lane]; if some may be absent, one byte per partial result marks whether it is
-// present.
+// are stored as [slot][lane]; if some may be absent, one byte per partial result marks whether it
+// is present.
 //
 // X is the loop's type. The accumulator type A of a tree reduction is X, or f32 if X is f16 or
 // bf16. Steps are in bytes. A launch has fewer than 2^31 lanes, blocks and work-items.

@@ -2,8 +2,8 @@
 // The reduction tree of docs/reductions.md. A block of threads reduces a piece of the reduced
 // dimension for some lanes:
 //   leaves  A piece has `1 << log_units` base blocks. Eight threads reduce a base block, one for
-//           each of its accumulators. If a base block has fewer than eight elements, or if the order
-//           has no effect on the result, one thread reduces it.
+//           each of its accumulators. If a base block has fewer than eight elements, or if the
+//           order has no effect on the result, one thread reduces it.
 //   join    A piece has `1 << log_units` runs of kJoinRun partial results. One thread combines a
 //           run.
 // The values of the threads are then combined in pairs through shared memory. The lanes of a block

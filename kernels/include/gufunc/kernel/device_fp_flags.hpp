@@ -13,8 +13,8 @@ namespace device {
 
 // The values of guf_fp_flag. The status word contains these bits and kStatusFailed. The field
 // `fp_flags` of a block selects the flags to compute. Host code selects kFpUnderflow only for
-// functions whose tiny results are rounded, and kFpIntegerDivide only for functions whose last input
-// is a divisor.
+// functions whose tiny results are rounded, and kFpIntegerDivide only for functions whose last
+// input is a divisor.
 enum fp_flag_bit : u32 {
   kFpDivide = 1u << 0,
   kFpOverflow = 1u << 1,

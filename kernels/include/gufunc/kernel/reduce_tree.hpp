@@ -57,8 +57,8 @@ GUF_FN T reduce_leaf(Op op, F f, i64 first, i64 count) {
   return all;
 }
 
-// Combines subtrees of equal size as they arrive in order, like the carries of a binary counter. It
-// stores log2(base blocks) values.
+// Receives the results of base blocks in order, and combines subtrees as soon as two of equal size
+// are complete, like the carries of a binary counter. Stores log2(number of base blocks) values.
 template <class T, class Op>
 class tree_joiner {
  public:
