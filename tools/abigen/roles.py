@@ -44,7 +44,7 @@ def written(text):
 
 
 def misplaced(text, model):
-    """Reports annotations without effect: unknown features, and features of unknown names."""
+    """Reports annotations without effect: annotations of an unknown kind, or of unknown names."""
     found, unread = written(text)
     yield from (f'cannot be read: {line}' for line in unread)
     attached = {(feature, one.name): (place, value)

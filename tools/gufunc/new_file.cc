@@ -33,7 +33,8 @@ std::string random_name(const std::string &folder) {
   return fmt::format("{}/.gufunc-{:016x}", folder, number);
 }
 
-// An unnamed file has no other path than this one, which link_as() links to a name.
+// Returns the path of a descriptor in /proc. An unnamed file has no other path; link_as() links the
+// file from this path to a name.
 std::string name_of_descriptor(int fd) {
   return fmt::format("/proc/self/fd/{}", fd);
 }

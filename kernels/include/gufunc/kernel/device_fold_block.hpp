@@ -33,7 +33,7 @@ struct lane_dims {
   i64 input[kLaneDims], mask[kLaneDims], output[kLaneDims];
 };
 
-// The input along the reduced dimension.
+// The input and the mask along the reduced dimension.
 struct fold_source {
   u64 input;
   u64 mask;  // address of one byte per element; 0: all elements are reduced
@@ -56,10 +56,10 @@ struct fold_sink {
   u64 initial[2];  // a value of type X
 };
 enum fold_flag : u32 {
-  kFoldLast = 1u << 0,     // final results; else partial results
-  kFoldInitial = 1u << 1,  // for final results: `initial` is the left operand
-  kFoldFast = 1u << 2      // leaves: elements have the loop's own type or are partial results, all
-                           // are present, and no flags are computed
+  kFoldLast = 1u << 0,     // the results are final; otherwise they are partial
+  kFoldInitial = 1u << 1,  // `initial` is the left operand of the first step; for final results
+  kFoldFast = 1u << 2      // for leaves and fold: the elements have kFormOwn or kFormPartial, no
+                           // mask exists, and no floating-point flags are computed
 };
 
 // A run of elements of the reduced dimension, and the slot of its result.
@@ -132,8 +132,8 @@ struct at_target {
   u64 first, count;
 };
 
-// How an element is converted to a loop of datetime types or back: a conversion_kind and its
-// parameters.
+// How an element of an operand is converted to the datetime type of the loop, or back. `way` is a
+// conversion_kind, and `units` contains the parameters of the conversion.
 struct time_conversion {
   u32 way, reserved;
   time::conversion units;

@@ -37,7 +37,7 @@ struct max_op {
 
 namespace detail {
 
-// Reduces elements [first, first + count) in order of the base block; 0 < count <= kLeafSize.
+// Reduces elements [first, first + count) as one base block. Requires 0 < count <= kLeafSize.
 template <class T, class Op, class F>
 GUF_FN T reduce_leaf(Op op, F f, i64 first, i64 count) {
   if (count < 8) {
