@@ -9,7 +9,8 @@ import re
 
 import source_tree as tree
 
-# A fenced block after <!-- from examples/x.c -->. The file examples/x.c must contain its lines.
+# A fenced block after <!-- from examples/x.c -->. The file examples/x.c must contain all lines of
+# the block.
 SNIPPET = re.compile(r"<!-- from (\S+) -->\n+```\w*\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
 VARIABLE = re.compile(r'"((?:GUFUNC|GUFCC)_[A-Z0-9_]+)"')

@@ -92,7 +92,7 @@ struct chain_block {
   u64 first_slot;
   u64 start;  // address of a start value (X) per lane; 0: the first element is the start value
   u32 fp_flags;
-  u32 ndim;          // for a loop (X, Y) -> X: number of `size`, the other reduced dimensions
+  u32 ndim;          // for a loop (X, Y) -> X: further reduced dimensions, of lengths `size`
   u32 items;         // number of pieces times number of lanes of this launch
   divisor by_lanes;  // number of lanes of this launch
   fold_source from;
