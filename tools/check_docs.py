@@ -9,14 +9,15 @@ import re
 
 import source_tree as tree
 
-# After <!-- from examples/x.c -->, the file must contain the fenced block line by line.
+# A fenced block after <!-- from examples/x.c -->. The file examples/x.c must contain all lines of
+# the block.
 SNIPPET = re.compile(r"<!-- from (\S+) -->\n+```\w*\n(.*?)```", re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)")
 VARIABLE = re.compile(r'"((?:GUFUNC|GUFCC)_[A-Z0-9_]+)"')
 DOCUMENTED = re.compile(r"^\| `((?:GUFUNC|GUFCC)_[A-Z0-9_]+)` \|", re.MULTILINE)
 FENCED = re.compile(r"```.*?```", re.DOTALL)
 CODE_WORD = re.compile(r"`([^`\s]+)`")
-PLACEHOLDER = re.compile(r"(^|/)[A-Z](/|$)")  # backends/X
+PLACEHOLDER = re.compile(r"(^|/)[A-Z](/|$)")  # a path with a letter for a name: backends/X
 TEST = re.compile(r"(conformance|lint)_[\w-]+$|(?!gufunc_add_)[\w-]+_test$")
 DTYPE = re.compile(r"^GUF_DTYPE\(\w+, \"\w+\", '(.)'", re.MULTILINE)
 LETTERS = re.compile(r"\? b(?: \w)+")

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the backends of the vendors share no code: common code belongs in backends/gpu."""
+"""Checks that the backends of different vendors contain no copies of the same code, because common
+code belongs in backends/gpu."""
 
 import source_tree as tree
 

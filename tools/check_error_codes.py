@@ -13,7 +13,8 @@ import source_tree as tree
 CODE = re.compile(r"^\s*(GUF_E_[A-Z_]+) = \d+")
 MENTION = re.compile(r"\bGUF_E_[A-Z_]+\b")
 COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-# Text before a mention that is not an expectation: an open EXPECT_NE, or code of the test itself.
+# The text before a code that the test mentions but does not expect: an open EXPECT_NE, or a
+# statement in which the test itself sets or handles the code.
 DENIED = re.compile(r"_NE\([^;]*$|(?:!=|\breturn|\bcase|[^=!<>]=)\s*$")
 TESTS = ("tests/unit/", "tests/abi/", "tests/plugins/", "tests/gufcc/")
 

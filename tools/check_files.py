@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the size, width, names and first lines of text files, and that the tree holds no build
-output and no unmarked binary file."""
+"""Checks the size, width, names and first lines of text files. Also checks that the tree contains
+no build output, and no binary file that .gitattributes does not mark as binary."""
 
 import collections
 import fnmatch
@@ -64,7 +64,7 @@ def main():
     findings, names, examined = [], collections.defaultdict(list), 0
     for path in tree.files(root, tree.TEXT):
         if path.suffix == ".txt" and path.name != "CMakeLists.txt":
-            continue  # data
+            continue  # a data file
         examined += 1
         names[path.name].append(str(path))
         findings += examine(path, (root / path).read_text())

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles every public header alone: *.h as C11 and C++17, *.hpp as C++17 and C++20. With several
-compilers, each uses every second standard, because standards and compilers find different faults.
+"""Compiles every public header alone: *.h as C11 and C++17, *.hpp as C++17 and C++20. With two
+compilers, the first one uses the older standard and the second one the newer standard, which
+covers both compilers and both standards in half the time.
 
 The dialect's device headers (device_*.hpp, math_device.hpp) are compiled alone for a GPU instead.
 """

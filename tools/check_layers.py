@@ -75,7 +75,8 @@ def refuse_in_core(source, target):
 # The backends that share backends/gpu.
 VENDORS = ("cuda", "roc")
 
-# The folders of a backend, in order: each includes only itself and the folders before it.
+# The folders of a backend, in order. A source may include headers of its own folder and of the
+# folders before it.
 FOLDERS = {
     "cpu": ["base", "loops", "methods", "runtime"],
     "gpu": ["geometry", "runtime"],
@@ -112,11 +113,12 @@ def refuse_in_backend(source, target):
     return "a backend sees gufunc/backend.h, kernels/include, backends/sdk and itself"
 
 
-# These folders may include the installed headers of the products, as users' programs do.
+# These folders may include the installed headers of PRODUCTS, as users' programs do.
 USERS = ("tests", "examples", "bench")
 PRODUCTS = (DIALECT, CPP_BINDING)
 
-# The folders that each folder may include, besides abi/include and, for users, the products.
+# The folders whose headers each folder may include. All folders may also include abi/include, and
+# the folders of USERS may include PRODUCTS.
 VISIBLE = {
     C_CONTRACT: (),
     DIALECT: (DIALECT,),

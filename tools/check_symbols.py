@@ -39,7 +39,7 @@ def exported(path):
 
 
 def listed(path):
-    """Returns the first column of symbols.txt: name, since, state."""
+    """Returns the names of the symbols in symbols.txt, which are its first column."""
     rows = [line.split("#")[0].split() for line in path.read_text().splitlines()]
     return [row[0] for row in rows if row]
 
@@ -58,7 +58,7 @@ def compare(path, expected):
 
 
 def declared(include, expected):
-    """Compares the functions that the headers declare with the list."""
+    """Compares the functions that the headers declare with the names in symbols.txt."""
     text = "".join((include / header).read_text() for header in tree.files(include, {".h"}))
     # Plugins define the plugin entry. libgufunc does not define it, although a header declares it.
     names = set(DECLARATION.findall(text)) - {PLUGIN_ENTRY}

@@ -23,7 +23,8 @@ CORPUS = ROOT / 'tests' / 'fuzz' / 'corpus'
 
 
 def run_target(build, name, folders, profiles):
-    """Replays the folders. Returns the number of inputs, as the target prints it."""
+    """Runs a target on the inputs in the folders. Returns the text that the target prints, which
+    contains the number of inputs."""
     command = [build / 'bin' / 'tests' / f'{name}_fuzz', *folders]
     environment = {'LLVM_PROFILE_FILE': f'{profiles}/{name}-%m.profraw'}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)

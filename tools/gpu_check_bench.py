@@ -18,8 +18,8 @@ SUSPECTS = ('sin_f16', 'exp_f16', 'add_bf16', 'add_rows_of_125', 'sum_rows_of_8'
             'sum_rows_of_1000', 'sum_i8', 'sum_i32', 'cumsum_f32', 'cast_f32_to_f64',
             'cast_f16_to_f32', 'transpose_f32', 'transpose_i8', 'negative_at', 'matmul_one',
             'matmul_of_4x4')
-SUSPECT_SECONDS = 6  # for each
-LAUNCH_BAR = 500  # in ns, in addition to the driver's launch
+SUSPECT_SECONDS = 6  # time limit of each suspect
+LAUNCH_BAR = 500  # maximum time of a launch in ns, in addition to the driver's own launch
 # Errors that mean a missing feature of the device or machine. Every other error is a failure.
 LACKS = ('GUF_E_DEVICE_MEMORY', 'GUF_E_NO_IMAGE', ' is in none of the folders',
          ' has no image for this device', 'the driver has no ')

@@ -20,8 +20,8 @@ MODULES = ('examples/modules/*.so', 'bench/modules/*.so',
            'tests/abi/kernels/modules/raw_kernels.so')
 # Libraries of every glibc system. A copy from another release would not match the loader.
 SYSTEM = ('linux-vdso', 'ld-linux', 'libc.so', 'libm.so', 'libdl.so', 'libpthread.so', 'librt.so')
-# Most machines have their own release of these, which their other programs need. The packed copies
-# are used only if our programs do not run otherwise.
+# Most machines have their own release of these libraries, which other programs need. The packed
+# copies are used only if our programs do not run with the machine's release.
 FALLBACK = ('libstdc++.so', 'libgcc_s.so')
 START = '''#!/bin/sh
 # Runs every check that this folder was packed for. It accepts the options of tools/gpu-check
@@ -56,7 +56,7 @@ def dependencies(files, search):
 
 
 def pack(root, build, folder, device, tests):
-    """Fills `folder`, which must not exist or be empty, and returns its size in bytes.
+    """Fills `folder`, which must be empty or not exist yet, and returns its size in bytes.
     Errors  OSError, subprocess.CalledProcessError: something is missing; the message names it"""
     if folder.exists() and any(folder.iterdir()):
         raise OSError(f'{folder} is not empty')

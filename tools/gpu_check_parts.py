@@ -7,7 +7,7 @@ import shutil
 
 from gpu_check_report import run
 
-# Tests of the C interface. Those that need a simulated driver or two devices skip themselves.
+# Tests of the C interface. Their cases that need a simulated driver or two devices are skipped.
 DEVICE_TESTS = ('device_graphs', 'device_copies', 'device_chunks', 'device_state')
 # Example programs whose output does not depend on the device: source folder, arguments.
 PROGRAMS = {
@@ -38,8 +38,8 @@ class Parts:
         self.functions = ['--module', functions] if functions.exists() else []
 
     def part(self, part, name, command, seconds, expected='', environment=None, slow=False):
-        """Runs a command and adds one row with its result. Returns True if it passed. With `slow`,
-        running out of time is not a failure."""
+        """Runs a command and adds one row with its result. Returns True if the command succeeded.
+        With `slow`, a command that exceeds its time limit is not a failure."""
         report, limit = self.report, min(seconds, self.report.left(FOR_BENCHMARKS))
         done = run(command, limit, environment or {})
         if done.missing():

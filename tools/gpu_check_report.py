@@ -62,7 +62,7 @@ class Report:
 
 
 class Outcome:
-    """The result of a command. `code` is None if it ran out of time."""
+    """The result of a command. `code` is None if the command exceeded its time limit."""
 
     def __init__(self, code, output, errors, seconds):
         self.code, self.output, self.errors, self.seconds = code, output, errors, seconds

@@ -15,7 +15,7 @@ TEXT = CODE | BINDINGS | {".py", ".cmake", ".md", ".map", ".sh", ".json", ".txt"
 
 def all_files(root):
     """Returns the paths of all files, relative to `root` and sorted. In a git repository, files
-    that git ignores are left out. Links that lead nowhere are left out."""
+    that git ignores are left out. Symbolic links without a target are left out too."""
     if (root / ".git").exists():
         listing = ["git", "-C", root, "ls-files", "-z", "-co", "--exclude-standard"]
         names = subprocess.run(listing, check=True, capture_output=True, text=True).stdout

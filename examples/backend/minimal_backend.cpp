@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest backend that computes: one device with host memory that runs the loops of programs
-// (guf_ufunc_add_loop), at once and on the caller's thread. The backend has no kernels of its own,
-// no casts and no masks; calls that need them fail with the backend's message. Start a backend from
-// a copy of this file.
+// The smallest backend that computes. It has one device, whose memory is host memory. The device
+// runs the loops that programs register with guf_ufunc_add_loop; a launch runs on the caller's
+// thread and is complete when the launch function returns. The backend has no kernels of its own,
+// no casts and no masks; calls that need them fail with the backend's message. Start a new backend
+// from a copy of this file.
 #define GUFUNC_BACKEND_IMPLEMENTATION
 #include <gufunc/backend/host.hpp>
 
@@ -62,7 +63,8 @@ guf_status fill(void *, void *, uint64_t dst, const void *pattern, uint32_t patt
   return GUF_OK;
 }
 
-// ---- Streams and events: all work is complete when its slot returns.
+// ---- Streams and events. Nothing ever waits: the slot that starts work returns only when the work
+// is complete.
 
 char always_complete;
 
@@ -99,7 +101,7 @@ guf_status event_synchronize(void *, uint64_t, guf_error *) {
   return GUF_OK;
 }
 
-// ---- Kernels: the only kernels are functions of the process, which the program registered as
+// ---- Kernels. The only kernels are functions of the process that the program has registered as
 // loops.
 
 const guf_module_v1 *builtins() {

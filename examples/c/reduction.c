@@ -9,8 +9,10 @@ static int nearer(double a, double b) {
   return fabs(a) < fabs(b);
 }
 
-/* Reduces a base block. The signature is (n),()->(),(): `dims` contains the number of items and n,
- * and `steps` contains the strides of the four operands between items, then the stride along n. */
+/* Reduces a base block. The signature is (n),()->(),(). The inputs are the elements and the index
+ * of the first element; the outputs are the values of the accumulator. `dims` contains the number
+ * of items and n. `steps` contains the stride of each of the four operands from one item to the
+ * next, and then the stride of the first operand along n. */
 static void leaf(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   (void)user;
   for (int64_t item = 0; item < dims[0]; ++item) {
@@ -24,8 +26,8 @@ static void leaf(char **args, const int64_t *dims, const int64_t *steps, void *u
   }
 }
 
-/* Combines two accumulators. The operands are value and index of the left accumulator, of the right
- * accumulator, and of the result, which overwrites the left one. */
+/* Combines two accumulators. The six operands are the value and the index of the left accumulator,
+ * of the right accumulator, and of the result. The result overwrites the left accumulator. */
 static void merge(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   (void)user;
   for (int64_t i = 0; i < dims[0]; ++i) {

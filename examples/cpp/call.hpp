@@ -29,7 +29,7 @@ inline void call(const char *name, std::initializer_list<Operand> inputs,
   check(guf_call, Ufunc(name).get(), &args);
 }
 
-// Allocates the output: on the device if the inputs are there, else in host memory.
+// Allocates the output in device memory if the inputs are there, and otherwise in host memory.
 inline Array call(const char *name, std::initializer_list<Operand> inputs, guf_call_args args) {
   const std::vector<guf_operand> in = c_operands(inputs);
   guf_operand out = {};

@@ -1,6 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 -- launches the raw kernels of a module from C++ and compares
-// their matrix products with the library's matmul, for several sizes. Usage: raw_matmul MODULE
-// [cuda:0]
+// SPDX-License-Identifier: Apache-2.0
+// Launches the raw kernels of a module from C++ and compares their matrix products with the results
+// of the library's matmul, for several sizes. Usage: raw_matmul MODULE [cuda:0]
 #include <gufunc/gufunc.h>
 
 #include <array>

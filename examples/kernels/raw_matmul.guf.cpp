@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products as raw kernels: one kernel has one thread per element of the result, and the
-// other one uses tiles in shared memory. Both accept any sizes and strides. The x index of a
-// thread in the grid is a column of c, and the y index is a row.
+// Matrix products as raw kernels. In matmul_naive each thread reads the operands directly.
+// matmul_tiled copies tiles of the operands to shared memory. Both kernels accept any sizes and
+// strides. Each thread computes one element of c: the thread's x index in the grid is the column,
+// and its y index is the row.
 #include <gufunc/raw_kernel.hpp>
 
 template <class T>

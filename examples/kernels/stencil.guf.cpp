@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mean of the four neighbours of an element, over 3 x 3 windows. The operand of a call is the
 // result of guf_array_sliding_window with windows (3, 3). The sum is computed in the dtype of the
-// loop, in the written order.
+// loop, from left to right.
 #include <gufunc/kernel.hpp>
 
 template <class Window, class Out>

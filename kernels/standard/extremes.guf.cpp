@@ -11,10 +11,11 @@
 
 namespace standard {
 
-// PERF  From sm_90 on, ptxas combines minima and maxima of 16-bit integers in pairs. The packing of
-//       the operands of a row for this purpose uses 64 registers and stack memory. 32-bit words are
-//       not combined and use 48 registers. The numbers are stored in the upper halves of the words,
-//       because clang narrows values if it can prove that they fit in 16 bits.
+// PERF  From sm_90 on, ptxas combines minima and maxima of 16-bit integers in pairs. To pack the
+//       operands of the entry `row` into pairs, it uses 64 registers and stack memory. Operations
+//       on 32-bit words are not combined and need only 48 registers. The numbers are stored in the
+//       upper halves of the words, because clang narrows values if it can prove that they fit in 16
+//       bits.
 template <class T>
 struct is_paired {
 #if defined(GUF_CUDA)

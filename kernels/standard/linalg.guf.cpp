@@ -132,7 +132,8 @@ GUF_DEVICE void multiply_columns(G &g, X x, Y y, Z z, Panel panel, guf::i64 colu
     for (guf::i64 i = 0; i < band * kPitch; ++i) carry[i] = R(0);
     for (guf::i64 first = 0; first < depth; first += kDepth) {
       const guf::i64 count = depth - first < kDepth ? depth - first : (guf::i64)kDepth;
-      // If one panel covers the whole depth, it is still packed for the next band.
+      // If one panel covers the whole depth, the panel is packed for the first band only, and the
+      // later bands use it again.
       if (start == 0 || depth > kDepth) pack_panel<S, kColumns>(g, y, panel, first, count, column);
       multiply_band<S, kColumns>(x, panel, row, band, first, count, carry);
     }
@@ -149,8 +150,8 @@ GUF_DEVICE void multiply_columns(G &g, X x, Y y, Z z, Panel panel, guf::i64 colu
   }
 }
 
-// Computes a tile of a small matrix. y is not packed,
-// because it is in the cache and only a few rows use it.
+// Computes a tile of a small matrix product. y is not packed,
+// because it is in the cache and only a few rows of x are multiplied with it.
 template <class S, int kRows, int kColumns, class X, class Y, class Z>
 GUF_DEVICE void small_tile(X x, Y y, Z z, guf::i64 row, guf::i64 column) {
   typedef guf::value_t<typename Z::type> T;

@@ -50,14 +50,15 @@ GUF_DEVICE T invert(T x) {
   }
 }
 
-// Every count is valid. If it is negative or at least the width of T, the result is 0.
-// As an unsigned number, a negative count is at least the width.
+// Every shift count is valid. If the count is negative or at least the width of T, the result is 0.
+// The code compares unsigned numbers, so a negative count is larger than the width.
 template <class T>
 GUF_DEVICE T left_shift(T x, T count) {
   const wrapping_t<T> bits = 8 * sizeof(T), by = (wrapping_t<T>)count;
   return by < bits ? (T)((wrapping_t<T>)x << by) : (T)0;
 }
-// Shifts in copies of the sign bit.
+// Shifts in copies of the sign bit. If the count is negative or at least the width of T, the result
+// is 0, or -1 for a negative x.
 template <class T>
 GUF_DEVICE T right_shift(T x, T count) {
   const wrapping_t<T> bits = 8 * sizeof(T), by = (wrapping_t<T>)count;

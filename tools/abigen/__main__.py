@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Generates the declarations of the C interface for the bindings from bindings/gufunc.i, and their
-lists of the standard functions from ops.def:
+"""Generates files of the language bindings: the declarations of the C interface, from
+bindings/gufunc.i, and the lists of the standard functions, from ops.def:
 
     python3 tools/abigen            writes the files
     python3 tools/abigen --check    lists the files that differ"""

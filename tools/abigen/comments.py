@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The comments of the public headers, by declared name. SWIG does not keep them."""
+"""The comments of the public headers, by declared name. SWIG does not keep comments."""
 
 import re
 

@@ -44,7 +44,7 @@ def written(text):
 
 
 def misplaced(text, model):
-    """Reports annotations without effect: unknown features, and features of unknown names."""
+    """Reports annotations without effect: annotations of an unknown kind, or of unknown names."""
     found, unread = written(text)
     yield from (f'cannot be read: {line}' for line in unread)
     attached = {(feature, one.name): (place, value)
@@ -77,8 +77,8 @@ def counting(model, comment):
 
 
 def waiting(function, model, comment):
-    """Checks the annotation `blocking`. A function whose comment lacks [no-block] must have it. Any
-    other function may only have `blocking` with the value `long`."""
+    """Checks the annotation `blocking`. A function whose comment lacks [no-block] must have the
+    annotation. Any other function may only have `blocking` with the value `long`."""
     counts = re.search('_(retain|release)$', function.name)  # never blocks, see context.h
     expected = '1' if '[no-block]' not in comment and not counts else None
     given = function.features.get('blocking')

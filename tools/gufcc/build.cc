@@ -58,7 +58,8 @@ bool Build::run() {
 
 namespace {
 
-// Refuses a binary file, because the compiler would print a warning for each of its bytes.
+// Returns whether a source can be text. Reports a file that is too large or binary with one error,
+// because the compiler would print a warning for each byte of a binary file.
 bool is_text(const std::string &typed, const fs::path &path, Diagnostics *diagnostics) {
   constexpr uint64_t kMax = uint64_t{16} << 20;
   std::error_code failure;
@@ -201,7 +202,8 @@ bool Build::check_sources() {
   });
 }
 
-// Without host targets, the lowest cpu level is still compiled and examined, but not linked.
+// Returns the host targets whose objects are examined. Without host targets, it is the lowest ISA
+// level, which is then compiled and examined but not linked.
 const std::vector<Target> &Build::examined_targets() const {
   static const auto *const kLowest = new std::vector<Target>{all_targets()[0]};
   return targets_.empty() ? *kLowest : targets_;
@@ -244,8 +246,8 @@ bool Build::choose_targets() {
   return true;
 }
 
-// A family identifies the images of one unit. Loops that no device can run get a family without
-// images.
+// Numbers the units. The number is the family of all images of a unit. Loops that no device can run
+// get a family that has no images.
 void Build::assign_families() {
   for (RawKernel &kernel : module_.kernels) {
     const Unit &unit = unit_of(kernel.source, kernel.fast || options_.fast);
@@ -326,8 +328,8 @@ void Build::report_host_only(size_t index, const Target &target,
   }
 }
 
-// Compiles the records even without host targets, because the library reads the parameters of a
-// kernel from them.
+// Compiles the parameter records even without host targets, because the library reads the types of
+// a kernel's parameters from these records.
 bool Build::compile_parameters() {
   for (size_t i = 0; i < units_.size(); ++i) {
     const Unit &unit = units_[i];
@@ -366,7 +368,8 @@ bool Build::check_compiler(const std::string &name, size_t index) {
                          host_kernel_entries(unit.kernels, all_targets()[0])
                    : generate_device_entries(source, device_entries(unit));
   text.call_probe = generate_call_probes(source, unit.loops) + kernel_call_probes(unit.kernels);
-  // Stop at assembly: an object for a GPU would have to be linked with the vendor's math library.
+  // For nvptx64 and amdgcn, the compiler stops at assembly, because an object would have to be
+  // linked with the vendor's math library.
   text.action = name == "opencl" || host ? "-c" : "-S";
   if (!check_command(name, compiler_->path(), &text.command, diagnostics_)) return false;
   text.command.insert(text.command.end(), compiler_->include_flags().begin(),

@@ -29,7 +29,7 @@ class Build {
     size_t source = 0;
     bool fast = false;
     std::vector<LoopRef> loops;
-    std::vector<const PlainEntry *> plain;  // for devices only
+    std::vector<const PlainEntry *> plain;  // compiled only for devices
     std::vector<const RawKernel *> kernels;
   };
 

@@ -8,9 +8,9 @@ namespace gufunc::gufcc {
 
 namespace fs = std::filesystem;
 
-// Joins all objects of a level into one that exports only its entries. Otherwise the linker would
-// merge inline functions of the levels, and an old processor would run instructions of a newer
-// level.
+// Joins all objects of an ISA level into one object that exports only its entries. Otherwise the
+// linker would merge the inline functions of different levels, and an old processor would run
+// instructions of a newer level.
 bool Build::join_level(const Target &target) {
   std::string entries;
   Command join = {"ld", "-r", "--force-group-allocation", "-o", work(target.suffix + ".joined.o")};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allows the builtin functions that clang has for every processor and that nvcc and g++ have too.
-// All others are refused, because the set of builtin functions grows with each compiler.
+// All other builtin functions are refused, because new ones appear with each compiler release.
 #include "builtins.h"
 
 #include <algorithm>

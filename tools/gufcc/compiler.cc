@@ -168,8 +168,8 @@ Command Compiler::host_command() const {
   return joined({{path_, "-x", "c++", "-std=c++17"}, include_flags_, level, kCodeFlags});
 }
 
-// nvcc needs two runs, because a run writes either the text or the dependencies. The text of nvcc
-// never contains line markers, whatever `with_lines` requests.
+// Preprocesses a unit. nvcc runs twice, because one run writes either the text or the dependencies.
+// The text of nvcc never contains line markers, even if `with_lines` is true.
 bool Compiler::preprocess(const Unit &unit, bool with_lines, std::string *text) {
   const std::string entry = (work_ / (unit.stem + ".cpp")).string();
   const std::string output = (work_ / (unit.stem + ".ii")).string();

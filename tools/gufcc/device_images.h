@@ -36,8 +36,8 @@ class DeviceImages {
         diagnostics_(diagnostics),
         tools_(options, compiler, work_, diagnostics) {}
 
-  // Keeps the targets that can be compiled. Returns false in the cases in which DeviceTools::locate
-  // does.
+  // Selects those of `targets` that can be compiled. Returns false in the cases in which
+  // DeviceTools::locate returns false.
   bool choose(std::vector<Target> targets);
 
   bool requested() const { return !targets_.empty(); }

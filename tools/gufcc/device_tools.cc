@@ -59,7 +59,7 @@ std::string constants_text(const Target &target) {
 
 }  // namespace
 
-// Uses the toolkit that the command line names, else searches PATH.
+// Uses the ptxas or the CUDA toolkit that the command line names, and otherwise searches PATH.
 DeviceTools::Lack DeviceTools::find_ptxas() {
   const bool named = !options_.ptxas.empty() || !options_.cuda_home.empty();
   ptxas_ = !options_.ptxas.empty()       ? options_.ptxas
@@ -213,8 +213,8 @@ void DeviceTools::add_clang_ptx(Compiler::Unit *unit) const {
   unit->stack_key = libdevice_hash_;
 }
 
-// nvcc links its own libdevice. -w suppresses its warnings: they are about branches that no
-// template argument reaches, and the kernel compiler already reports the warnings about kernels.
+// nvcc links its own libdevice. -w suppresses nvcc's warnings, which are about branches that no
+// template argument reaches. The kernel compiler already reports the warnings about kernels.
 void DeviceTools::add_nvcc_ptx(bool fast, Compiler::Unit *unit) const {
   unit->command = {nvcc_, "-x", "cu", "-std=c++17", "-O3", "-w", "-arch=compute_75"};
   unit->command.emplace_back(fast ? "-fmad=true" : "-fmad=false");

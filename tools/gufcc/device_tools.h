@@ -31,10 +31,10 @@ class DeviceTools {
   std::string ptxas_key(const Target &target) const;
 
  private:
-  // Why the images for a kind of target cannot be made. `text` is empty if they can be made.
+  // The reason why the images for a kind of target cannot be made. `text` is empty if they can be.
   struct Lack {
     std::string text;
-    bool was_named = false;  // by the command line, which makes it an error, not a warning
+    bool was_named = false;  // the command line names the tool: an error instead of a warning
   };
   Lack find_ptx_maker();
   Lack find_nvcc();

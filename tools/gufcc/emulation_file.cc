@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of a device entry is defined in the unit of the entry, which knows the size of the
-// entry's block. The table copies the records when the file is loaded.
+// The record of a device entry is defined in the entry's own translation unit, where the size of
+// the entry's block is known. The table of the file copies the records when the file is loaded.
 #include "emulation_file.h"
 
 #include <algorithm>

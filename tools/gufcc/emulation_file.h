@@ -9,7 +9,7 @@
 
 namespace gufunc::gufcc {
 
-// Instrumentation that detects out-of-bounds accesses while the file runs.
+// Instrumentation that detects out-of-bounds accesses while the device entries of the file run.
 enum class Instrumentation { kNone, kAddressSanitizer };
 
 // Compiles the units for the host and links them, with the table gufunc_emulation_v1, to `linked`.

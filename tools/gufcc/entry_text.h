@@ -23,7 +23,8 @@ std::string as_reference(const std::string &type);
 // Returns the C++ types of type letters, such as "guf::f32, guf::f32".
 std::string type_list(const std::string &letters);
 
-// One "guf::host::operand<guf::f32, guf::role::in, 0, 1>" per operand. `space` is host or device.
+// Returns one text such as "guf::host::operand<guf::f32, guf::role::in, 0, 1>" per operand. `space`
+// is the namespace in this text, host or device.
 std::vector<std::string> operand_types(const Function &function, const Loop &loop,
                                        const char *space);
 std::string operand_list(const Function &function, const Loop &loop, const char *space);

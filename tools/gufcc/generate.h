@@ -40,12 +40,12 @@ std::string generate_probes(const std::string &source, const std::vector<LoopRef
 // the registration: a function whose number of parameters differs from what its loop passes, or
 // whose result does not convert to the loop's output. The message follows kCallMark. The message
 // contains the result type, which only the compiler knows: the assertion passes the type to a
-// template kTypeProbe, and gufcc reads it from clang's output and puts it in the place of
-// kResultType.
+// template whose name starts with kTypeProbe, and gufcc reads the type from clang's output and
+// replaces kResultType by it.
 std::string generate_call_probes(const std::string &source, const std::vector<LoopRef> &loops,
                                  const char *space = "host");
 inline constexpr char kCallMark[] = ": gufcc: ";
-inline constexpr char kTypeProbe[] = "guf_probe_type_";  // prefix of these assertions
+inline constexpr char kTypeProbe[] = "guf_probe_type_";  // prefix of the names of such templates
 inline constexpr char kResultType[] = "%TYPE%";
 // Prefix of the names of probes.
 inline constexpr char kProbeName[] = "guf_probe_";

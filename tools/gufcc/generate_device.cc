@@ -17,7 +17,7 @@ constexpr const char *kClassWords[] = {"elementwise", "generalized", "fold", "mi
 struct EntryRow {
   const char *suffix;   // end of the symbol, after the loop's stem
   EntryClass of;        // class of the method
-  const char *method;   // called with the block and with what the row requests
+  const char *method;   // called with the block and the arguments that the flags below request
   const char *block;    // member type of the class, passed by value
   const char *threads;  // maximum threads of a block
   bool (*when)(const Function &function, const Loop &loop);
@@ -33,7 +33,8 @@ bool is_elementwise(const Function &function, const Loop & /*loop*/) {
 bool is_cooperative(const Function &function, const Loop &loop) {
   return function.generalized() && loop.cooperative;
 }
-// The `lanes` entry has no group memory, so only functions that use no group memory get one.
+// The `lanes` entry provides no group memory, so only functions that use no group memory have a
+// `lanes` entry.
 bool is_cooperative_without_memory(const Function &function, const Loop &loop) {
   return is_cooperative(function, loop) && !loop.declares_shared;
 }
@@ -45,7 +46,8 @@ bool is_of_one_thread(const Function &function, const Loop &loop) {
 bool has_tree(const Function &function, const Loop &loop) {
   return has_fold(function, loop) && function.associative && function.commutative;
 }
-// Whether a loop is (X, X) -> X of another function, whose reductions combine from left to right.
+// Whether a loop is (X, X) -> X and its function does not allow regrouping, so that reductions must
+// combine from left to right.
 bool has_left_fold(const Function &function, const Loop &loop) {
   return has_fold(function, loop) && !has_tree(function, loop);
 }
@@ -141,9 +143,9 @@ std::string opencl_entry(const EntryCall &call) {
                      call.accepts_shared ? ", (char *)shared" : "");
 }
 
-// CUDA and HIP read addresses from the block; OpenCL needs them as separate arguments. On the host
-// an entry is a function that runs one work-item. A record describes it, for the table of entries
-// in the --emulate file.
+// Entries for CUDA and HIP read the addresses of operands from the block; OpenCL needs the
+// addresses as separate arguments. On the host, an entry is a function that runs one work-item; a
+// record describes the entry for the table of the --emulate file.
 std::string device_entry_text(const EntryCall &call) {
   const std::string called =
       fmt::format("{}{}(p{}{});", bases(call, "p.address[{}]"), call.function,

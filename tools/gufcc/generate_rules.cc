@@ -12,9 +12,9 @@
 namespace gufunc::gufcc {
 namespace {
 
-// guf_probe_only<T> converts to T only, so only a parameter of type T accepts it. Where it is
-// passed in braces, no template argument is deduced from it, so that a template does not accept it.
-// guf_probe_ref<T> is not a T but converts to T &.
+// guf_probe_only<T> converts only to T, so only a parameter of type T accepts it. If the value is
+// passed in braces, no template argument can be deduced from it, so a function template does not
+// accept it. guf_probe_ref<T> is not a T but converts to T &.
 constexpr char kParameters[] = R"(
 struct guf_probe_any { template <class T> operator T() const; };
 template <class T> struct guf_probe_only {
@@ -148,7 +148,7 @@ class LoopRules {
                                     : fmt::format("guf_probe_value<{}>()", as_reference(types_[i]));
       arguments += i == parameter && in_braces ? "{" + value + "}" : value;
     }
-    std::string proxies;  // for is_overloaded: only a template accepts them
+    std::string proxies;  // arguments for is_overloaded, which only a template accepts
     for (size_t i = 0; i < types_.size(); ++i) {
       const bool is_input = i < loop_.inputs.size();
       proxies += fmt::format("{}guf_probe_value<{}>()", i == 0 ? "" : ", ",

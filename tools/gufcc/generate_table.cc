@@ -42,8 +42,8 @@ std::string flag_list(const Function &function) {
   return flags;
 }
 
-// The numbers of entries of an image. The entries of the loops come first, and then the fold
-// entries, both in the order of the loops.
+// Counts the entries of an image. The image contains the entries of all loops and then all fold
+// entries, each in the order of the loops.
 struct EntryCount {
   int kernels = 0, folds = 0;
 };

@@ -7,7 +7,8 @@
 namespace gufunc::gufcc {
 namespace {
 
-// Functions of the C math library for double that guf:: also has. For `round` it has guf::rint.
+// Functions of the C math library for double that namespace guf also has. Instead of `round`, it
+// has guf::rint.
 const std::set<std::string> kMathematics = {
     "acos",     "acosh", "asin",  "asinh", "atan", "atan2",     "atanh", "cbrt",      "ceil",
     "copysign", "cos",   "cosh",  "erf",   "erfc", "exp",       "exp2",  "expm1",     "fabs",

@@ -37,7 +37,8 @@ bool refuse(const Function &added, const std::string &found, const std::string &
                             added.name, expected, other.file, other.line, found);
 }
 
-// `failure` may be left out for loops that cannot fail. `doc` is the same for all loops.
+// Merges `doc` or `failure`, which a registration may leave out: all loops have the same `doc`, and
+// `failure` is not needed for loops that cannot fail.
 bool merge_text(const char *key, PlacedText Function::*value, Function *known,
                 const Function &added, Diagnostics *diagnostics) {
   const PlacedText &found = added.*value;

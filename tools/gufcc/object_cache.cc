@@ -69,7 +69,7 @@ bool ObjectCache::fetch(const std::string &key, const fs::path &output) const {
   // O_NONBLOCK: a FIFO of that name must not block.
   const Descriptor kept(openat(folder_.get(), object_name(key).c_str(),
                                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-  Diagnostics unheard;  // discarded: a damaged object is compiled again
+  Diagnostics unheard;  // not printed, because gufcc compiles a damaged object again
   std::string content;
   if (!kept.is_open() || !is_trusted(kept.get()) || !read_descriptor(kept, &content) ||
       content.size() < SHA256_DIGEST_LENGTH) {

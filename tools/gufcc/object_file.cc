@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies every structure out of the bytes after a bounds check.
+// Reads ELF files. After a bounds check, every structure is copied from the file's bytes.
 #include "object_file.h"
 
 #include <cstring>

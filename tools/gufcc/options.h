@@ -11,7 +11,7 @@ namespace gufunc::gufcc {
 struct Options {
   std::vector<std::string> sources;
   std::string output;
-  std::string name;  // name of the module; empty: from the output
+  std::string name;  // name of the module; empty: derived from the name of the output file
   std::string targets = "all";
   // Such as "nvptx64,amdgcn,opencl,gcc". Compiles for each target or with each compiler of the
   // list, and writes no module.

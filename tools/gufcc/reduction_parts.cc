@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes the checks that the library makes when it loads a module with a reduction, and reports
-// failures at the line of the registration.
+// Makes the same checks as the library when it loads a module with a reduction, and reports an
+// error at the line of the registration.
 #include "reduction_parts.h"
 
 #include <algorithm>

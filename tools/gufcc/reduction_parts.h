@@ -8,7 +8,7 @@
 
 namespace gufunc::gufcc {
 
-// Returns 1 + the index of a function of the module, or 0 if the name is empty or unknown.
+// Returns 1 + the index of the function `name` of the module, or 0 if the name is empty or unknown.
 size_t part_number(const Module &module, const std::string &name);
 
 // Checks that every merge= and finish= names a function with fitting types.

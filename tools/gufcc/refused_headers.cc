@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// These headers stay allowed, because they need no library at run time: <array>, <atomic>,
+// The following headers are allowed, because they need no library at run time: <array>, <atomic>,
 // <cfloat>, <climits>, <cstdarg>, <cstddef>, <cstdint>, <exception>, <initializer_list>, <limits>,
 // <new>, <ratio>, <tuple>, <type_traits>, <typeinfo>, <utility> and their C forms.
 #include "refused_headers.h"

@@ -42,7 +42,8 @@ std::string nearest_key(const std::string &key) {
   return nearest.empty() ? "" : fmt::format(" did you mean '{}'?", nearest);
 }
 
-// Finds the field of a key that has no value. Returns NULL for other keys.
+// Finds the field for the key of an option without a value, such as "commutative". Returns NULL for
+// other keys.
 bool *find_flag(const std::string &key, RegistrationOptions *options) {
   if (key == "inplace_safe") return &options->inplace_safe;
   if (key == "commutative") return &options->commutative;

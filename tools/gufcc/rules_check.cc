@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles for an AMD device, because clang then reports what devices lack: functions without
-// GUF_DEVICE, global variables, variable-length arrays, exceptions. Loops that no device can run
-// are compiled for the host. The code is not optimized, so it contains each variable and each
-// conversion of the source.
+// Compiles for an AMD device, because clang then reports the use of anything that devices lack:
+// functions without GUF_DEVICE, global variables, variable-length arrays, exceptions. Loops that no
+// device can run are compiled for the host. The code is not optimized, so it contains each variable
+// and each conversion of the source.
 #include "rules_check.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The macros of kernel.hpp expand to `__guf_register__(kind, function, "text", ...)`, and a refused
-// header to `__guf_refused__(name)`. In the other text the scanner counts braces and refuses a few
+// header to `__guf_refused__(name)`. In all other text, the scanner counts braces and refuses a few
 // keywords.
 #include "scanner.h"
 

@@ -11,7 +11,8 @@
 namespace gufunc::gufcc {
 
 Command show_code_flags(const std::string &folder) {
-  // recompute-globalsaa is the last pass over the whole module before the loop passes.
+  // The code is printed before recompute-globalsaa, because this is the last pass over the whole
+  // module before the loop passes.
   return {"-mllvm", "-print-before=recompute-globalsaa", "-mllvm", "-ir-dump-directory=" + folder};
 }
 

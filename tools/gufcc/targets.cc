@@ -17,8 +17,8 @@ Target host(const char *level, Command extra = {}) {
   return target;
 }
 
-// Every NVIDIA image is made from PTX for compute capability 7.5, including SASS of later
-// architectures.
+// All NVIDIA images are made from PTX for compute capability 7.5. For an sm_ target of a later
+// architecture, ptxas assembles this PTX.
 Target nvidia(const char *prefix, int arch) {
   const std::string name = prefix + std::to_string(arch);
   Target target{name, name, TargetKind::kNvidia, {}};

@@ -30,7 +30,7 @@ void Tokens::line_marker() {
   const size_t end = std::min(text_.find('\n', at_), text_.size());
   std::string_view line = text_.substr(at_, end - at_);
   if (line.starts_with("#pragma clang attribute")) {
-    at_ += std::string_view("#pragma").size();  // the attributes in it are checked as tokens
+    at_ += std::string_view("#pragma").size();  // the rest of the line is read as tokens
     return;
   }
   at_ = end < text_.size() ? end + 1 : end;

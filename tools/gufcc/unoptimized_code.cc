@@ -132,7 +132,8 @@ Symbols symbols_of(std::string_view code) {
     const std::string_view name = line.substr(0, equals);
     const size_t values = line.find("{ i16 0, i16 ");
     if (line.find(kType) != std::string_view::npos && values != std::string_view::npos) {
-      // The number is twice the binary logarithm of the bits, plus one for signed types.
+      // The number after "i16" is twice the binary logarithm of the type's width in bits, plus one
+      // for signed types.
       const uint64_t kind = number_in(line.substr(values + 13)) / 2;
       if (kind < 32) symbols.integers[name] = {uint64_t{1} << kind, text_in(line)};
     } else if (name.starts_with("@.src")) {

@@ -61,8 +61,8 @@ inline constexpr const char *kOneAxis = "an integer";
 // Returns 0 for no value, so that the backend chooses the number.
 uint32_t threads_of(const std::optional<std::string> &text);
 guf_dtype dtype_of(const std::optional<std::string> &name);    // without a value: 0, any dtype
-guf_device device_of(const std::optional<std::string> &spec);  // without a value: NULL, where the
-                                                               // operands are
+guf_device device_of(const std::optional<std::string> &spec);  // without a value: NULL, the device
+                                                               // of the operands
 // Returns the device named in the first line of an explanation: "add on cuda:0: loop 11 ...".
 guf_device device_in(const std::string &explanation);
 guf_operand tensor_operand(const guf_tensor *tensor);

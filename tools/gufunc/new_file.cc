@@ -33,7 +33,8 @@ std::string random_name(const std::string &folder) {
   return fmt::format("{}/.gufunc-{:016x}", folder, number);
 }
 
-// An unnamed file has no other path than this one, which link_as() links to a name.
+// Returns the path of a descriptor in /proc. An unnamed file has no other path; link_as() links the
+// file from this path to a name.
 std::string name_of_descriptor(int fd) {
   return fmt::format("/proc/self/fd/{}", fd);
 }
@@ -94,8 +95,9 @@ int NewFile::link_as(const std::string &name) const {
                   AT_SYMLINK_FOLLOW);
 }
 
-// linkat(2) never replaces a file but rename(2) does: an existing file is replaced through a
-// second, temporary name. Between the two calls only SIGKILL can end the process.
+// linkat(2) never replaces a file, but rename(2) does. Therefore, to replace an existing file,
+// linkat(2) first gives the new file a temporary name. Between the two calls only SIGKILL can end
+// the process.
 void NewFile::publish() {
   const SignalsBlocked blocked;
   if (temporary_.empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps .npy files for reading, and writes new files under a temporary name first.
+// Maps .npy files for reading, and creates new files, which get their names when they are complete.
 #include "npy_file.h"
 
 #include <fcntl.h>
@@ -126,9 +126,9 @@ NpyOutput::NpyOutput(const std::string &path, guf_dtype dtype, std::vector<int64
   data_offset_ = header.size();
 }
 
-// rename(2) checks only the permissions of the folder, so the permissions of a replaced file are
-// checked here.
-// posix_fallocate makes a full disk an error here, instead of a SIGBUS during the computation.
+// rename(2) checks only the permissions of the folder, so for a successor this function checks the
+// permissions of the replaced file. posix_fallocate makes a full disk an error here, instead of a
+// SIGBUS during the computation.
 void NpyOutput::make_file(size_t size, Over over) {
   const bool successor = over == Over::kSuccessor;
   if (successor) check_writable(path_);

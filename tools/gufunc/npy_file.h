@@ -44,11 +44,12 @@ class NpyInput {
 // for a file that is larger than the memory. Throws Failure.
 NpyHeader read_npy_file_header(int fd, bool raw_bf16, const std::string &path);
 
-// A new array. A file is written in place under a temporary name, and commit() moves it to `path`;
-// without commit() nothing remains. If `path` is a symbolic link, the link stays and its target is
-// replaced. An existing path that is not a regular file is refused. The array of a stream ("-") or
-// of an archive ("x.npz:a") is in memory: commit() writes it to standard output, and does nothing
-// for an archive, which NpzOutput writes.
+// A new array. Its file is mapped, so the elements are written directly to the file. The file has
+// no name or a temporary name until commit() gives it the name `path`; without commit() nothing
+// remains. If `path` is a symbolic link, the link stays and its target is replaced. An existing
+// path that is not a regular file is refused. The array of a stream ("-") or of an archive
+// ("x.npz:a") is in memory: commit() writes it to standard output, and does nothing for an archive,
+// which NpzOutput writes.
 class NpyOutput {
  public:
   // A successor replaces an existing file: it requires write permission on that file, and copies

@@ -50,10 +50,10 @@ namespace {
 constexpr std::string_view kArchive = ".npz";
 constexpr const char *kFirstArray = "arr_0";
 constexpr uint64_t kMaxMembers = 65535;
-constexpr uint64_t kMaxHeaders = uint64_t{64} << 20;  // total bytes; members may share one
+constexpr uint64_t kMaxHeaders = uint64_t{64} << 20;  // bytes of the headers of all members
 constexpr uint64_t kDeflateRatio = 1032;              // maximum compression of deflate
 constexpr size_t kPiece = size_t{1} << 20;            // minizip sizes are unsigned int
-constexpr int kUtf8Name = 1 << 11;                    // flag bits of a member
+constexpr int kUtf8Name = 1 << 11;                    // bits of a member's general purpose flags
 constexpr int kEncrypted = 1;
 
 [[noreturn]] void refuse_archive(const std::string &path, const std::string &why) {
@@ -166,9 +166,9 @@ bool is_empty_archive(int fd, off_t size) {
                      [](char c) { return c == '\0'; });
 }
 
-// Half of the machine's memory. mmap enforces the process limit (RLIMIT_AS) before anything is
-// decompressed, but it also grants memory that the machine does not have, and writing to that
-// memory gets other processes killed.
+// Returns half of the machine's memory. mmap enforces the process limit (RLIMIT_AS) before anything
+// is decompressed. But mmap also grants more memory than the machine has, and when that memory is
+// written, the kernel may kill other processes.
 uint64_t most_memory() {
   const long pages = ::sysconf(_SC_PHYS_PAGES), size = ::sysconf(_SC_PAGESIZE);
   return pages > 0 && size > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(size) / 2

@@ -33,8 +33,8 @@ struct NpzArray {
 };
 
 // An archive opened for reading. Only the requested array is extracted, and no member name is ever
-// used as a path. Refused are absolute or repeated names, names with "..", encrypted members, and
-// compression methods other than deflate.
+// used as a path. The class refuses absolute or repeated names, names with "..", encrypted members,
+// and compression methods other than deflate.
 class NpzInput {
  public:
   // Throws Failure(kFile).

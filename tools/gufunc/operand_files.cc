@@ -134,7 +134,8 @@ void OperandFiles::check_successor(const guf_operand &old) const {
   check_writable(source_of(old).path());
 }
 
-// Returns a mask of zeros with the layout of `mask`, because new outputs follow that layout too.
+// Returns a mask of zeros. It has the layout of `mask`, because the layout of a mask influences the
+// layout of new outputs.
 guf_operand OperandFiles::all_false(const guf_operand &mask) {
   guf_operand none = mask;
   none.value[0] = 0;

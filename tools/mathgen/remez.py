@@ -5,7 +5,8 @@ from mpmath import mp, mpf, matrix, lu_solve, cos, pi
 
 
 def _extrema(error, grid):
-    """Returns the points where |error| is largest, one per run of equal sign."""
+    """Returns the points where |error| is largest, one for each run of points whose errors have the
+    same sign."""
     best = []
     for t in grid:
         e = error(t)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel dialect: the header that sources of ufuncs include. gufcc compiles them for the cpu's
-// ISA levels and for devices; see docs/kernels.md.
+// The kernel dialect: the header that sources of ufuncs include. gufcc compiles such a source for
+// the cpu's ISA levels and for devices; see docs/kernels.md.
 //
 //   #include <gufunc/kernel.hpp>
 //
@@ -21,8 +21,8 @@
 // means the same as q.
 // M and m are datetime64 and timedelta64 of any unit; all datetime operands of a call have the same
 // unit.
-// The function receives bool for ?, float for e and E (rounded once, when stored), guf::datetime
-// and guf::timedelta for M and m, and the type itself otherwise.
+// The function receives bool for ?, float for e and E (its result is rounded once, when it is
+// stored), guf::datetime and guf::timedelta for M and m, and the letter's own type otherwise.
 // Options are string literals, "key" or "key=value":
 //   "name=add"       the ufunc's name, if it differs from the function's
 //   "doc=..."        one line
@@ -34,15 +34,15 @@
 //   "identity=zero|one|minus_one|minus_inf|reorderable|none"
 //   "commutative"    "associative"
 //   "underflows"     a tiny result was rounded, so it raises the underflow flag
-//   "divides"        the last input is a divisor (flag of integer division)
+//   "divides"        the last input is a divisor; an integer 0 raises the flag of integer division
 //   "merge=f"        a reduction with a user-defined accumulator: function f of the same module
 //                    merges two accumulators
 //   "finish=f"       function f of the same module computes the results from the accumulator
 //   "accepts_empty"     the function also computes an accumulator of no elements
 //   "failure=text"   the function has a last parameter `bool &failed`; if an element sets it, the
 //                    call fails with GUF_E_VALUE and this text
-// Registrations with the same name are one function. They must have equal options, except "group";
-// "doc" and "failure" may be omitted in all but one.
+// Registrations with the same name are one function. They must have equal options, except for
+// "group". "doc" and "failure" are needed in only one of these registrations.
 #ifndef GUFUNC_KERNEL_HPP
 #define GUFUNC_KERNEL_HPP
 
@@ -53,9 +53,10 @@
 #define GUF_UFUNC(function, ...) __guf_register__(ufunc, function, __VA_ARGS__)
 #define GUF_GUFUNC(function, ...) __guf_register__(gufunc, function, __VA_ARGS__)
 #define GUF_KERNEL(function, ...) __guf_register__(kernel, function, ##__VA_ARGS__)
-// Registers a device entry that belongs to no loop, such as a copy of a backend:
-// void function(const Block &[, char *shared]). The other arguments are the type Block, the number
-// of threads, and "shared" if the function has the second parameter.
+// Registers a device entry that belongs to no loop, such as an entry with which a backend copies
+// data. The function is void function(const Block &[, char *shared]). The other arguments of the
+// macro are the type Block, the number of threads, and "shared" if the function has the second
+// parameter.
 #define GUF_ENTRY(function, ...) __guf_register__(entry, function, __VA_ARGS__)
 #else
 #define GUF_UFUNC(function, ...) static_assert(true, "gufcc makes the entries")

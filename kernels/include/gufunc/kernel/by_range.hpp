@@ -5,8 +5,8 @@
 // over the arguments:
 //   usual(x...)    whether the short path is valid for the arguments
 //   usually(x...)  the short path
-//   always(x...)   the long path, for all arguments; where the short path is valid, both have the
-//                  same bits, so that no result depends on neighbouring elements
+//   always(x...)   the long path, for all arguments. Where the short path is valid, both paths must
+//                  return the same bits; otherwise a result would depend on neighbouring elements
 // A device calls only `always`, which may branch per element.
 #ifndef GUFUNC_KERNEL_BY_RANGE_HPP
 #define GUFUNC_KERNEL_BY_RANGE_HPP

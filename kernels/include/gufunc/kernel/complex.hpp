@@ -37,9 +37,9 @@ struct complex {
   GUF_FN complex &operator/=(complex b) { return *this = *this / b; }
 
  private:
-  // Uses Smith's method, as NumPy does, which scales by the larger part of b. The code selects
-  // instead of branching, so that it vectorises. The result of a division by zero is (a.re / 0,
-  // a.im / 0) as in NumPy, which is computed as a multiplication by infinity.
+  // Uses Smith's method, as NumPy does. The method scales by the larger part of b. The code selects
+  // instead of branching, so that it vectorises. As in NumPy, the result of a division by zero is
+  // (a.re / 0, a.im / 0); the code multiplies by infinity to compute it.
   static GUF_FN complex divide(complex a, complex b) {
     const T size_re = b.re < T(0) ? -b.re : b.re;
     const T size_im = b.im < T(0) ? -b.im : b.im;

@@ -19,10 +19,10 @@
 // GUF_FN: a function of the dialect itself, always inlined.
 // GUF_DEVICE: a function of the kernel's author; also inlined, because a loop vectorises only over
 // code that the compiler can see. GUF_DEVICE_NOINLINE is for bodies that are too large to copy.
-// GUF_HEAVY: a function of the dialect that takes more instructions than a square root and calls no
-// other function, such as the vendors' mathematics. On a device it is not inlined, so that entries
-// do not contain copies of it. It must not call other functions, because it would then need a
-// stack.
+// GUF_HEAVY: a function of the dialect that takes more instructions than a square root, such as a
+// mathematical function of the vendor. On a device it is not inlined, so that entries do not
+// contain copies of it. It must not contain calls of functions that are not inlined themselves,
+// because it would then need a stack.
 #if defined(GUF_OPENCL)
 #define GUF_FN inline __attribute__((always_inline))
 #define GUF_HEAVY GUF_FN
@@ -57,9 +57,9 @@
 #define GUF_TABLE static __attribute__((unused)) constexpr const
 #endif
 
-// Control the unrolling of loops in device entries. They are empty for OpenCL, because
-// llvm-spirv-15 writes invalid SPIR-V for both pragmas, and on the host, where the vectoriser makes
-// better decisions without them.
+// GUF_UNROLL and GUF_NO_UNROLL control the unrolling of loops in device entries. They are empty for
+// OpenCL, because llvm-spirv-15 writes invalid SPIR-V for both pragmas. They are also empty on the
+// host, where the vectoriser makes better decisions without the pragmas.
 #if defined(GUF_HIP) || defined(GUF_CUDA)
 #define GUF_UNROLL _Pragma("unroll")
 #define GUF_NO_UNROLL _Pragma("unroll 1")

@@ -25,26 +25,26 @@ namespace guf {
 namespace device {
 
 enum {
-  kThreads = 256,      // threads per block of row, nd and the copy and cast kernels
-  kItemThreads = 128,  // threads per block of thread, lanes and block, and at most of staged
-  kOuter = 7,          // outer loop dimensions of row, in addition to the inner one
-  kDims = 8,           // loop dimensions of the other entries
-  kCoreNames = 8,      // distinct core dimensions
-  kCoreStrides = 4,    // core dimensions of one operand
-  kMaxOperands = 12,   // operands of a loop on a device
+  kThreads = 256,      // threads per block of `row`, `nd` and the copy and cast kernels
+  kItemThreads = 128,  // threads per block of `thread`, `lanes` and `block`; maximum of `staged`
+  kOuter = 7,          // maximum loop dimensions of `row` besides the inner one
+  kDims = 8,           // maximum loop dimensions of the other entries
+  kCoreNames = 8,      // maximum distinct core dimensions
+  kCoreStrides = 4,    // maximum core dimensions of one operand
+  kMaxOperands = 12,   // maximum operands of a loop on a device
   kRowVectors = 2,     // 16-byte words of an operand that a thread of `row` loads at once
   kSubgroups = 4,      // sub-groups of a block of kItemThreads
-  kGroupScratch = 128  // bytes that a block's group uses before the shared memory of its function
+  kGroupScratch = 128  // bytes of block_group itself, at the start of the shared memory
 };
 
-// Returns the elements per thread of `nd`. There are fewer for many operands, so that the elements
-// fit into registers.
+// Returns the number of elements per thread of `nd`. The number is smaller for loops with many
+// operands, so that the elements fit into registers.
 constexpr int nd_elements(int operands) {
   return operands <= 3 ? 4 : operands <= 6 ? 2 : 1;
 }
 
-// The bit of the status word that is set if an element set `failed`. The other bits are
-// guf_fp_flag.
+// The bit of the status word that is set if the function has set `failed` for an element. The other
+// bits are those of guf_fp_flag.
 enum : u32 { kStatusFailed = 0x80000000u };
 
 // How an operand of `row` advances along the inner dimension. `kinds` contains 2 bits per operand.
@@ -59,18 +59,18 @@ GUF_FN u32 quotient(divisor by, u32 n) {
   return ((u32)(((u64)n * by.magic) >> 32) + n) >> by.shift;
 }
 
-// The fields of a block that precede its arrays with one element per operand. Host code uses them
-// without the arrays, because it knows the number of operands only at run time. The fields are
-// macros because OpenCL does not accept a derived struct as an argument. `status` is the address of
-// the status word, or 0. Dimension 0 is the innermost.
-#define GUF_ROW_HEAD                                                               \
-  u64 inner; /* elements of a row; unlimited if nouter is 0 */                     \
-  u64 status;                                                                      \
-  u32 flags, kinds;                                                                \
-  u32 nouter, lgx; /* outer dimensions; log2 of the threads along the inner one */ \
-  u32 nrows;                                                                       \
-  divisor chunks; /* blocks per row */                                             \
-  divisor dim[kOuter];                                                             \
+// The fields of a block that precede its arrays with one element per operand. Host code uses the
+// fields without the arrays, because it knows the number of operands only at run time. A macro
+// defines the fields, because OpenCL does not accept a derived struct as an argument. `status` is
+// the address of the status word, or 0. Dimension 0 is the innermost.
+#define GUF_ROW_HEAD                                                            \
+  u64 inner; /* elements of a row; has no limit if nouter is 0 */               \
+  u64 status;                                                                   \
+  u32 flags, kinds;                                                             \
+  u32 nouter, lgx; /* outer dimensions; log2 of the threads that share a row */ \
+  u32 nrows;                                                                    \
+  divisor chunks; /* blocks per row */                                          \
+  divisor dim[kOuter];                                                          \
   u32 reserved;
 struct row_head {
   GUF_ROW_HEAD
@@ -133,7 +133,7 @@ enum : u32 {
   kStagedIn = 1,
   kStagedOut = 2,
   kStagedWords = 4
-};  // kStagedWords: the base is 16-byte aligned
+};  // kStagedWords: the base address of the operand is 16-byte aligned
 template <int N>
 struct staged_block : generalized_block<N> {
   staged_row row[N];
@@ -206,7 +206,7 @@ inline void barrier() {
 // ORs bits into the status word, if there is one.
 GUF_DEVICE_ONLY void report(u64 status, u32 bits) {
 #if defined(GUF_OPENCL)
-  (void)status, (void)bits;  // OpenCL has no addresses as numbers
+  (void)status, (void)bits;  // OpenCL cannot use a number as an address
 #else
   if (bits == 0 || status == 0) return;
 #if defined(GUF_CUDA) && !defined(__clang__)

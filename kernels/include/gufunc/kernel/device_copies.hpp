@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copy and cast kernels of a backend: conversion between any two types, copies of elements by size,
-// transposing tiles, structured dtypes, patterns.
+// Copy and cast kernels of a backend. They convert between any two types, copy elements by size,
+// transpose tiles, copy structured dtypes, and fill arrays with a pattern.
 #ifndef GUFUNC_KERNEL_DEVICE_COPIES_HPP
 #define GUFUNC_KERNEL_DEVICE_COPIES_HPP
 
@@ -12,8 +12,8 @@ namespace device {
 
 // ---- convert
 
-// Computes the byte offsets of K items of a thread, kThreads apart. An item beyond the end gets the
-// offset of the last item.
+// Computes the byte offsets of K items of a thread. The indices of the items are kThreads apart. An
+// item beyond the end gets the offset of the last item.
 template <int Count, int K, class Block>
 GUF_DEVICE_ONLY void find_items(const Block &p, u32 first, u32 items, nd_place<Count, K> &at,
                                 u32 *extra, divisor inner) {
@@ -72,7 +72,7 @@ GUF_DEVICE_ONLY void convert_elements(const convert_block &p) {
   store_raw<K>(to, raw, at.live, p.form[1]);
 }
 
-// ---- copy: row of the identity function
+// ---- copy: the entry `row` of the identity function
 
 struct same_value {
   template <class T>

@@ -9,28 +9,28 @@
 namespace guf {
 namespace device {
 
-enum { kCopyElements = 4 };  // per thread of convert and bytes; fill: 16-byte words
+enum { kCopyElements = 4 };  // elements per thread of convert and bytes; 16-byte words of fill
 
 // ---- convert
 
 enum conversion_kind : u32 {
-  kRecast,        // like guf::cast; datetime types are i64
-  kNumberToTime,  // a floating-point number: outside i64 it becomes NaT
+  kRecast,        // like guf::cast, where datetime types are i64
+  kNumberToTime,  // floating-point to datetime type; NaT if the number does not fit in i64
   kByFactor,      // between units of the same datetime type
   kByRatio,
   kByCalendar
 };
 
-// The entry reads operand 0 and writes operand 1. `form` describes how both are stored. The entry
-// does not compute floating-point flags.
+// The entry reads operand 0 and writes operand 1. `form` describes how the elements of each operand
+// are stored. The entry does not compute floating-point flags.
 struct convert_block : nd_block<2> {
   u32 way, reserved;
   time::conversion units;
 };
 
 // All conversions are in one function that is not inlined, because the calendar code is long. The
-// arguments are plain numbers. A struct would be passed by address, so that the compiler would copy
-// the whole block that contains it to the stack.
+// arguments are plain numbers, because a struct would be passed by address, and the compiler would
+// then copy the whole block that contains the struct to the stack.
 GUF_DEVICE_NOINLINE raw_element converted_by(u32 way, i64 num, i64 denom, u32 from_unit,
                                              u32 to_unit, u32 from_multiple, u32 to_multiple,
                                              bool by_calendar, u32 from, u32 to, u64 lo, u64 hi) {
@@ -60,7 +60,7 @@ GUF_FN raw_element converted(u32 way, const time::conversion &units, u32 from, u
                       units.to_multiple, units.by_calendar, from, to, x.lo, x.hi);
 }
 
-// ---- copy: row of the identity function
+// ---- copy: the entry `row` of the identity function
 
 typedef row_block<2> copy_block;
 // ---- tile: a copy whose operands are contiguous in different dimensions

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two device entries of an elementwise loop.
-//   row  a slice of a thread block computes one row of the inner dimension; for flat arrays, row
-//        and column broadcasts, strides
-//   nd   any strides, with one division per element and dimension; operands of any type and byte
-//        order, a mask, floating-point flags
+//   row  A slice of a thread block computes one row of the inner dimension. This entry is for flat
+//        arrays, for broadcast rows and columns, and for strided operands.
+//   nd   Each thread computes the position of each of its elements with one division per dimension.
+//        This entry supports any strides, operands of any type and byte order, a mask, and
+//        floating-point flags.
 #ifndef GUFUNC_KERNEL_DEVICE_ELEMENTWISE_HPP
 #define GUFUNC_KERNEL_DEVICE_ELEMENTWISE_HPP
 
@@ -26,8 +27,9 @@ GUF_DEVICE_ONLY decltype(auto) call_op(bool &failed, Argument &&...argument) {
 }
 
 // The positions of the elements of one thread of `nd`, as byte offsets from the base of each
-// operand. Elements that are not live are read but not written. Masked elements are not live. An
-// element beyond the end is not live and has the position of the last element.
+// operand. Elements that are not live are read but not written. Elements that the mask excludes are
+// not live. An element beyond the end of the operands is not live either, and has the position of
+// the last element.
 template <int Count, int K>
 struct nd_place {
   bool live[K];
@@ -152,9 +154,9 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
 #endif
   }
 
-  // Processes the elements of a thread. Processes them all at once if they have the loop's own
-  // types, no mask exists and no flags are computed. Otherwise it processes them one by one,
-  // because conversions cost code and registers.
+  // Processes the elements of a thread, all at once if the operands have the loop's own types, no
+  // mask exists and no flags are computed. Otherwise the elements are processed one by one, because
+  // conversions cost code and registers.
   template <class I, class O>
   static GUF_DEVICE_ONLY void nd_of(const nd_type &p, char *const *base, I in, O out) {
     u32 found = 0;

@@ -4,7 +4,7 @@
 #define GUFUNC_KERNEL_DEVICE_ENTRIES_HPP
 
 #include "device_elementwise.hpp"
-#if !defined(GUF_OPENCL)  // OpenCL has no addresses as numbers
+#if !defined(GUF_OPENCL)  // OpenCL cannot use a number as an address
 #include "device_fold.hpp"
 #endif
 #include "device_generalized.hpp"

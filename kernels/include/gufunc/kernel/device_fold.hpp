@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device entries of a loop for methods. The types of the loop, (X, X) -> X, (X, Y) -> X or X ->
-// X, determine which entries it has.
+// The device entries that a loop has for methods such as reduce. The loop's types, (X, X) -> X,
+// (X, Y) -> X or X -> X, determine which entries the loop has.
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_HPP
 

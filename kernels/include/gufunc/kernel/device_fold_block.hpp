@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Argument blocks of the entries of methods: `leaves` and `join` (the tree), `fold` (from the
-// left), `scan` and `at`. A pass reduces one dimension. The remaining dimensions are its lanes,
-// numbered with dimension 0 fastest. Partial results are stored as [slot][lane]; if some may be
-// absent, one byte per partial result marks it as present.
+// Argument blocks of the device entries for methods: `leaves` and `join` (tree reduction), `fold`
+// (reduction from the left), `scan` and `at`. A pass reduces one dimension. Each index of the
+// remaining dimensions is a lane; the lanes are numbered with dimension 0 fastest. Partial results
+// are stored as [slot][lane]; if some may be absent, one byte per partial result marks whether it
+// is present.
 //
-// The accumulator type A of a tree is X, or f32 if X is f16 or bf16. Steps and addresses are in
-// bytes. A launch has less than 2^31 lanes, blocks and work-items.
+// X is the loop's type. The accumulator type A of a tree reduction is X, or f32 if X is f16 or
+// bf16. Steps are in bytes. A launch has fewer than 2^31 lanes, blocks and work-items.
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_BLOCK_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_BLOCK_HPP
 
@@ -16,32 +17,32 @@ namespace guf {
 namespace device {
 
 enum {
-  kLaneDims = 15,      // 8 kept dimensions, and 7 that are reduced later
+  kLaneDims = 15,      // 8 dimensions of the result, and 7 that later passes reduce
   kFoldThreads = 256,  // threads per block of leaves, join, fold and at
   kJoinRun = 8,        // partial results per thread of join
-  kScanThreads = 128,  // threads per block of scan, each of which computes a tile
+  kScanThreads = 128,  // threads per block of scan; each thread computes a tile
   kScanRun = 16,       // elements of each tile that are staged together in shared memory
   kFoldInitialBytes = 16
 };
 
 struct lane_dims {
-  u64 pitch;  // lanes of the whole pass: distance between two slots
-  u32 lanes;  // lanes of this launch
+  u64 pitch;  // number of lanes of the whole pass, which is the distance between two slots
+  u32 lanes;  // number of lanes of this launch
   u32 ndim;
   divisor size[kLaneDims];
   i64 input[kLaneDims], mask[kLaneDims], output[kLaneDims];
 };
 
-// The input along the reduced dimension.
+// The input and the mask along the reduced dimension.
 struct fold_source {
   u64 input;
-  u64 mask;  // address of one byte per element; 0: all elements take part
+  u64 mask;  // address of one byte per element; 0: all elements are reduced
   i64 step, mask_step;
   u32 form;  // see device_form.hpp, and fold_form
   u32 reserved;
 };
 enum fold_form : u32 {
-  kFormOwn = 1u << 16,     // the loop's own type, aligned and in native order
+  kFormOwn = 1u << 16,     // the loop's own type, aligned and in native byte order
   kFormPartial = 1u << 17  // partial results of type A
 };
 
@@ -55,10 +56,10 @@ struct fold_sink {
   u64 initial[2];  // a value of type X
 };
 enum fold_flag : u32 {
-  kFoldLast = 1u << 0,     // final results; else partial results
-  kFoldInitial = 1u << 1,  // for final results: `initial` is the left operand
-  kFoldFast = 1u << 2      // leaves: elements have the loop's own type or are partial results, all
-                           // are present, and no flags are computed
+  kFoldLast = 1u << 0,     // the results are final; otherwise they are partial
+  kFoldInitial = 1u << 1,  // `initial` is the left operand of the first step; for final results
+  kFoldFast = 1u << 2      // for leaves and fold: the elements have kFormOwn or kFormPartial, no
+                           // mask exists, and no floating-point flags are computed
 };
 
 // A run of elements of the reduced dimension, and the slot of its result.
@@ -71,12 +72,12 @@ struct tree_block {
   u64 table;       // address of a fold_piece per piece; 0: consecutive pieces of `span` elements
   u64 extent;      // elements of the reduced dimension
   u64 span;        // elements of a piece
-  u64 first_slot;  // for a launch that is not the first of its pass
+  u64 first_slot;  // slot of the first piece of this launch, if there is no table
   u32 fp_flags;
-  // log2 of the lanes of a thread block, of the accumulators of a base block (0 or 3), and of the
-  // base blocks or runs of a piece. Each accumulator has one thread.
+  // log2 of the number of lanes of a thread block, of accumulators of a base block (0 or 3), and of
+  // base blocks (`leaves`) or runs (`join`) of a piece. Each accumulator has one thread.
   u32 log_lanes, log_parts, log_units;
-  divisor pieces;  // pieces of this launch
+  divisor pieces;  // number of pieces of this launch
   fold_source from;
   fold_sink to;
   lane_dims lanes;
@@ -91,9 +92,9 @@ struct chain_block {
   u64 first_slot;
   u64 start;  // address of a start value (X) per lane; 0: the first element is the start value
   u32 fp_flags;
-  u32 ndim;          // for a loop X, Y -> X: dimensions above 0, reduced together in C order
-  u32 items;         // pieces times lanes, of this launch
-  divisor by_lanes;  // lanes of this launch
+  u32 ndim;          // for a loop (X, Y) -> X: further reduced dimensions, of lengths `size`
+  u32 items;         // number of pieces times number of lanes of this launch
+  divisor by_lanes;  // number of lanes of this launch
   fold_source from;
   fold_sink to;
   u64 size[7];
@@ -101,17 +102,18 @@ struct chain_block {
   lane_dims lanes;
 };
 
-// Tiles of `tile` elements are reduced from the left. Every result of a tile is stored, or only the
-// last one.
+// Each thread reduces a tile of `tile` elements from the left. The entry stores all results of a
+// tile, or only the last one (kScanTotals).
 struct scan_block {
   u64 status;
   u64 extent, tile;
-  // Address of X at [tile - 1][lane], the left operand of all results of a tile, or 0.
+  // Address of an array of X, or 0. Its element [tile - 1][lane] is combined, as the left operand,
+  // with each result of a tile. Tile 0 has no such operand.
   u64 offsets;
   u64 first_tile;  // first tile of this launch
   u32 fp_flags;
   u32 flags;  // scan_flag
-  u32 items;  // tiles times lanes, of this launch
+  u32 items;  // number of tiles times number of lanes of this launch
   divisor by_lanes;
   fold_source from;
   u64 output;  // results of type X
@@ -123,15 +125,15 @@ enum scan_flag : u32 {
   kScanStaged = 1u << 1   // elements are staged in shared memory, kScanRun of each tile at a time
 };
 
-// The operations on one element of the output. Their operands are `operand[first .. first +
-// count)`, in order.
+// The operations on one element of the output. The second operands of the operations are at the
+// byte offsets `operands[first .. first + count)`, in the order of the operations.
 struct at_target {
   i64 output;  // byte offset
   u64 first, count;
 };
 
-// How an element is converted to a loop of datetime types or back: a conversion_kind and its
-// parameters.
+// How an element of an operand is converted to the datetime type of the loop, or back. `way` is a
+// conversion_kind, and `units` contains the parameters of the conversion.
 struct time_conversion {
   u32 way, reserved;
   time::conversion units;
@@ -144,10 +146,10 @@ struct at_block {
   u64 input, output;
   u32 input_form, output_form;
   u32 fp_flags;
-  u32 items;  // targets times lanes, of this launch
+  u32 items;  // number of targets times number of lanes of this launch
   divisor by_lanes;
   lane_dims lanes;
-  // Used only by loops of datetime types, for forms without kFormOwn.
+  // Only loops of datetime types use these conversions, for forms without kFormOwn.
   time_conversion load, store, operand;
 };
 

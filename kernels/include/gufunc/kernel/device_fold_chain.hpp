@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries that combine elements strictly in order. Each step depends on the result of the
-// previous step, which is rounded to the loop's type.
-//   fold  one thread per lane and piece, from the left
-//   at    one thread per lane and changed element, one operation after another
+// The entries that combine elements strictly in order. The result of each step is rounded to the
+// loop's type and is an operand of the next step.
+//   fold  Each thread reduces one piece of one lane from the left.
+//   at    Each thread performs all operations on one element of one lane, one after another.
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_CHAIN_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_CHAIN_HPP
 
@@ -74,7 +74,7 @@ struct chain_fold {
     const u64 by = (u64)p.from.step;
     u64 i = first;
     if ((p.to.flags & kFoldFast) != 0) {
-      // Loads some elements ahead while others are combined.
+      // Loads kTogether elements before the first of them is combined.
       GUF_NO_UNROLL
       for (; i + kTogether <= count; i += kTogether) {
         Y some[kTogether];

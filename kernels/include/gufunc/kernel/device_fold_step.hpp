@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One step of a reduction, and access to its operands. The entries of methods use both.
+// One step of a reduction, and access to the operands of the step. All entries for methods use
+// these functions.
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_STEP_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_STEP_HPP
 

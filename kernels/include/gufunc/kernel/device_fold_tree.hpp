@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree of docs/reductions.md. A block of threads reduces a piece of the reduced dimension for
-// some lanes:
-//   leaves  `1 << log_units` base blocks with eight threads each, which are its accumulators; or
-//           with one thread each, if a base block has less than eight elements or the order has no
-//           effect on the result
-//   join    `1 << log_units` runs of kJoinRun partial results, with one thread each
+// The reduction tree of docs/reductions.md. A block of threads reduces a piece of the reduced
+// dimension for some lanes:
+//   leaves  A piece has `1 << log_units` base blocks. Eight threads reduce a base block, one for
+//           each of its accumulators. If a base block has fewer than eight elements, or if the
+//           order has no effect on the result, one thread reduces it.
+//   join    A piece has `1 << log_units` runs of kJoinRun partial results. One thread combines a
+//           run.
 // The values of the threads are then combined in pairs through shared memory. The lanes of a block
 // are neighbours: if rows are adjacent in memory, each access of a sub-group is contiguous.
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_TREE_HPP
@@ -182,8 +183,8 @@ struct tree_fold {
     return mine;
   }
 
-  // Like elements(), for elements that need no individual checks, so that many can be loaded at
-  // once.
+  // Like elements(), but without a check of the mask and the form of each element. Therefore many
+  // elements can be loaded at once.
   static GUF_DEVICE_ONLY maybe elements_at_once(steps &step, source from, u32 first, u32 apart,
                                                 u32 end) {
     if constexpr (!is_same<T, partial>::value) {

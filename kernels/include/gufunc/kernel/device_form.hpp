@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements whose type, byte order and alignment are known only at run time. They are read as raw
-// words, so that several loads are in flight at once, and converted in registers by one small
-// function. It converts every type through a 64-bit integer or two f64, and its results have the
-// bits of guf::cast. Compilers copy the function into every entry; a cast per pair of types made
-// each entry 20 KB larger.
+// Elements whose type, byte order and alignment are known only at run time. The elements are read
+// as raw words, so that several loads are in flight at once, and then recast() converts them in
+// registers. This function converts every type through a 64-bit integer or two f64, and its results
+// have the bits of guf::cast. It is small because compilers copy it into every entry, although it
+// is not inlined; a cast for each pair of types made each entry 20 KB larger.
 #ifndef GUFUNC_KERNEL_DEVICE_FORM_HPP
 #define GUFUNC_KERNEL_DEVICE_FORM_HPP
 
@@ -17,7 +17,7 @@ namespace device {
 // aligned as a whole: a complex number consists of two units.
 enum : u32 {
   kFormKind = 0xf,
-  kFormUnit = 4,  // shift
+  kFormUnit = 4,  // position of the two bits for the size of the unit
   kFormPair = 1u << 6,
   kFormSwapped = 1u << 7,
   kFormLoose = 1u << 8,     // unaligned
@@ -203,8 +203,8 @@ GUF_FN wide_element widened(u32 kind, raw_element x) {
   return {false, false, 0, (f64)bit_cast<f32>((u32)x.lo), (f64)im};
 }
 
-// Converts to an integer type. Saturates a floating-point number. Returns all bits of an integer,
-// of which the caller stores the low ones.
+// Converts to an integer type. A floating-point number saturates. For an integer, all 64 bits are
+// returned, and the caller stores the low bits.
 GUF_FN u64 to_integer(u32 kind, wide_element x) {
   if (x.integer) return x.bits;
   if (kind == kKindU64) return cast<u64>(x.re);
@@ -216,8 +216,8 @@ GUF_FN u64 to_integer(u32 kind, wide_element x) {
   return (u64)(value < least ? least : value > most ? most : value);
 }
 
-// Converts to f64. If the caller rounds the result again, to a type with less precision than f64,
-// `exact` must be false: the result of an integer is then a number that rounds like the integer.
+// Converts to f64. `exact` must be false if the caller rounds the result again, to a type with less
+// precision than f64. An integer then becomes an f64 that rounds to the same result as the integer.
 GUF_FN f64 to_number(wide_element x, bool exact) {
   if (!x.integer) return x.re;
   if (x.is_unsigned) return exact ? (f64)x.bits : guf::detail::integer_to_sticky_f64<u64>(x.bits);
@@ -247,8 +247,7 @@ GUF_FN raw_element recast_kind(u32 from, u32 to, raw_element x) {
 
 }  // namespace detail
 
-// Converts an element between two forms, as guf::cast does. All loops of an image call the same
-// function.
+// Converts an element between two forms, as guf::cast does.
 GUF_DEVICE_NOINLINE raw_element recast(u32 from, u32 to, raw_element x) {
   const raw_element ordered = detail::in_order(from, x);
   return detail::in_order(to, detail::recast_kind(from & kFormKind, to & kFormKind, ordered));
@@ -276,7 +275,7 @@ GUF_DEVICE_ONLY void load_raw(raw_element *to, const char *const *from, u32 form
       break;
   }
 #undef GUF_LOAD_RAW
-  const u32 part = (form & kFormLoose) != 0 ? 1 : 4;  // bytes; pairs of f32 are aligned to 4
+  const u32 part = (form & kFormLoose) != 0 ? 1 : 4;  // in bytes; a complex<f32> is aligned to 4
   const u32 bytes = form_bytes(form);
   GUF_UNROLL
   for (int k = 0; k < K; ++k) to[k] = {0, 0};
@@ -292,7 +291,7 @@ GUF_DEVICE_ONLY void load_raw(raw_element *to, const char *const *from, u32 form
   }
 }
 
-// Stores those of K elements that are live.
+// Stores K elements as raw bytes, except the elements k for which live[k] is false.
 template <int K>
 GUF_DEVICE_ONLY void store_raw(char *const *to, const raw_element *from, const bool *live,
                                u32 form) {
@@ -333,7 +332,8 @@ GUF_DEVICE_ONLY void store_raw(char *const *to, const raw_element *from, const b
   }
 }
 
-// Read one element of any form as a T, and write a T as an element of any form.
+// load_form reads one element of any form as a T, and store_form writes a T as an element of any
+// form.
 template <class T>
 GUF_DEVICE_ONLY T load_form(const char *from, u32 form) {
   raw_element x;

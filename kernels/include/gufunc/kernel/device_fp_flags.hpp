@@ -11,9 +11,10 @@
 namespace guf {
 namespace device {
 
-// The values of guf_fp_flag. The status word combines them with kStatusFailed. The field `fp_flags`
-// of a block selects the flags to compute. It selects underflow only for functions whose tiny
-// results are rounded, and integer division only for functions whose last input is a divisor.
+// The values of guf_fp_flag. The status word contains these bits and kStatusFailed. The field
+// `fp_flags` of a block selects the flags to compute. Host code selects kFpUnderflow only for
+// functions whose tiny results are rounded, and kFpIntegerDivide only for functions whose last
+// input is a divisor.
 enum fp_flag_bit : u32 {
   kFpDivide = 1u << 0,
   kFpOverflow = 1u << 1,
@@ -26,7 +27,7 @@ enum value_class : u32 {
   kIsNaN = 1u << 0,
   kIsInfinite = 1u << 1,
   kIsZero = 1u << 2,
-  kIsTiny = 1u << 3  // below the smallest normal number, including zero; reals only
+  kIsTiny = 1u << 3  // magnitude below the smallest normal number, also zero; only for real types
 };
 
 namespace detail {
@@ -76,7 +77,7 @@ struct classifier<timedelta> {
 
 }  // namespace detail
 
-// Whether elements of memory type T have a class.
+// Whether elements of type T have a class. Integers and bool have none.
 template <class T>
 GUF_FN constexpr bool has_class() {
   return detail::classifier<T>::any;

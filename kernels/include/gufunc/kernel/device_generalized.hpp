@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device entries of a generalized loop.
-//   thread  one thread per item; also computes floating-point flags
+// Device entries of a generalized loop. All of them except `staged` can compute floating-point
+// flags.
+//   thread  one thread per item
 //   staged  like thread, with contiguous rows staged in shared memory
 //   lanes   a sub-group per item, for cooperative functions
 //   block   a whole block per item, for cooperative functions
@@ -15,7 +16,8 @@
 namespace guf {
 namespace device {
 
-// Same as guf::host::operand.
+// The counterpart of guf::host::operand: element type, role, and the indices of the operand's core
+// dimensions among the signature's distinct dimensions.
 template <class T, role Role, int... D>
 struct operand {
   typedef T type;
@@ -99,7 +101,7 @@ struct generalized {
  private:
   static constexpr bool scalars = ((Operand::ndim == 0) && ...);
 
-  // Sets the byte offsets of an item. Returns false if the mask excludes it.
+  // Sets the byte offset of an item in each operand. Returns false if the mask excludes the item.
   static GUF_DEVICE_ONLY bool find_item(const block &p, u32 item, i64 *offset) {
     i64 mask_offset = 0;
     GUF_UNROLL

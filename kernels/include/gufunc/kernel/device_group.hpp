@@ -3,7 +3,7 @@
 // the same bits as the serial tree (reduce_tree.hpp). A team of eight lanes reduces a base block,
 // one accumulator per lane. The four teams of a sub-group combine four base blocks by shuffles. In
 // a whole block, the sub-groups store their results in shared memory, and every thread combines
-// all of them.
+// the results of all sub-groups.
 #ifndef GUFUNC_KERNEL_DEVICE_GROUP_HPP
 #define GUFUNC_KERNEL_DEVICE_GROUP_HPP
 
@@ -135,8 +135,9 @@ class block_group : public guf::detail::group_reductions<block_group> {
   }
 
  private:
-  // Returns one of two buffers, which alternate. Before a thread writes to a buffer again, it
-  // passes the barrier of the call in between, so all threads have read the buffer.
+  // Returns one of two buffers, alternately. Between two uses of a buffer, each thread passes the
+  // barrier of the operation that uses the other buffer, so all threads have read the first buffer
+  // before a thread writes to it again.
   template <class T>
   GUF_DEVICE_ONLY T *turn() {
     static_assert(sizeof(T) <= 16, "a group hands on one number");

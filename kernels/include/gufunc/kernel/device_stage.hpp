@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Staging of contiguous rows in shared memory: accesses to memory are adjacent words of 16 bytes,
-// and rows in shared memory have an odd pitch, so that one thread per row causes no bank conflicts.
+// Staging of contiguous rows in shared memory. The threads access global memory as adjacent words
+// of 16 bytes. Rows in shared memory have an odd pitch, so that no bank conflicts occur when each
+// thread reads its own row.
 #ifndef GUFUNC_KERNEL_DEVICE_STAGE_HPP
 #define GUFUNC_KERNEL_DEVICE_STAGE_HPP
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups: the threads that work together on one item of a cooperative function. A group may consist
-// of one thread and is then serial code, so that one body works on the cpu and for every mapping to
-// a device.
+// of one thread, which then does all the work. Therefore the same source of a function works on the
+// cpu and with every kind of group on a device.
 //   g.rank() g.size()          index of this thread, and number of threads:
 //                              for (i = g.rank(); i < n; i += g.size())
 //   g.sync()                   barrier: waits until all threads of the group call it; values that
 //                              they wrote before are then visible to each of them
-//   g.sum(n, f) min max        reduction of f(0) .. f(n-1) by the tree of reduce_tree.hpp; every
+//   g.sum(n, f) min max        reduction of f(0) .. f(n-1) in the order of reduce_tree.hpp; every
 //                              thread receives the result
 //   g.reduce(n, f, op, empty)  reduction with another operation
 //   g.shared<T>(n)             memory of the group, uninitialised; null if the calls together

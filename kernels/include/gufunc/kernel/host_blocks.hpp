@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between strided operands and contiguous blocks, by element size. Strides of two elements
-// and reversed order are common, so they have specialised loops that vectorise.
+// Copies between strided operands and contiguous blocks. The copies depend only on the element
+// size. Strides of two elements and reversed arrays are common, so copies with these strides have
+// specialised loops that vectorise.
 #ifndef GUFUNC_KERNEL_HOST_BLOCKS_HPP
 #define GUFUNC_KERNEL_HOST_BLOCKS_HPP
 
@@ -60,6 +61,7 @@ static __attribute__((noinline)) char *gathered(char *base, i64 step, char *buff
   return buffer;
 }
 
+// Copies a contiguous block to an output, unless the output is itself contiguous and needs no copy.
 // Uses scalar stores, because the scatter instructions of AVX-512 take twice as long.
 template <int Size>
 static __attribute__((noinline)) void scatter(const char *buffer, char *base, i64 step, i64 count) {

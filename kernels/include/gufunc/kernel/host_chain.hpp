@@ -10,7 +10,8 @@
 namespace guf {
 namespace host {
 
-// Values of dims[0]; module_table.h defines the same numbers.
+// The values of dims[0], which select the operation of a fold entry. module_table.h defines the
+// same numbers.
 enum fold_request { fold_leaves = 1, fold_join, fold_scan, fold_load, fold_store, fold_at };
 
 // `Side` rows of a scan are computed side by side, so that the dependency chains of the rows
@@ -39,7 +40,7 @@ struct chain {
     }
   }
 
-  // Every result is rounded to T before the next step, as by the loop itself.
+  // Every result is rounded to T before the next step, as if the loop had computed and stored it.
   static __attribute__((noinline)) bool scan(char **args, i64 rows, i64 n, const i64 *steps) {
     bool failed = false;
     i64 r = 0;

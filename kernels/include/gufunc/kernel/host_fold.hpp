@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The fold entry of a loop (X, X) -> X whose elements may be regrouped. It contains the operations
-// from which the cpu backend builds reduce and accumulate. It computes base blocks as
-// reduce_tree.hpp defines them, and several of them at once: side by side if the elements of a row
-// are contiguous, or with one vector across rows if the rows are adjacent.
+// from which the cpu backend builds reduce and accumulate. One operation reduces each of several
+// rows of up to 128 elements, which are base blocks as defined in reduce_tree.hpp. If the elements
+// of a row are closer together in memory than the rows are, each row is reduced in its own vectors.
+// Otherwise a vector contains one element of each of several rows.
 #ifndef GUFUNC_KERNEL_HOST_FOLD_HPP
 #define GUFUNC_KERNEL_HOST_FOLD_HPP
 
@@ -12,9 +13,9 @@
 #include "partial.hpp"
 #include "reduce_tree.hpp"
 
-// Marks a loop whose iterations are independent, and disables interleaving, which would double the
-// code for no gain. Such loops are in functions without arrays, because gufcc drops the promise of
-// independence in a function that has an array.
+// Marks a C++ loop whose iterations are independent, and disables interleaving, which would double
+// the code for no gain. Functions with such a loop contain no arrays, because gufcc drops the
+// promise of independence if a function with the promise has an array on the stack.
 #if defined(__clang__)
 #define GUF_FOLD_LOOP _Pragma("clang loop vectorize(assume_safety) interleave_count(1)")
 #else
@@ -126,8 +127,9 @@ struct fold {
 
   enum { kRows = 64 };
 
-  // Computes base blocks of rows with contiguous elements. Computes eight accumulators of each row.
-  // Then combines the accumulators and adds the remaining elements, for all rows side by side.
+  // Computes one base block of each row, for rows whose elements are closer together than the rows.
+  // First computes the eight accumulators of each row. Then combines the accumulators of a row and
+  // adds its remaining elements, for all rows side by side.
   static __attribute__((noinline)) bool row_by_row(const char *in, i64 row_step, i64 step, i64 rows,
                                                    i64 n, char *out, i64 out_step) {
     alignas(64) char part[kRows * 8 * partial_size], half[kRows * 4 * partial_size];
@@ -168,7 +170,7 @@ struct fold {
   // Returns a row's elements as contiguous partial results.
   static GUF_FN const char *partials(const char *in, i64 step, char *packed, i64 n) {
     if constexpr (size == partial_size) {
-      return gathered<size>((char *)in, step, packed, n, false);  // only read
+      return gathered<size>((char *)in, step, packed, n, false);  // does not write to `in`
     } else {
       copy_values<T, partial>(in, step, packed, partial_size, n);
       return packed;
@@ -194,9 +196,9 @@ struct fold {
     return failed;
   }
 
-  // Computes the accumulators of `Rows` rows. The stores at the end let the compiler use a vector
-  // of eight per row. The asm statement between the stores prevents vectors that combine two rows,
-  // which would cost an insertion per load.
+  // Computes the accumulators of `Rows` rows. The stores at the end let the compiler keep the eight
+  // accumulators of a row in vectors. The asm statement between the stores prevents vectors that
+  // combine two rows, which would cost an insert instruction per load.
   template <int Rows>
   static GUF_FN bool accumulators(const char *in, i64 row_step, i64 n, char *part) {
     bool failed = false;
@@ -219,8 +221,8 @@ struct fold {
     return failed;
   }
 
-  // Combines neighbouring accumulators in three rounds, from eight to one per row. `half` has space
-  // for four accumulators of each row.
+  // Combines neighbouring accumulators in three rounds, which reduce the eight accumulators of each
+  // row to one. `half` has space for four accumulators of each row.
   static GUF_FN bool join_accumulators(char *part, char *half, char *all, i64 rows) {
     bool failed = join_pairs(part, half, rows * 4);
     failed |= join_pairs(half, part, rows * 2);
@@ -261,8 +263,9 @@ struct fold {
     return failed;
   }
 
-  // Computes base blocks of adjacent rows with one vector across rows. `rows` is at most row_block,
-  // so that all eight accumulators of all rows fit into L1.
+  // Computes one base block of each row, for rows that are closer together than their elements. A
+  // vector contains one element of each of several rows. `rows` is at most row_block, so that all
+  // eight accumulators of all rows fit into L1.
   static __attribute__((noinline)) bool columns(const char *in, i64 row_step, i64 step, i64 rows,
                                                 i64 n, char *out, i64 out_step) {
     alignas(64) char part[8 * row_block * partial_size];
@@ -317,7 +320,8 @@ struct fold {
     if (width_step == size) return in;
     for (i64 k = 0; k < count; ++k) {
       char *const to = packed + k * row_block * size;
-      gathered<size>((char *)in + k * step, width_step, to, width, false);  // only read
+      gathered<size>((char *)in + k * step, width_step, to, width,
+                     false);  // does not write to `in`
     }
     return packed;
   }
@@ -347,7 +351,7 @@ struct fold {
     return failed;
   }
 
-  // ---- joining
+  // ---- joining of partial results
 
   static __attribute__((noinline)) bool join(char **args, i64 n, const i64 *steps) {
     const bool packed = steps[1] == partial_size && steps[2] == partial_size;

@@ -34,7 +34,7 @@ GUF_FN decltype(auto) call(bool &failed, Argument &&...argument) {
 }
 
 // Calls Element(i, operand...) for every i and returns true if a call failed. `Promised` states
-// that the iterations access no common memory.
+// that the iterations share no variable on the stack.
 template <auto Element, bool Promised, class... Operand>
 GUF_FN bool any_failed(i64 n, Operand... operand) {
   bool any = false;
@@ -77,8 +77,8 @@ GUF_FN bool put_one(i64 i, Out out, In... in) {
   return failed;
 }
 
-// Computes a loop with one output, which the function returns. sweep, sweep2 and sweep3 return true
-// if an element failed.
+// Computes a loop with one output, whose element is the return value of Op::call. sweep, sweep2 and
+// sweep3 return true if an element failed.
 template <class Op, bool MayFail, bool Promised, class Out, class... In>
 GUF_FN bool sweep(i64 n, Out out, In... in) {
   bool any = false;
@@ -92,8 +92,7 @@ GUF_FN bool sweep(i64 n, Out out, In... in) {
   return any;
 }
 
-// Loops with several outputs. The function has a reference parameter for each output after its
-// inputs.
+// Loops with several outputs. After its inputs, Op::call has a reference parameter for each output.
 template <class Op, bool MayFail, class Out0, class Out1, class... In>
 GUF_FN bool put_two(i64 i, Out0 out0, Out1 out1, In... in) {
   typename Out0::value first{};
@@ -131,7 +130,7 @@ GUF_FN bool sweep3(i64 n, Out0 out0, Out1 out1, Out2 out2, In... in) {
                                                                                in...);
 }
 
-// `Promised` states that the function keeps no variable on the stack, which gufcc checks.
+// `Promised` states that Op keeps no variable on the stack. gufcc checks this.
 template <class Op, class Ins, class Outs, bool MayFail = false, bool Promised = true>
 struct elementwise;
 
@@ -234,7 +233,8 @@ struct operand {
     return ndim == 0 || core_steps[ndim - 1] == (i64)sizeof(T);
   }
 
-  // `sizes` has one size per distinct dimension. Inputs without core dimensions are values.
+  // `sizes` has one size per distinct core dimension. An input without core dimensions is passed as
+  // a value.
   template <bool Packed>
   static GUF_FN auto argument(char *base, const i64 *sizes, const i64 *core_steps) {
     if constexpr (Role == role::in && ndim == 0) {

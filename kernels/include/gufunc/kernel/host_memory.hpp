@@ -53,10 +53,10 @@ struct memory<timedelta> {
   static GUF_FN void store(char *p, timedelta x) { memory<i64>::store(p, x.value); }
 };
 
-// Whether no value is a struct. The compiler may place a struct, such as a complex number, on the
-// stack, where all iterations of a loop share it. Such a loop must not promise independent
-// iterations: with the promise, clang 19 computed a wrong result for `c ? x : y` of two complex
-// numbers.
+// Whether none of the types is a struct. The compiler may place a struct, such as a complex number,
+// on the stack, where all iterations of a loop share it. A loop over structs must not promise
+// independent iterations: with the promise, clang 19 computed a wrong result for `c ? x : y` of two
+// complex numbers.
 template <class... Value>
 GUF_FN constexpr bool all_scalars() {
   return !(__is_class(Value) || ...);

@@ -37,7 +37,8 @@ GUF_TABLE f64 e = 0x1.5bf0a8b145769p+1;
 GUF_TABLE f64 inf = __builtin_huge_val();
 GUF_TABLE f64 nan = __builtin_nan("");
 
-// The distance from |x| to the next larger number; for the largest number, to the next smaller one.
+// The distance from |x| to the next larger number. For the largest finite number, it is the
+// distance to the next smaller number.
 template <class T>
 GUF_FN T ulp(T x) {
   static_assert(is_float<T>::value, "ulp takes f32 or f64");

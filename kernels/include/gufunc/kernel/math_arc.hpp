@@ -16,8 +16,8 @@ namespace detail {
 
 constexpr f64 kHalfPi = 0x1.921fb54442d18p+0, kHalfPiLow = 0x1.1a62633145c07p-54;
 
-// atan(n / d) for n, d >= 0 that are not both 0 or both infinite, and whose size is such that 4 (n
-// + d) is finite and their lower halves do not underflow.
+// atan(n / d) for n, d >= 0 that are not both 0 or both infinite. n and d must be so small that
+// 4 (n + d) is finite, and so large that the lower halves of their digits do not underflow.
 GUF_FN pair<f64> atan_ratio(f64 n, f64 d) {
   constexpr f64 edge = 0x1.a827999fcef32p-2;  // tan(pi/8)
   const bool low = n <= edge * d, high = d <= edge * n;
@@ -89,7 +89,7 @@ GUF_FN f64 asin_any(f64 x) {
   const pair<f64> most = fast_two_sum(kHalfPi, -2.0 * s);
   const f64 far = most.hi + (most.lo + mad(-2.0, rest, kHalfPiLow));
   const f64 result = near_one ? far : s + rest;
-  // NaN above 1, where sqrt returns NaN.
+  // The result is NaN for |x| > 1, because sqrt then returns NaN.
   return size < 0x1p-28 ? x : flip_sign(result, sign_bit(x));
 }
 

@@ -20,8 +20,8 @@ GUF_FN bool is_finite(T x) {
   return magnitude(x) < limits<T>::infinity;
 }
 
-// For x >= `edge`, exp(x) is computed as exp(x - part) exp(part), because the other factor may
-// bring the product back into range.
+// For x >= `edge`, exp(x) is computed as exp(x - part) times `factor`, which is exp(part). exp(x)
+// alone would overflow, but its product with a sine or cosine may be in range.
 template <class T>
 struct split_growth;
 template <>

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The complex power. It is computed by repeated squaring for small integer exponents, and otherwise
-// as exp(w log z). Both methods use unevaluated sums of two numbers, because they magnify errors: a
-// relative error of w log z is multiplied by |w log z| in the result, and each squaring doubles the
-// relative error of its operand. On a device, the vendor's library computes the logarithm.
+// as exp(w log z). Both methods use unevaluated sums of two numbers, because the methods magnify
+// errors: a relative error of w log z is multiplied by |w log z| in the result, and each squaring
+// doubles the relative error of its operand. On a device, the vendor's library computes the
+// logarithm.
 #ifndef GUFUNC_KERNEL_MATH_COMPLEX_POW_HPP
 #define GUFUNC_KERNEL_MATH_COMPLEX_POW_HPP
 
@@ -38,7 +39,7 @@ GUF_FN long_complex multiply_long(long_complex a, long_complex b) {
           long_sum(long_product(a.re, b.im), long_product(a.im, b.re))};
 }
 
-// z^n for n > 0. The parts are not finite if an intermediate square overflows.
+// z^n for n > 0. The parts of the result are not finite if an intermediate square overflows.
 GUF_FN c128 pow_by_long_squares(c128 z, i32 n) {
   long_complex result = {{1.0, 0.0}, {0.0, 0.0}}, square = {{z.re, 0.0}, {z.im, 0.0}};
   for (;;) {

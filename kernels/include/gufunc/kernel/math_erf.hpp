@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// erf and erfc on the host, in f64: a polynomial of erf(x)/x near 0; beyond, exp(-x^2) times a
-// polynomial of (1 + 2x) exp(x^2) erfc(x), which is nearly constant.
+// erf and erfc on the host, in f64. Near 0, erf(x)/x is approximated by a polynomial. For larger x,
+// a polynomial approximates (1 + 2x) exp(x^2) erfc(x), which is nearly constant.
 #ifndef GUFUNC_KERNEL_MATH_ERF_HPP
 #define GUFUNC_KERNEL_MATH_ERF_HPP
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // a * b + c rounded once, for a host without an FMA instruction. The exact result is a sum of three
-// parts. The last two are rounded to odd (the last bit means "inexact") before the only rounding to
-// nearest.
+// parts. The sum of the last two parts is rounded to odd (an inexact sum has an odd last bit), and
+// then the whole sum is rounded to nearest, once.
 #ifndef GUFUNC_KERNEL_MATH_FMA_HPP
 #define GUFUNC_KERNEL_MATH_FMA_HPP
 

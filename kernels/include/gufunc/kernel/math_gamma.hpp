@@ -45,7 +45,8 @@ struct gamma_parts {
   pair<f64> exponent, factor;
 };
 
-// Requires that x is not an integer below 1, and that |x| is between 2^-54 and 1e290.
+// Returns e and f with gamma(x) = exp(e) f. Requires that x is not an integer below 1, and that |x|
+// is between 2^-54 and 1e290.
 GUF_FN gamma_parts gamma_of(f64 x) {
   const bool reflected = x < 0.5;
   pair<f64> y = reflected ? two_sum(1.0, -x) : pair<f64>{x, 0.0};

@@ -9,8 +9,8 @@
 namespace guf {
 namespace detail {
 
-// Replaces a divisor for which the machine would trap by 1; the caller then selects the result
-// without a branch.
+// Returns the divisor, or 1 if the division instruction of the machine could trap. The caller
+// divides by the returned value and then selects the defined result, without a branch.
 template <class T>
 GUF_FN T divisor_that_serves(T y) {
   if constexpr (limits<T>::is_signed) {

@@ -16,8 +16,8 @@
 namespace guf {
 namespace detail {
 
-// (x, y) = 2^k (this x, this y). k is even, and the larger of this x and this y is in [1/2, 2)
-// unless it is zero or not finite. `biased` is 1023 + k.
+// Two numbers divided by 2^k. k is even, and the larger quotient, x or y, is in [1/2, 2) unless it
+// is zero or not finite. `biased` is 1023 + k.
 struct scaled_two {
   f64 x, y;
   u64 biased;

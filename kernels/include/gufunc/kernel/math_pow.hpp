@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pow on the host: exp(y log|x|), where the logarithm is a sum of two numbers (f64) or is computed
-// in f64 (f32); then the sign and the special values of C.
+// pow on the host: exp(y log|x|). For f64, the logarithm is a sum of two numbers; for f32, it is
+// computed in f64. Then the sign of the result and the special values of C's pow are selected.
 #ifndef GUFUNC_KERNEL_MATH_POW_HPP
 #define GUFUNC_KERNEL_MATH_POW_HPP
 

@@ -56,8 +56,8 @@ GUF_FN f64 trunc(f64 x) {
 }
 #else
 namespace detail {
-// Takes the integer nearest to x, and subtracts 1 if it is above x. A zero result has the sign of
-// x.
+// Rounds x to the nearest integer, and subtracts 1 if that integer is above x. A zero result has
+// the sign of x.
 template <class T>
 GUF_FN T floor_any(T x) {
   const T near = nearest_integer(x);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// sin and cos on the host. f64: both polynomials on [-pi/4, pi/4] are computed and one is selected.
-// f32: in f64 arithmetic, where one polynomial of sin on [-pi/2, pi/2] is enough.
+// sin and cos on the host. For f64, the polynomials of sin and cos on [-pi/4, pi/4] are both
+// computed, and the quadrant selects one of them. For f32, one polynomial of sin on [-pi/2, pi/2]
+// is computed in f64, which is accurate enough.
 #ifndef GUFUNC_KERNEL_MATH_TRIG_HPP
 #define GUFUNC_KERNEL_MATH_TRIG_HPP
 
@@ -22,7 +23,7 @@ GUF_FN f64 cos_reduced(f64 r, f64 tail, f64 z) {
   return top + mad(z * z, polynomial(z, kCos64), mad(-r, tail, lost));
 }
 
-// sin of the angle; cos if the caller advanced the quadrant by one.
+// The sine of the angle, or its cosine if the caller has added one to the quadrant.
 GUF_FN f64 sin_of(angle a, u64 quadrant) {
   const f64 z = a.hi * a.hi;
   const f64 sine = sin_reduced(a.hi, a.lo, z);
@@ -30,8 +31,9 @@ GUF_FN f64 sin_of(angle a, u64 quadrant) {
   return flip_sign((quadrant & 1u) != 0 ? cosine : sine, (quadrant & 2u) << 62);
 }
 
-// x = (half_turn - shift) pi + r, |r| <= pi/2, for the f32 functions. With shift 1/2 the intervals
-// are centred where cos is 0. The low bit of the field half_turn is half_turn modulo 2.
+// x = (half_turn - shift) pi + r, |r| <= pi/2, for the f32 functions. With shift 1/2, the intervals
+// of pi are centred at the zeros of cos. Only the low bit of the field, half_turn modulo 2, is
+// meaningful.
 struct half_angle {
   f64 r;
   u64 half_turn;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes `sin(x)`, `std::sin(x)` or `sinf(x)` in a kernel a compile error at its own line that names
-// guf::sin. The C library's functions do not vectorise, differ between machines and do not exist on
-// devices; gufcc refuses <cmath> itself. kernel.hpp includes this header last; kernels do not
-// include it.
+// Turns `sin(x)`, `std::sin(x)` or `sinf(x)` in a kernel into a compile error in the line of the
+// call, with a message that names guf::sin. The C library's functions do not vectorise, differ
+// between machines and do not exist on devices; gufcc refuses to include <cmath>. kernel.hpp
+// includes this header last; kernels do not include it.
 #ifndef GUFUNC_KERNEL_NO_STD_MATH_HPP
 #define GUFUNC_KERNEL_NO_STD_MATH_HPP
 

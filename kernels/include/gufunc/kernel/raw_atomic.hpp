@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Atomic operations of raw kernels, on elements of arrays and of shared memory: i32, u32, i64, u64,
-// and sums of f32 and f64. Each returns the previous value. They are atomic for all threads of one
-// device (on the cpu, for the host's threads) and order no other access: relaxed in C++'s terms.
-// Sums of floats depend on the order in which threads arrive, so their last bits differ between
-// runs.
+// and sums of f32 and f64. Each operation returns the previous value of the element. The operations
+// are atomic for all threads of one device (on the cpu, for all threads of the host). They do not
+// order other accesses: in C++'s terms, they are relaxed. Sums of floats depend on the order in
+// which threads arrive, so their last bits differ between runs.
 #ifndef GUFUNC_KERNEL_RAW_ATOMIC_HPP
 #define GUFUNC_KERNEL_RAW_ATOMIC_HPP
 
@@ -39,8 +39,8 @@ GUF_DEVICE_ONLY bool compare_exchange(T *at, T *expected, T desired) {
 #endif
 }
 
-// Replaces the element by next(element) atomically, and repeats this until no other thread
-// intervenes.
+// Atomically replaces the element by next(element). Repeats the attempt if another thread has
+// changed the element in the meantime.
 template <class T, class F>
 GUF_DEVICE_ONLY T update(T *at, F next) {
   T seen = *(volatile T *)at;

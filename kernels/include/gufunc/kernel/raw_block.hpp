@@ -10,8 +10,8 @@
 //   g.sync()            barrier: all threads of the block have reached it, and each sees what the
 //                       others wrote before. g.sync(guf::local_fence) and (guf::global_fence)
 //                       guarantee it only for shared or only for global memory
-//   g.fence()           all threads of the device see what this thread wrote before it, before they
-//                       see what it writes after it
+//   g.fence()           all threads of the device see this thread's writes from before the fence
+//                       earlier than its writes from after the fence
 //   g.subgroup()        the 32 threads around this one, on every device
 #ifndef GUFUNC_KERNEL_RAW_BLOCK_HPP
 #define GUFUNC_KERNEL_RAW_BLOCK_HPP
@@ -38,7 +38,8 @@ GUF_FN u32 pick(const u32 *of, int d) {
   return d == 0 ? of[0] : d == 1 ? of[1] : of[2];
 }
 
-// Position of this thread: from registers on a device, from the executor's work_item on the host.
+// The position of this thread. It comes from registers on a device, and from the executor's
+// work_item on the host.
 #if defined(GUF_HOST)
 typedef device::work_item *place;
 GUF_DEVICE_ONLY u32 local_id(place at, int d) {
@@ -221,7 +222,8 @@ class block {
   GUF_DEVICE_ONLY void fence() const { raw::fence(); }
   GUF_DEVICE_ONLY lanes subgroup() const { return lanes(at_, rank() & (u32)(device::kLanes - 1)); }
 
-  // Pieces are allocated one after another: all threads must make the same calls in the same order.
+  // Pieces are allocated one after another, so all threads must make the same calls in the same
+  // order.
   template <class T>
   GUF_DEVICE_ONLY T *shared(i64 count) {
     const i64 left = (i64)capacity_ - (i64)used_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Templates from which gufcc generates the entry of a raw kernel: the function's parameters as the
-// module's table describes them, and as words of the block that every launch passes by value.
+// Templates from which gufcc generates the entry of a raw kernel. They describe the function's
+// parameters for the module's table, and read the arguments from the words of the block that every
+// launch passes by value.
 #ifndef GUFUNC_KERNEL_RAW_ENTRY_HPP
 #define GUFUNC_KERNEL_RAW_ENTRY_HPP
 
@@ -31,7 +32,7 @@ struct dtype_of {
   GUF_DTYPE_OF(element, (code) | (bits) << 8 | 1 << 16)
 #include <gufunc/dtypes.def>
 GUF_DTYPE_OF(bool, dtype_of<b8>::value)
-GUF_DTYPE_OF(long long, dtype_of<i64>::value)  // distinct from i64, which is long
+GUF_DTYPE_OF(long long, dtype_of<i64>::value)  // i64 is long, which is another type in C++
 GUF_DTYPE_OF(unsigned long long, dtype_of<u64>::value)
 GUF_DTYPE_OF(datetime, 0x00010080)
 GUF_DTYPE_OF(timedelta, 0x00010081)

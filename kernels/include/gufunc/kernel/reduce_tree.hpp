@@ -37,7 +37,7 @@ struct max_op {
 
 namespace detail {
 
-// Reduces elements [first, first + count) in order of the base block; 0 < count <= kLeafSize.
+// Reduces elements [first, first + count) as one base block. Requires 0 < count <= kLeafSize.
 template <class T, class Op, class F>
 GUF_FN T reduce_leaf(Op op, F f, i64 first, i64 count) {
   if (count < 8) {
@@ -57,8 +57,8 @@ GUF_FN T reduce_leaf(Op op, F f, i64 first, i64 count) {
   return all;
 }
 
-// Combines subtrees of equal size as they arrive in order, like the carries of a binary counter. It
-// stores log2(base blocks) values.
+// Receives the results of base blocks in order, and combines subtrees as soon as two of equal size
+// are complete, like the carries of a binary counter. Stores log2(number of base blocks) values.
 template <class T, class Op>
 class tree_joiner {
  public:

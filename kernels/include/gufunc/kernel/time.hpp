@@ -40,8 +40,8 @@ GUF_FN constexpr i64 floor_quotient(i64 a, i64 b) {
 constexpr i64 days_of_400_years = 400 * 365 + 97;
 
 // Returns the number of finer units in one coarser unit, such as 7 days in a week or 24 hours in a
-// day. A year counts as one month, and a month as one week. Returns 0 if the number has more than
-// 56 bits.
+// day. `coarse` must be a week or shorter, because the lengths of years and months vary. Returns 0
+// if the number has more than 56 bits.
 GUF_FN constexpr u64 factor(u32 coarse, u32 fine) {
   constexpr u32 next[] = {0, 1, 1, 7, 24, 60, 60, 1000, 1000, 1000, 1000, 1000, 1000, 1};
   u64 product = 1;
@@ -66,7 +66,8 @@ GUF_FN constexpr u64 common_divisor(u64 a, u64 b) {
   return a;
 }
 
-// Years and months have their mean length over 400 years. `num` is 0 on overflow.
+// Returns the ratio between two units. Years and months have their mean length over 400 years.
+// `num` is 0 on overflow.
 GUF_FN constexpr ratio ratio_of(u32 from, u32 from_multiple, u32 to, u32 to_multiple) {
   const bool coarser = from <= to;
   const u32 coarse = coarser ? from : to, fine = coarser ? to : from;

@@ -247,7 +247,7 @@ GUF_INTEGER_LIMITS(i32, -2147483647 - 1, 2147483647)
 GUF_INTEGER_LIMITS(u32, 0, 4294967295u)
 GUF_INTEGER_LIMITS(i64, -0x7fffffffffffffff - 1, 0x7fffffffffffffff)
 GUF_INTEGER_LIMITS(u64, 0, 0xffffffffffffffffu)
-#if defined(GUF_HOST)  // a type distinct from i64, which is long
+#if defined(GUF_HOST)  // i64 is long, which is another type in C++
 GUF_INTEGER_LIMITS(long long, -0x7fffffffffffffff - 1, 0x7fffffffffffffff)
 GUF_INTEGER_LIMITS(unsigned long long, 0, 0xffffffffffffffffu)
 #endif

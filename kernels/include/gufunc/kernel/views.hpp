@@ -119,7 +119,8 @@ class view {
     return detail::access<T>::at(base_ + offset<0>((i64)index...));
   }
 
-  // With one dimension v[i] is an element, with more it is a view of the remaining dimensions.
+  // If the view has one dimension, v[i] is an element. If it has more, v[i] is a view of the
+  // remaining dimensions.
   GUF_FN decltype(auto) operator[](i64 i) const {
     if constexpr (N == 1) {
       return (*this)(i);

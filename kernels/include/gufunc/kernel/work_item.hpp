@@ -20,7 +20,7 @@ struct work_item {
   u32 block[3];
   u32 blocks[3];
   char *shared;  // memory of the block as requested by the launch, 16-byte aligned
-  // Returns when every work-item of the block has called it.
+  // A barrier: returns when every work-item of the block has called sync.
   void (*sync)(work_item *self);
   // Returns the `value` that work-item `lane` of the same sub-group passed, when all work-items of
   // the sub-group have called it.
