@@ -103,8 +103,8 @@ bool is_by_columns(const LaunchShape &shape, const CoreShape &core) {
 }
 
 Mapping by_block(const CommandSink &commands) {
-  // A function that requests shared memory has only this entry,
-  // and the launch must provide the memory.
+  // A kernel that requests shared memory has the entry `block` but no entry `lanes`, and the launch
+  // must provide the memory.
   const uint32_t own = commands.has(Entry::kLanes) ? 0 : uint32_t{guf::kSharedBytes};
   return {Entry::kBlock, 1, dev::kGroupScratch + own, kMaxBlocks};
 }
