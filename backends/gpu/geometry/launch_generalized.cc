@@ -13,7 +13,7 @@ namespace {
 
 namespace dev = guf::device;
 
-// The limit of a block's shared memory, which every device supports.
+// The shared memory of a block in which rows may be staged. Every device supports this size.
 constexpr uint32_t kStagedShared = 48 * 1024;
 // The maximum number of resident blocks on a unit.
 constexpr uint64_t kUnitBlocks = 2048 / dev::kItemThreads;
@@ -90,8 +90,8 @@ struct Mapping {
   uint64_t limit;   // maximum number of items of a launch
 };
 
-// Returns whether neighbouring items of an operand are contiguous in memory. With one thread per
-// item, neighbouring threads then access neighbouring elements.
+// Returns whether there is an operand in which corresponding elements of neighbouring items are
+// adjacent in memory. With one thread per item, neighbouring threads then access adjacent elements.
 bool is_by_columns(const LaunchShape &shape, const CoreShape &core) {
   if (shape.ndim == 0) return false;
   for (int i = 0; i < shape.count; ++i) {

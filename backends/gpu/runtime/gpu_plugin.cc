@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The function `probe` opens the driver once. Open devices are in a table,
-// which is used for work without a stream and at shutdown.
+// which is used by functions that affect all devices, such as shutdown.
 #include "backends/gpu/runtime/gpu_plugin.h"
 
 #include <algorithm>
