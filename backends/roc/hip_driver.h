@@ -116,7 +116,8 @@ class HipDriver final : public gpu::Driver {
     uint64_t keep_all = UINT64_MAX;
     int never = 0;
     HipError set = hip_.hipMemPoolSetAttribute(*out_pool, kPoolThreshold, &keep_all);
-    // Without this attribute, an allocation may make its stream wait for another stream.
+    // Without kPoolInternalDependencies = 0, an allocation may make its stream wait for another
+    // stream.
     if (set == kHipSuccess)
       set = hip_.hipMemPoolSetAttribute(*out_pool, kPoolInternalDependencies, &never);
     if (set != kHipSuccess) hip_.hipMemPoolDestroy(*out_pool);

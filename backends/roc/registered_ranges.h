@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host memory that this library has registered with HIP. hipHostRegister accepts a range
-// that overlaps a registered one, and a single hipHostUnregister then ends both registrations.
+// The host memory that this library has registered with HIP. Since HIP 6.4, hipHostRegister accepts
+// a range that overlaps a registered range. A single call of hipHostUnregister then ends both
+// registrations.
 #ifndef GUFUNC_BACKENDS_ROC_REGISTERED_RANGES_H
 #define GUFUNC_BACKENDS_ROC_REGISTERED_RANGES_H
 

@@ -57,7 +57,7 @@ guf_status BorrowedStream::finish(guf_error *error) {
 
 BorrowedStream::~BorrowedStream() {
   if (!stream_) return;
-  if (!finished_) finish(nullptr);  // the call has already reported its failure
+  if (!finished_) finish(nullptr);  // the call failed earlier and has reported that failure
   Device &device = *stream_->device;
   const std::lock_guard<base::ForkLock> hold(device.idle_lock);
   if (device.nidle < std::size(device.idle_stream)) {

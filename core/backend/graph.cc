@@ -162,7 +162,8 @@ guf_status launch_graph(Graph &graph, Stream &stream, guf_error *error) {
   }
   const guf_gpu_api *api = nullptr;
   GUF_TRY(gpu_extension(*graph.device, kGraphs, &api, error));
-  std::vector<base::Ref<base::Object>> used;  // before the launch, because the allocation may fail
+  // Filled before the launch, because the allocation may fail.
+  std::vector<base::Ref<base::Object>> used;
   used.push_back(base::Ref<base::Object>::share(&graph));
   used.push_back(base::Ref<base::Object>::share(graph.work.get()));
   ErrorRecord record(error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decompression of device images. zstd can only decompress a whole frame, so all
-// images in a frame are decompressed even if only one is needed. A frame contains the
-// code for one kernel family and one vendor.
+// Decompression of device images. zstd can only decompress a whole frame, so all images in a frame
+// are decompressed even if only one is needed. All images in one frame belong to the same kernel
+// family and the same vendor.
 #include "core/backend/plain_image.h"
 
 #include <zstd.h>

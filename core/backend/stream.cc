@@ -28,7 +28,8 @@ guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *e
   GUF_TRY(api.stream_open(device.native, 0, GUF_BACKEND_STREAM_DEFAULT, &native, record.get()));
   const guf_status status = api.stream_synchronize(native, timeout_ns, record.get());
   api.stream_close(native);
-  if (status != GUF_OK) forget_launch(record.get());  // the number means nothing without a stream
+  // The program counts only launches on its own streams, so the launch number is removed.
+  if (status != GUF_OK) forget_launch(record.get());
   return status;
 }
 

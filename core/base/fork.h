@@ -9,7 +9,8 @@
 namespace gufunc::base {
 
 namespace internal {
-// Points to a word that the kernel clears in a forked child; initially to a word that is always 0.
+// Points to a word that is cleared in a forked child. Before the first call of fork_epoch(), points
+// to a word that is always 0.
 extern std::atomic<std::atomic<uint32_t> *> fork_word;
 uint32_t fork_epoch_slow();
 }  // namespace internal

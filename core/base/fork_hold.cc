@@ -53,7 +53,8 @@ void after_fork_in_child() {
 }  // namespace
 
 ForkHold::ForkHold() {
-  if (own_holds++ > 0) {  // does not wait for a fork, which already waits for this thread
+  // A thread that has a ForkHold must not wait for a fork, because the fork waits for this thread.
+  if (own_holds++ > 0) {
     fork_state.fetch_add(1, std::memory_order_acq_rel);
     return;
   }

@@ -38,7 +38,8 @@ void log_text(LogLevel level, const char *message) {
 }
 
 void log(LogLevel level, const char *format, ...) {
-  char text[kLogWidth + 3];  // a character that vsnprintf cuts would not fit anyway
+  // With 3 more bytes, a UTF-8 character that vsnprintf truncates is beyond the end of the line.
+  char text[kLogWidth + 3];
   va_list args;
   va_start(args, format);
   const int written = std::vsnprintf(text, sizeof text, format, args);

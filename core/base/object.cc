@@ -95,7 +95,8 @@ Growth &growth() {
   return *instance;
 }
 
-// Returns a value that differs between copies of the library in one process, and between processes.
+// Returns a value that differs between copies of the library in one process. The value also differs
+// between processes if the addresses of libraries are randomized.
 uint64_t cookie() {
   static const uint64_t value =
       (reinterpret_cast<uint64_t>(&slabs) * 0x9E3779B97F4A7C15ULL) | (1ULL << 63);

@@ -89,12 +89,14 @@ PartAccess access_of(const op::CallView &call, int32_t operand, const ChunkPart 
   return locked ? PartAccess::kDirect : PartAccess::kStaged;
 }
 
-// Returns the dtype in which a part is transferred: the loop's dtype if it is not wider and the
-// transfer loses no information, otherwise the operand's dtype.
+// Returns the dtype in which a part is transferred. This is the loop's dtype if it is not wider
+// than the operand's dtype, both dtypes are numeric, and the part is not transferred in both
+// directions. Otherwise it is the operand's dtype.
 guf_dtype crossing_dtype(const ChunkPart &part, guf_dtype loop) {
   const guf_dtype own = part.home.dtype;
   const bool plain = !dtype::is_extended(own) && !dtype::is_extended(loop);
-  const bool returns = part.load && part.store;  // excluded elements must stay unchanged
+  // A cast and its reverse could change the elements that the loop does not write.
+  const bool returns = part.load && part.store;
   return plain && !returns && dtype::itemsize(loop) <= dtype::itemsize(own) ? loop : own;
 }
 

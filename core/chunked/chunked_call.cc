@@ -101,7 +101,8 @@ class ChunkedCall {
   const guf_chunk_options &options_;
   int64_t &done_;
   call::FpFailure failure_;
-  std::unique_ptr<ChunkRing> ring_;  // before arrays_, because the arrays use the ring's stream
+  // Declared before arrays_, so that it is destroyed after the arrays, which use the ring's stream.
+  std::unique_ptr<ChunkRing> ring_;
   call::Temporaries arrays_;
   resolve::Choice choice_;
   broadcast::LoopShape loop_;

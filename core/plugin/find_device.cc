@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds the device for a spec such as "cuda:1". If the spec names a backend, the device is of that
-// backend, or the search fails. Only the spec "auto" selects a backend.
+// backend, or the search fails. The library chooses a backend only for the spec
+// "auto".
 #include <algorithm>
 #include <charconv>
 #include <string_view>

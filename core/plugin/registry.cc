@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The list of backends of the process, and the steps from a file to an open device. Each step runs
 // once, without a lock, and its outcome is stored. A backend that failed is reported with the
-// reason and is not opened again, unless it failed for lack of memory or of file descriptors.
+// reason and is not opened again, unless it failed for lack of memory or of file descriptors. A
+// device that could not be opened is opened again by the next call.
 #include "core/plugin/registry.h"
 
 #include <algorithm>

@@ -34,7 +34,8 @@ constexpr uint64_t weak_code(int32_t kind) {
 // than all other keys of the ufunc and never equal one of them.
 
 constexpr int32_t kMaxTimed = 6;
-constexpr uint64_t kTimed = uint64_t{1} << 31;  // set in a value if its number is a unit loop's
+// Set in a cached value whose number is an argument of UnitLoops::at.
+constexpr uint64_t kTimed = uint64_t{1} << 31;
 
 // Returns the code of an operand in a key. Returns 0 if the operand has no code: an int outside
 // int64, a structured dtype, or a datetime type with a multiple other than 1.

@@ -143,7 +143,8 @@ guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int3
   }
 }
 
-// Uses the outputs' dtype= for the inputs, too, if no loop accepts the inputs by a safe cast.
+// Finds a loop whose inputs have the type that is requested for all outputs. This search is used if
+// no loop accepts the inputs by a safe cast.
 int32_t find_by_outputs(const TypeQuery &query, const op::LoopList &list) {
   const guf_dtype type = fixed_output(query);
   return type == 0 ? kNotFound : find_uniform(query, list, type);

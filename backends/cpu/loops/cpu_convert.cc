@@ -17,7 +17,7 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr int kMaxDims = GUF_MAX_LOOP_NDIM;
-// Two tiles of 32 x 32 elements of 8 bytes fill a third of the L1 cache.
+// Two tiles of 32 x 32 elements of 8 bytes occupy 16 KiB, which fits in the L1 cache.
 constexpr int64_t kTile = 32;
 constexpr uint64_t kCopyChunk = 1024 * 1024;
 constexpr uint64_t kFillBlock = 16 * 1024;

@@ -9,8 +9,9 @@
 
 namespace gufunc::cpu {
 
-// The measured cost of one loop, which is a function with a user pointer. The costs are in a table
-// of fixed size. A loop whose table entry was overwritten by another loop is measured again.
+// The measured cost of one loop, which is identified by its function and its user pointer. The
+// costs are in a table of fixed size. A loop whose table entry was overwritten by another loop is
+// measured again.
 //
 // Work is counted in elements of an ordinary loop, which take 0.25 ns each.
 // An element of a slower loop counts as several elements.
@@ -41,9 +42,8 @@ class LoopCost {
   float factor_;  // weight of an element; 0: not measured
 };
 
-// Returns true for one in 16 calls on a thread.
-// The launches that make these calls are timed even if they are so short that timing each launch
-// would be too expensive.
+// Returns true for one in 16 calls on a thread. A launch for which the result is true is timed,
+// even if it is so short that timing every such launch would be too expensive.
 bool is_sample();
 
 class Stopwatch {

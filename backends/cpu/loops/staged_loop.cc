@@ -18,8 +18,9 @@ bool is_staged(const guf_launch_block &block, int operand) {
          (block.operand_flags[operand] & kStagedFlags) != 0;
 }
 
-// Returns the index of the operand's first core stride. The index applies to block.core_name and,
-// after the loop strides of all operands, to block.step.
+// Returns the number of core strides that precede the operand's own core strides. block.core_name
+// and the part of block.step that follows the loop strides of all operands list the core strides
+// in this order.
 int first_core_stride(const guf_launch_block &block, int operand) {
   int first = 0;
   for (int i = 0; i < operand; ++i) first += block.core_ndim[i];

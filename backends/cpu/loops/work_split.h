@@ -46,8 +46,9 @@ struct Split {
 };
 
 // Divides `items` among `threads` threads. `work` and `bytes` are the weight and the size of all
-// items. Chunks of elementwise functions have 64 KiB to 1 MiB and a multiple of 64 items,
-// so that no two threads write to the same cache line of a contiguous, aligned output.
+// items. Chunks of cheap items have 64 KiB to 1 MiB; chunks of expensive items may be smaller. A
+// chunk of at least 64 items has a multiple of 64 items, so that no two threads write to the same
+// cache line of a contiguous, aligned output.
 Split split_items(uint64_t items, uint64_t work, uint64_t bytes, uint32_t threads);
 
 // Makes the chunk size a multiple of `step` items.

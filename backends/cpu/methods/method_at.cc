@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements at. The fold entry computes the elements one by one, in the order of the indices. If
-// there is no fold entry, or if elements are cast, the elements of a run of distinct indices are
-// gathered, computed by one call of the loop and scattered. If an index selects several items,
-// these items form one launch.
+// Implements at. For a binary function, one call of the fold entry computes the elements one by
+// one, in the order of the indices. If the fold entry cannot be used, for example because elements
+// are cast, the elements of a run of distinct indices are gathered, computed by one call of the
+// loop and scattered. If an index selects several items, these items form one launch.
 #include <algorithm>
 #include <cstring>
 

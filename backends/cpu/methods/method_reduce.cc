@@ -13,7 +13,7 @@
 namespace gufunc::cpu {
 namespace {
 
-// The least number of elements in a subtree that is one piece of work.
+// The least weight (work_split.h) of a subtree that is one piece of work.
 constexpr uint64_t kPieceWork = 32 * 1024;
 
 class Reduction {
@@ -123,7 +123,8 @@ guf_status Reduction::run_units(const ItemUnits &units, uint64_t first, uint64_t
 // if there are enough elements.
 Reduction::Cut Reduction::cut(uint64_t least, uint64_t work) const {
   Cut cut;
-  uint64_t elements = work;  // number of elements of one piece
+  // The weight of all items at one position of the dimensions above cut.dim.
+  uint64_t elements = work;
   for (cut.dim = shape_.ndim - 1;; --cut.dim) {
     const auto size = static_cast<uint64_t>(shape_.size[cut.dim]);
     const uint64_t each = std::max<uint64_t>(elements / (block_.items * size), 1);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint64_t kInlineBytes = 256 * 1024;
 
-// A task that its copy constructor copies completely.
+// A task whose copy constructor makes a copy that can be queued, because the task borrows no data.
 template <class Self>
 class PlainTask : public Task {
  public:

@@ -19,11 +19,13 @@ namespace gufunc::cpu {
 
 class Stream;
 
-// One unit of queued work. create<> allocates it, and the stream destroys it.
+// One unit of work on a stream. A task that runs immediately is owned by the caller of submit(). A
+// queued task is a copy, which create<> allocates and the stream destroys.
 class Task {
  public:
   virtual ~Task() = default;
-  // Runs on the stream's thread. A result other than GUF_OK becomes the stream's failure.
+  // Does the work, on the stream's thread or on the caller of submit(). A result other than GUF_OK
+  // becomes the stream's failure.
   virtual guf_status run(Stream &stream, guf_error *error) = 0;
   // Called after run. Lets other threads know that the task is complete.
   // The caller may own the stream's lock.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements accumulate: computes the total of each tile, scans the totals in the same way, and
-// then scans each tile, starting from the total of all preceding tiles. Functions that are not
-// reduced as a tree use a single tile.
+// then scans each tile. The total of all preceding tiles is the left operand of each result of a
+// tile. Functions that are not reduced as a tree use a single tile.
 #include <algorithm>
 
 #include "backends/gpu/geometry/element_cast.h"

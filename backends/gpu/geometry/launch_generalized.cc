@@ -13,7 +13,7 @@ namespace {
 
 namespace dev = guf::device;
 
-// The limit of a block's shared memory, which every device supports.
+// The shared memory of a block in which rows may be staged. Every device supports this size.
 constexpr uint32_t kStagedShared = 48 * 1024;
 // The maximum number of resident blocks on a unit.
 constexpr uint64_t kUnitBlocks = 2048 / dev::kItemThreads;
@@ -90,8 +90,8 @@ struct Mapping {
   uint64_t limit;   // maximum number of items of a launch
 };
 
-// Returns whether neighbouring items of an operand are contiguous in memory. With one thread per
-// item, neighbouring threads then access neighbouring elements.
+// Returns whether there is an operand in which corresponding elements of neighbouring items are
+// adjacent in memory. With one thread per item, neighbouring threads then access adjacent elements.
 bool is_by_columns(const LaunchShape &shape, const CoreShape &core) {
   if (shape.ndim == 0) return false;
   for (int i = 0; i < shape.count; ++i) {
@@ -103,8 +103,8 @@ bool is_by_columns(const LaunchShape &shape, const CoreShape &core) {
 }
 
 Mapping by_block(const CommandSink &commands) {
-  // A function that requests shared memory has only this entry,
-  // and the launch must provide the memory.
+  // A kernel that requests shared memory has the entry `block` but no entry `lanes`, and the launch
+  // must provide the memory.
   const uint32_t own = commands.has(Entry::kLanes) ? 0 : uint32_t{guf::kSharedBytes};
   return {Entry::kBlock, 1, dev::kGroupScratch + own, kMaxBlocks};
 }

@@ -99,7 +99,8 @@ bool row_can(const LaunchShape &shape) {
 guf_status queue_row(const LaunchShape &shape, const RowLoop &loop, CommandSink &commands,
                      guf_error *error) {
   const uint32_t vector = vector_of(shape, loop);
-  // The size of the grid is the only limit of launches with at most one dimension.
+  // Launches with at most one dimension are limited only by the size of the grid; other launches
+  // must also not exceed kMaxItems.
   const uint64_t width = uint64_t{vector} * loop.vectors * dev::kThreads;
   const uint64_t limit = shape.ndim <= 1 ? kMaxBlocks * width : kMaxItems;
   return in_parts(shape, limit, [&](const LaunchShape &part) {

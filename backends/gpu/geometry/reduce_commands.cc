@@ -9,9 +9,9 @@
 namespace gufunc::gpu {
 namespace {
 
-// Adds all dimensions to `lanes`: first the kept dimensions in the order of the output, then the
-// reduced dimensions, numbered in their order. Returns the number of reduced dimensions. If nothing
-// is reduced, returns 1, for a dimension with a single element.
+// Adds all dimensions to `lanes`: first the kept dimensions, then the reduced dimensions, which are
+// numbered from 0. Returns the number of reduced dimensions that were added. If it would be 0,
+// returns 1, because the reduction then runs over a dimension with a single element.
 int dims_of(const MethodJob &job, LaneList *lanes) {
   const guf_method_block &block = job.block;
   for (int d = 0; d < block.nkept; ++d) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements reduceat. The host divides slices into pieces and writes the pieces to a table in
-// device memory. Slices with one piece write their results directly, many slices in one launch. The
-// results of slices with several pieces are combined level by level.
+// device memory. The result of a slice with one piece is written directly to the output, and one
+// launch computes many such slices. The results of the pieces of other slices are combined level by
+// level.
 #include <algorithm>
 
 #include "backends/gpu/geometry/host_array.h"

@@ -26,7 +26,7 @@ class Captures {
   // Adds a status word to a capture. Returns false if the capture has ended.
   bool add(uint64_t number, StatusSlot *word);
   // Ends the capture that began on the stream, if any.
-  // Returns the capture's status words in the order of the work.
+  // Returns the capture's status words in the order in which they were added.
   StatusSlot *close(const Stream &origin);
 
  private:

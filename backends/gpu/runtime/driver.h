@@ -125,8 +125,8 @@ class Driver {
   // Returns whether the host memory at this address is page-locked or was allocated by the driver.
   // The driver copies such memory without staging.
   virtual bool is_page_locked(uint64_t address) = 0;
-  // Returns the index of the device that contains the memory,
-  // or -1 if the driver does not know the address as device memory.
+  // Returns the index of the device to which the driver assigns the memory at this address,
+  // or -1 if the driver does not know the address.
   virtual int32_t memory_device(uint64_t address) = 0;
 
   virtual Code copy(uint64_t dst, uint64_t src, uint64_t bytes, Direction direction,

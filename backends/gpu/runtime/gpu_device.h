@@ -21,7 +21,7 @@ namespace gufunc::gpu {
 
 class Device {
  public:
-  // Takes ownership of the context.
+  // The caller remains the owner of the context and closes it after close().
   Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts, const Context &context);
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
@@ -29,7 +29,7 @@ class Device {
   // Initialises the parts that need the driver: the default stream and the driver's pool.
   // The context must be current.
   guf_status start(guf_error *error);
-  // Releases everything, including the context.
+  // Releases everything except the context.
   void close();
   // Waits for all work before memory that the work may use is released.
   // Repeats the wait once if the driver refuses it. The driver does not wait if the device is lost.
@@ -68,7 +68,7 @@ class Device {
   void close_stream(Stream &stream);
   // Ends an active capture of the stream and discards its work.
   void drop_capture(Stream &stream);
-  // Destroys the closed streams that are idle now, or all closed streams.
+  // Destroys the closed streams that are idle now, or all closed streams if `all` is set.
   void collect_streams(bool all = false);
 
   // Converts a driver code to a status and an error report.

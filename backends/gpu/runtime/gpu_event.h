@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An event of the driver, with the failure of its stream at the time of the recording.
+// An event of the driver, with the failure of the work that was queued on the stream before the
+// event was recorded.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_GPU_EVENT_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_GPU_EVENT_H
 
@@ -29,8 +30,8 @@ class Event {
   bool recorded() const { return recorded_.load(std::memory_order_acquire); }
 
   guf_status record(Stream &stream, guf_error *error);
-  // Errors  GUF_NOT_READY (query), GUF_TIMEOUT (synchronize), the failure of the stream at the
-  //         recording, or the driver's error
+  // Errors  GUF_NOT_READY (query), GUF_TIMEOUT (synchronize), the failure of work that was queued
+  //         on the stream before the recording, or the driver's error
   guf_status query(guf_error *error);
   guf_status synchronize(uint64_t timeout_ns, guf_error *error);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A graph owns the memory that was freed while its stream was captured, because every run
 // of the graph uses the memory. A graph also owns the status words of its kernels. After
-// graph_update, the updated graph and the graph whose work it took have the same work, and share
-// the freed memory and the status words.
+// graph_update, the updated graph and the graph that provided the new work contain the same work,
+// and share the freed memory and the status words.
 #include "backends/gpu/runtime/gpu_graph.h"
 
 #include <atomic>
@@ -14,7 +14,7 @@
 namespace gufunc::gpu {
 namespace {
 
-// The status words of captured work. Two graphs share them after graph_update.
+// The status words of captured work. Several graphs may share them after graph_update.
 struct StatusWords {
   explicit StatusWords(StatusSlot *all) : first(all) {}
 
@@ -25,7 +25,7 @@ struct StatusWords {
   Native checked = nullptr;
 };
 
-// The memory that captured work uses. Two graphs share it after graph_update.
+// The memory that captured work uses. Several graphs may share it after graph_update.
 struct WorkMemory {
   explicit WorkMemory(Block *all) : blocks(all) {}
 

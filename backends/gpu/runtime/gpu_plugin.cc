@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The function `probe` opens the driver once. Open devices are in a table,
-// which is used for work without a stream and at shutdown.
+// which is used by functions that affect all devices, such as shutdown.
 #include "backends/gpu/runtime/gpu_plugin.h"
 
 #include <algorithm>
@@ -78,7 +78,7 @@ guf_status check_index(int32_t index, guf_error *error) {
 }
 
 // Reports an error for a device that cannot run even the plugin's own kernels.
-// If the plugin was built without kernels, this check is left to the loading of modules.
+// If the plugin was built without kernels, reports no error; loading a module then fails instead.
 guf_status check_target(const DeviceFacts &facts, int32_t index, guf_error *error) {
   const guf_module_v1 *const table = vendor().copy_kernels();
   if (table == nullptr) return GUF_OK;
@@ -185,8 +185,8 @@ guf_status device_open(int32_t index, uint64_t native, void **out_device,
   Device *device = nullptr;
   const guf_status made = make_device(index, native, &device, error);
   if (made != GUF_OK) return native == 0 ? made : as_handle(made, error);
-  // The host opens one device for each index. If the host opens several devices with one index,
-  // operations on all devices miss all but the first of them.
+  // The table has one entry for each index. If several devices have the same index, only the first
+  // one is in the table, and functions that iterate over all devices skip the other devices.
   Device *none = nullptr;
   open_devices[index].compare_exchange_strong(none, device, std::memory_order_acq_rel);
   write_info(*device, out_info);

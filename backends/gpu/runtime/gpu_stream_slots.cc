@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots for streams and events. A NULL stream is the device's own default stream.
-// If a slot has no device parameter, a NULL stream means the default streams of all devices.
+// The slots for streams and events. A NULL stream is the default stream of the device. In
+// stream_query and stream_synchronize, which receive no device, a NULL stream means the default
+// streams of all devices.
 #include "backends/gpu/runtime/gpu_device.h"
 #include "backends/gpu/runtime/gpu_event.h"
 #include "backends/gpu/runtime/gpu_plugin.h"

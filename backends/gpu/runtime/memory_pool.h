@@ -5,7 +5,8 @@
 // Device memory follows the order of streams: a stream can immediately reuse memory that it
 // has freed. Other streams can use the memory when a fence that follows the free is signalled, so
 // that no allocation makes a stream wait for another stream. Host memory is written by threads
-// instead of streams, so each free of host memory has a fence.
+// instead of streams, so freed host memory can be used again only when the stream of the free is
+// idle or a fence on it is signalled.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_MEMORY_POOL_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_MEMORY_POOL_H
 
@@ -55,7 +56,8 @@ class MemoryPool {
   // Must be called before any other use.
   void cache_nothing() { caches_blocks_ = false; }
 
-  // Allocates memory for work that will be queued on the stream. Never waits for other streams.
+  // Allocates memory for work that will be queued on the stream. If `stream` is the idle stream,
+  // this function may wait for the work on the default stream.
   // Errors  GUF_E_DEVICE_MEMORY, GUF_E_NO_MEMORY <= no memory, even after cached memory was freed
   //         GUF_E_CAPTURE <= the stream is captured
   guf_status take(uint64_t bytes, Stream &stream, Block **out, guf_error *error);

@@ -135,8 +135,8 @@ void MemoryPool::fence_other(int number, const Stream &stream) {
   }
 }
 
-// Releases all cached blocks of a stream. If the driver has a pool, the blocks are returned to it
-// in stream order; otherwise they are fenced.
+// Releases all cached blocks of a stream, unless the stream is being captured. If the driver has a
+// pool, the blocks are returned to the pool in stream order; otherwise they are fenced.
 void MemoryPool::flush_cache(StreamCache &cache) {
   if (cache.bytes == 0) return;
   bool captured = false;

@@ -32,7 +32,7 @@ class Tracer {
   Tracer(const Tracer &) = delete;
   Tracer &operator=(const Tracer &) = delete;
 
-  // Must be called when the host starts a trace.
+  // Called when the device is opened. Has no effect if the host has not started a trace.
   // This function and the functions below require that the device's context is current.
   void start();
   void close();
