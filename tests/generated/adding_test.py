@@ -155,7 +155,7 @@ def compare_with_numpy(tree, name):
              tree.build / 'lib/libgufunc.so', '--only', name, '--rounds', '20')
     corpus, loops = tree.folder / 'tests/conformance/corpus', tree.build / 'loops'
     loops.mkdir(exist_ok=True)
-    for file in ('loops.json', 'loops.npy'):
+    for file in ('loops.json', 'loops.bin'):
         shutil.copyfile(corpus / file, loops / file)
     expect(f'{name} in the corpus', f'"ufunc":"{name}"' in (loops / 'loops.json').read_text(), True)
     tree.run(tree.build / 'bin/run_corpus', loops, 'cpu')

@@ -28,8 +28,8 @@ typedef struct guf_request {
   const guf_at_args *at;                 /* GUF_OPERATION_AT */
 } guf_request;
 
-/** Result of guf_resolve: the dtypes of the loop and the shape of each output. In output_shapes[k],
- * only the first output_ndims[k] elements are written. */
+/** Result of guf_resolve: the dtypes of the loop and the shape of each output. In each
+ * shape, only the first elements are written, as many as output_ndims states. */
 typedef struct guf_resolution {
   uint32_t struct_size;
   uint32_t loop; /* index of the loop, see guf_ufunc_loop_types */

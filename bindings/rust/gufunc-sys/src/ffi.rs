@@ -1642,8 +1642,8 @@ const _: () = {
     assert!(offset_of!(guf_request, at) == 32);
 };
 
-/// Result of guf_resolve: the dtypes of the loop and the shape of each output. In output_shapes[k],
-/// only the first output_ndims[k] elements are written.
+/// Result of guf_resolve: the dtypes of the loop and the shape of each output. In each
+/// shape, only the first elements are written, as many as output_ndims states.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_resolution {
