@@ -100,8 +100,7 @@ func (a *AnyArray) ToDLPack(options *DLPackOptions) (unsafe.Pointer, error) {
 	return unsafe.Pointer(made), err
 }
 
-// DeleteDLPack calls the deleter of a tensor that no library has taken. DeleteDLPack does nothing
-// for nil.
+// DeleteDLPack calls the deleter of a tensor that no library has consumed. It does nothing for nil.
 func DeleteDLPack(managed unsafe.Pointer, options *DLPackOptions) {
 	C.gufgo_delete_dlpack(managed, truth(options.orDefault().Unversioned))
 }

@@ -316,7 +316,8 @@ GUFPY_NUMBERS(int64_t, core_sizes)
 %ignore guf_module_loop; %ignore guf_module_function; %ignore guf_module_image;
 %ignore guf_module_parameter; %ignore guf_module_parameters; %ignore guf_module_kernel;
 %ignore guf_kernel_head; %ignore guf_module_v1; %ignore guf_ufunc_desc; %ignore guf_loop_desc;
-%ignore guf_reduction_desc; %ignore guf_core_axes; %ignore guf_dim; %ignore guf_call_args; %ignore guf_resolution;
+%ignore guf_reduction_desc; %ignore guf_core_axes; %ignore guf_dim; %ignore guf_call_args;
+%ignore guf_resolution;
 %ignore guf_reduce_args; %ignore guf_accumulate_args; %ignore guf_at_args;
 %ignore guf_chunk_options; %ignore guf_request;
 %ignore guf_array_wrap; %ignore guf_array_get_info; %ignore guf_array_fill; %ignore guf_array_print;

@@ -175,7 +175,8 @@ def loaded(model, layout):
             '#[cfg(feature = "load")]', 'mod forwarded {', '    use super::*;', '']
     for function in model.functions:
         names = ', '.join(identifier(p.name) for p in function.parameters)
-        out += ['    /// # Safety', '    /// The requirements are those of the C function.',
+        out += ['    /// # Safety',
+                '    /// The documentation of the C function states the requirements.',
                 '    #[inline]',
                 f'    pub unsafe fn {function.name}{signature(function, layout)} {{',
                 '        match crate::loader::api() {',

@@ -42,8 +42,8 @@ class Compiler {
     std::string stem;  // stem of the intermediate files
     std::string text;
     std::string call_probe;  // detects wrong parameter counts and result types
-    // Source that calls each function once. Its errors are shorter than those of `text`. Empty for
-    // devices.
+    // Source that calls each function once. Its errors are shorter than the errors of `text`.
+    // Empty for devices.
     std::string probe;
     Command command;  // compiler and flags, without files
     const char *action = "-c";

@@ -36,7 +36,7 @@ class DeviceImages {
         diagnostics_(diagnostics),
         tools_(options, compiler, work_, diagnostics) {}
 
-  // Selects those of `targets` that can be compiled. Returns false in the cases in which
+  // Selects the targets that can be compiled. Returns false in the cases in which
   // DeviceTools::locate returns false.
   bool choose(std::vector<Target> targets);
 

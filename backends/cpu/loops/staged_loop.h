@@ -14,9 +14,9 @@ namespace gufunc::cpu {
 // Operands are converted block by block to contiguous, aligned scratch memory.
 // The loop runs on the scratch memory, and results are converted back.
 // Elementwise functions use blocks of 256 items, which fit in the L1 cache.
-// Generalized functions convert the whole core arrays of an item, and those of several items at a
-// time if they are small. Each chunk of work uses its own object, which is on the stack. Larger
-// scratch memory is on the heap.
+// Generalized functions convert the whole core arrays of an item. If the core arrays are small,
+// they convert the core arrays of several items at a time. Each chunk of work uses its own object,
+// which is on the stack. Larger scratch memory is on the heap.
 class StagedLoop {
  public:
   StagedLoop() = default;

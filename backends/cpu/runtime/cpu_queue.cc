@@ -3,6 +3,7 @@
 // copied to the stream's queue.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "backends/cpu/base/cpu_host.h"
 #include "backends/cpu/loops/cpu_launch.h"
@@ -192,14 +193,14 @@ class RecordTask final : public EventTask {
     failure_ = stream.failure();
     return GUF_OK;
   }
-  void complete() override { event().complete(record(), failure_); }
+  void complete() override { event().complete(record(), failure_.value_or(Failure())); }
   void dispose() override { destroy(this); }
   static Task *copy_of(const Task &task) {
     return create<RecordTask>(static_cast<const RecordTask &>(task));
   }
 
  private:
-  Failure failure_;
+  std::optional<Failure> failure_;  // set if the stream's work failed; a Failure has 424 bytes
 };
 
 class WaitTask final : public EventTask {

@@ -163,7 +163,7 @@ void Stream::run_task(Task &task) {
   failed_.store(true, std::memory_order_release);
 }
 
-Failure Stream::failure() {
+std::optional<Failure> Stream::failure() {
   if (!failed_.load(std::memory_order_acquire)) return {};
   const std::lock_guard lock(mutex_);
   return failure_;

@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 
 #include "backends/cpu/base/cpu_host.h"
 #include "backends/cpu/base/cpu_trace.h"
@@ -62,9 +63,9 @@ class Stream {
   void close();  // never waits; pending work completes before the stream is destroyed
 
   uint64_t next_launch() { return launches_.fetch_add(1, std::memory_order_relaxed) + 1; }
-  // Returns the first failure since the last report.
+  // Returns the first failure since the last report, if there is one.
   // Only the thread that runs the stream's tasks may call this function.
-  Failure failure();
+  std::optional<Failure> failure();
 
   // Waits until no stream of this process has a thread.
   static guf_status wait_for_threads(uint64_t timeout_ns);

@@ -51,8 +51,8 @@ guf_status launch_scan(MethodJob &job, const Scan &scan, uint64_t tile, uint64_t
   if (staged) block.flags |= dev::kScanStaged;
   if (totals != 0) block.flags |= dev::kScanTotals;
   const uint64_t tiles = (size + tile - 1) / tile - (totals != 0 ? 1 : 0);
-  const uint64_t some = std::min(tiles, kMaxLaunchItems);
-  LaneCut cut(scan.lanes, kMaxLaunchItems / some);
+  const uint64_t some = std::min(tiles, kMaxItems);
+  LaneCut cut(scan.lanes, kMaxItems / some);
   LaneRange range;
   while (cut.next(&range)) {
     block.lanes = range.dims;

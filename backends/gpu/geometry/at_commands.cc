@@ -103,8 +103,8 @@ guf_status Scatter::launch(uint64_t targets, uint64_t target_table, uint64_t ope
   block.operand = operand_;
   block.output_form = form_in(block_.output_dtype, block_.output_flags);
   if (binary()) block.input_form = form_in(block_.input_dtype, block_.input_flags);
-  const uint64_t some = std::min(targets, kMaxLaunchItems);
-  LaneCut cut(lanes, kMaxLaunchItems / some);
+  const uint64_t some = std::min(targets, kMaxItems);
+  LaneCut cut(lanes, kMaxItems / some);
   LaneRange range;
   while (cut.next(&range)) {
     block.lanes = range.dims;

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/gpu/geometry/launch_shape.h"
-
 namespace gufunc::gpu {
 namespace {
 

@@ -8,12 +8,11 @@
 
 #include <cstdint>
 
+#include "backends/gpu/geometry/launch_shape.h"
+
 namespace gufunc::gpu {
 
 namespace dev = guf::device;
-
-inline constexpr uint64_t kMaxLaunchItems = uint64_t{1}
-                                            << 30;  // limit of one launch, in work-items
 
 // A dimension. Strides are in bytes. `fold` is the number
 // of the reduced dimension, or -1 for a kept dimension.

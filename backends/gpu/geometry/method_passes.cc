@@ -13,7 +13,7 @@ constexpr uint32_t kLogThreads = 8;
 static_assert(1 << kLogThreads == dev::kFoldThreads);
 // The logarithm of the number of lanes in a block if the lanes are neighbours in memory.
 constexpr uint32_t kLogRowLanes = 5;
-constexpr uint64_t kMaxFoldBlocks = kMaxLaunchItems / dev::kFoldThreads;
+constexpr uint64_t kMaxFoldBlocks = kMaxItems / dev::kFoldThreads;
 
 // Returns the smallest k with 2^k >= n.
 uint32_t log_of(uint64_t n) {
@@ -161,8 +161,8 @@ guf_status fold_from_left(MethodJob &job, const LaneList &lanes, const LeftFold 
     block.mask_step[d] = fold.further[d].mask_step;
   }
   const uint64_t pieces = table.address != 0 ? table.count : 1;
-  const uint64_t some = std::min(pieces, kMaxLaunchItems);
-  LaneCut cut(lanes, kMaxLaunchItems / some);
+  const uint64_t some = std::min(pieces, kMaxItems);
+  LaneCut cut(lanes, kMaxItems / some);
   LaneRange range;
   while (cut.next(&range)) {
     block.lanes = range.dims;

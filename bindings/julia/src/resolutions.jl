@@ -69,7 +69,7 @@ end
 Resolves a call, or one of the methods `reduce`, `accumulate`, `reduceat`, `outer` and `at!`, with
 the given arguments. Returns `(loop, loop_types, types, sizes)`: the index and types of the loop,
 the types of the operands and the sizes of the results. Nothing is computed or allocated. For a
-method, the types are those of the loop's operands, which include the result.
+method, `types` has one entry for each operand of the loop, and the result is one of these operands.
 """
 resolve(f::UFunc, inputs...; keywords...) =
     query(args -> resolve_by(GUF_OPERATION_CALL, f, args, f.nout), f, operands_of(inputs),

@@ -191,9 +191,9 @@ def ufuncs(package, stubs):
 def index(contents):
     lines = ["# Reference of the Python package", "", MARK, "",
              "These pages list every public name of `gufunc` with the text of `help`.",
-             "`gufunc.lowlevel` has the functions of the C headers, except those that accept",
-             "operands, callbacks or DLPack tensors and those that count references. The names on",
-             "these pages replace the missing functions.", ""]
+             "`gufunc.lowlevel` has the functions of the C headers, except functions that accept",
+             "operands, callbacks or DLPack tensors and functions that count references. The names",
+             "on these pages replace the missing functions.", ""]
     for page, names in contents.items():
         lines += [f"**[{PAGES[page][0]}]({page})**", ""]
         lines += ["| | |", "|---|---|"]

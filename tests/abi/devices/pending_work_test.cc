@@ -63,7 +63,7 @@ class PendingWork : public Devices {
     if (order != nullptr) synchronize(order);
     EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
   }
-  // Makes work that is queued later without a stream wait for `stream`.
+  // After this call, work that is queued without a stream waits for the work of `stream`.
   void order_default_behind(guf_stream stream) {
     guf_dlpack *tensor = nullptr;
     guf_array imported = nullptr;

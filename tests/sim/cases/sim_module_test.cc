@@ -146,7 +146,7 @@ TEST_P(SimModule, NamesAndHandles) {
 // A CUDA library is loaded without a context. Each context that uses the library has its own module
 // and functions.
 TEST_P(SimModule, LibrariesWorkInEveryContext) {
-  if (!driver_.is_cuda()) GTEST_SKIP() << "HIP has none";
+  if (!driver_.is_cuda()) GTEST_SKIP() << "HIP has no library objects";
   const auto load_library =
       driver_.entry<int(void **, const void *, void *, void *, unsigned, void *, void *, unsigned)>(
           "cuLibraryLoadData");

@@ -209,6 +209,42 @@ TEST(Event, IsCompleteWhenItsStreamIsIdle) {
   }
 }
 
+// As above, for an event that the recording thread completes itself while another thread waits.
+TEST(Event, IsCompleteWhenItsStreamIsIdleForAnotherThread) {
+  StreamHandle s;
+  EventHandle event;
+  std::atomic<int> recorded{0}, checked{0};
+  std::atomic<bool> ends{false};
+  std::thread recorder([&] {
+    guf_error error = fresh_error();
+    for (int round = 1; !ends; ++round) {
+      if (cpu().event_record(event.event, s.stream, &error) != GUF_OK) break;
+      recorded = round;
+      while (checked < round && !ends) std::this_thread::yield();
+    }
+  });
+  guf_error error = fresh_error();
+  int seen = 0, busy = 0;
+  for (int round = 1; round <= 20000; ++round) {
+    // An event that is not complete shows that the recording of this round has begun.
+    bool begun = false;
+    while (!begun && recorded < round) {
+      begun = cpu().event_query(event.event, &error) == GUF_NOT_READY;
+    }
+    if (begun) {
+      ++seen;
+      EXPECT_EQ(cpu().event_synchronize(event.event, kForever, &error), GUF_OK);
+      if (cpu().stream_query(s.stream, &error) != GUF_OK) ++busy;
+    }
+    while (recorded < round) std::this_thread::yield();
+    checked = round;
+  }
+  ends = true;
+  recorder.join();
+  RecordProperty("seen", seen);
+  EXPECT_EQ(busy, 0) << "of " << seen;
+}
+
 TEST(Event, MayBeClosedWhileQueued) {
   StreamHandle s;
   Gate gate;

@@ -3675,7 +3675,7 @@ mod forwarded {
     use super::*;
 
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_status_name(status: guf_status) -> *const c_char {
         match crate::loader::api() {
@@ -3684,7 +3684,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_status_text(status: guf_status) -> *const c_char {
         match crate::loader::api() {
@@ -3693,7 +3693,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_version() -> u32 {
         match crate::loader::api() {
@@ -3702,7 +3702,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_version_string() -> *const c_char {
         match crate::loader::api() {
@@ -3711,7 +3711,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_context_create(flags: u32, out_context: *mut guf_context, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3720,7 +3720,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_context_retain(context: guf_context, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3729,7 +3729,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_context_release(context: guf_context, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3738,7 +3738,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_poll(max_callbacks: u32, out_ran: *mut u32, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3747,7 +3747,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_log_read(text: *mut c_char, capacity: usize, out_level: *mut i32, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3756,7 +3756,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_shutdown(timeout_ns: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3765,7 +3765,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_backend_count(out_count: *mut u32, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3774,7 +3774,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_backend_get_info(index: u32, probe: i32, out_info: *mut guf_backend_info, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3783,7 +3783,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_backend_load(path: *const c_char, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3792,7 +3792,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_device_get(context: guf_context, spec: *const c_char, out_device: *mut guf_device, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3801,7 +3801,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_device_adopt(spec: *const c_char, native: u64, out_device: *mut guf_device, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3810,7 +3810,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_device_get_info(device: guf_device, out_info: *mut guf_device_info, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3819,7 +3819,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_device_synchronize(device: guf_device, timeout_ns: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3828,7 +3828,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_device_retain(device: guf_device, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3837,7 +3837,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_device_release(device: guf_device, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3846,7 +3846,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_stream_create(device: guf_device, flags: u32, out_stream: *mut guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3855,7 +3855,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_stream_adopt(device: guf_device, native: u64, flags: u32, out_stream: *mut guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3864,7 +3864,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_stream_retain(stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3873,7 +3873,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_stream_release(stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3882,7 +3882,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_stream_get_device(stream: guf_stream, out_device: *mut guf_device, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3891,7 +3891,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_stream_query(stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3900,7 +3900,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_stream_synchronize(stream: guf_stream, timeout_ns: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3909,7 +3909,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_stream_wait_event(stream: guf_stream, event: guf_event, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3918,7 +3918,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_event_create(device: guf_device, flags: u32, out_event: *mut guf_event, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3927,7 +3927,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_event_retain(event: guf_event, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3936,7 +3936,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_event_release(event: guf_event, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3945,7 +3945,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_event_record(event: guf_event, stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3954,7 +3954,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_event_query(event: guf_event, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3963,7 +3963,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_event_wait(event: guf_event, timeout_ns: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3972,7 +3972,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_dtype_parse(spelling: *const c_char, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3981,7 +3981,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_dtype_name(dtype: guf_dtype) -> *const c_char {
         match crate::loader::api() {
@@ -3990,7 +3990,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_dtype_get_info(dtype: guf_dtype, out_info: *mut guf_dtype_info, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -3999,7 +3999,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_dtype_can_cast(from: guf_dtype, to: guf_dtype, casting: i32, out_possible: *mut i32, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4008,7 +4008,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_dtype_promote(a: guf_dtype, b: guf_dtype, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4017,7 +4017,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_dtype_make_time(time: guf_dtype, unit: i32, multiple: u32, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4026,7 +4026,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_dtype_get_unit(time: guf_dtype, out_unit: *mut i32, out_multiple: *mut u32, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4035,7 +4035,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_dtype_register(name: *const c_char, itemsize: u32, alignment: u32, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4044,7 +4044,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_alloc(device: guf_device, dtype: guf_dtype, ndim: i32, shape: *const i64, strides: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4053,7 +4053,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_wrap(tensor: *const guf_tensor, release: guf_release_fn, user: *mut c_void, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4062,7 +4062,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_retain(array: guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4071,7 +4071,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_release(array: guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4080,7 +4080,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_get_info(array: guf_array, out_info: *mut guf_array_info, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4089,7 +4089,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_slice(array: guf_array, naxes: i32, starts: *const i64, stops: *const i64, steps: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4098,7 +4098,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_reshape(array: guf_array, ndim: i32, shape: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4107,7 +4107,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_ravel(array: guf_array, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4116,7 +4116,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_transpose(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4125,7 +4125,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_broadcast_to(array: guf_array, ndim: i32, shape: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4134,7 +4134,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_squeeze(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4143,7 +4143,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_expand_dims(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4152,7 +4152,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_sliding_window(array: guf_array, naxes: i32, axes: *const i64, windows: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4161,7 +4161,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_fill(array: guf_array, value: *const guf_operand, stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4170,7 +4170,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_copy(array: guf_array, order: i32, stream: guf_stream, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4179,7 +4179,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_assign(destination: guf_array, source: guf_array, casting: i32, stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4188,7 +4188,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_astype(array: guf_array, dtype: guf_dtype, casting: i32, order: i32, stream: guf_stream, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4197,7 +4197,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_to_device(array: guf_array, device: guf_device, stream: guf_stream, inout_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4206,7 +4206,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_synchronize(array: guf_array, timeout_ns: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4215,7 +4215,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_copy_to_host(array: guf_array, destination: *mut c_void, nbytes: u64, order: i32, stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4224,7 +4224,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_print(array: guf_array, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4233,7 +4233,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_alloc_host(device: guf_device, memory: i32, dtype: guf_dtype, ndim: i32, shape: *const i64, strides: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4242,7 +4242,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_host_register(device: guf_device, address: u64, size: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4251,7 +4251,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_host_unregister(device: guf_device, address: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4260,7 +4260,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_device_get_memory(device: guf_device, out_memory: *mut guf_device_memory, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4269,7 +4269,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_device_trim_memory(device: guf_device, keep_bytes: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4278,7 +4278,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_device_limit_memory(device: guf_device, limit_bytes: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4287,7 +4287,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_device_enable_peer(device: guf_device, peer: guf_device, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4296,7 +4296,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_stream_get_native(device: guf_device, stream: guf_stream, out_native: *mut u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4305,7 +4305,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_event_elapsed(from: guf_event, to: guf_event, out_milliseconds: *mut f64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4314,7 +4314,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_from_dlpack(managed: *mut guf_dlpack, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4323,7 +4323,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_from_dlpack_unversioned(managed: *mut guf_dlpack_unversioned, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4332,7 +4332,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_to_dlpack(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4341,7 +4341,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_array_to_dlpack_unversioned(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack_unversioned, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4350,7 +4350,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_ufunc_create(context: guf_context, desc: *const guf_ufunc_desc, out_ufunc: *mut guf_ufunc, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4359,7 +4359,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_ufunc_find(context: guf_context, name: *const c_char, out_ufunc: *mut guf_ufunc, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4368,7 +4368,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_ufunc_retain(ufunc: guf_ufunc, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4377,7 +4377,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_ufunc_release(ufunc: guf_ufunc, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4386,7 +4386,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_ufunc_count(context: guf_context, out_count: *mut u32, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4395,7 +4395,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_ufunc_name_at(context: guf_context, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4404,7 +4404,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_ufunc_get_info(ufunc: guf_ufunc, out_info: *mut guf_ufunc_info, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4413,7 +4413,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_ufunc_loop_types(ufunc: guf_ufunc, index: u32, ntypes: i32, out_types: *mut guf_dtype, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4422,7 +4422,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_ufunc_add_loop(ufunc: guf_ufunc, desc: *const guf_loop_desc, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4431,7 +4431,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_ufunc_add_module_loop(ufunc: guf_ufunc, module: guf_module, function: *const c_char, ntypes: i32, types: *const guf_dtype, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4440,7 +4440,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_ufunc_set_reduction(ufunc: guf_ufunc, desc: *const guf_reduction_desc, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4449,7 +4449,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_module_load(context: guf_context, path: *const c_char, flags: u32, out_module: *mut guf_module, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4458,7 +4458,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_module_register(context: guf_context, table: *const guf_module_v1, out_module: *mut guf_module, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4467,7 +4467,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_module_retain(module: guf_module, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4476,7 +4476,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_module_release(module: guf_module, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4485,7 +4485,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_module_get_info(module: guf_module, out_info: *mut guf_module_info, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4494,7 +4494,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_module_function_at(module: guf_module, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4503,7 +4503,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_call(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4512,7 +4512,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_apply(context: guf_context, name: *const c_char, ntensors: i32, tensors: *const guf_tensor, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4521,7 +4521,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_plan_create(ufunc: guf_ufunc, args: *const guf_call_args, out_plan: *mut guf_plan, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4530,7 +4530,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_plan_retain(plan: guf_plan, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4539,7 +4539,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_plan_release(plan: guf_plan, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4548,7 +4548,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_plan_workspace(plan: guf_plan, out_nbytes: *mut u64, out_alignment: *mut u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4557,7 +4557,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_plan_launch(plan: guf_plan, stream: guf_stream, naddresses: i32, addresses: *const u64, workspace: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4566,7 +4566,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_plan_explain(plan: guf_plan, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4575,7 +4575,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_reduce(ufunc: guf_ufunc, args: *mut guf_reduce_args, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4584,7 +4584,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_accumulate(ufunc: guf_ufunc, args: *mut guf_accumulate_args, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4593,7 +4593,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_reduceat(ufunc: guf_ufunc, args: *mut guf_accumulate_args, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4602,7 +4602,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_outer(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4611,7 +4611,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_at(ufunc: guf_ufunc, args: *const guf_at_args, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4620,7 +4620,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_resolve(ufunc: guf_ufunc, request: *const guf_request, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4629,7 +4629,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_explain(ufunc: guf_ufunc, request: *const guf_request, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4638,7 +4638,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_call_chunked(ufunc: guf_ufunc, args: *mut guf_call_args, options: *const guf_chunk_options, out_items: *mut i64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4647,7 +4647,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_stream_begin_capture(stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4656,7 +4656,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_stream_end_capture(stream: guf_stream, inout_graph: *mut guf_graph, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4665,7 +4665,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_graph_launch(graph: guf_graph, stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4674,7 +4674,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_graph_retain(graph: guf_graph, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4683,7 +4683,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_graph_release(graph: guf_graph, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4692,7 +4692,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_module_kernel_at(module: guf_module, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4701,7 +4701,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_kernel_find(module: guf_module, name: *const c_char, out_kernel: *mut guf_kernel, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4710,7 +4710,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_kernel_retain(kernel: guf_kernel, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4719,7 +4719,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_kernel_release(kernel: guf_kernel, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4728,7 +4728,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_kernel_get_info(kernel: guf_kernel, out_info: *mut guf_kernel_info, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4737,7 +4737,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_kernel_get_parameter(kernel: guf_kernel, index: u32, out_parameter: *mut guf_module_parameter, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4746,7 +4746,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_kernel_get_device_info(kernel: guf_kernel, device: guf_device, out_info: *mut guf_kernel_device_info, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
@@ -4755,7 +4755,7 @@ mod forwarded {
         }
     }
     /// # Safety
-    /// The requirements are those of the C function.
+    /// The documentation of the C function states the requirements.
     #[inline]
     pub unsafe fn guf_kernel_launch(kernel: guf_kernel, stream: guf_stream, grid: *const u32, block: *const u32, shared_bytes: u32, nargs: i32, args: *const guf_operand, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {

@@ -44,7 +44,7 @@ constexpr int nd_elements(int operands) {
 }
 
 // The bit of the status word that is set if the function has set `failed` for an element. The other
-// bits are those of guf_fp_flag.
+// bits are the values of guf_fp_flag.
 enum : u32 { kStatusFailed = 0x80000000u };
 
 // How an operand of `row` advances along the inner dimension. `kinds` contains 2 bits per operand.

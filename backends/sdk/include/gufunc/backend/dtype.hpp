@@ -19,8 +19,8 @@ constexpr bool is_structured(guf_dtype dtype) {
   return (dtype & 0xFF) == 0x82;
 }
 
-// Returns the size of an element in bytes. The bits of a numeric dtype contain the size in bits and
-// those of a structured dtype contain the size in bytes. Elements of datetime types have 8 bytes.
+// Returns the size of an element in bytes. A numeric dtype contains the size in bits, and a
+// structured dtype contains the size in bytes. Elements of datetime types have 8 bytes.
 constexpr uint32_t dtype_size(guf_dtype dtype) {
   if (__builtin_expect((dtype & 0x80) != 0, 0))
     return is_structured(dtype) ? dtype >> 8 & 0xFFF : 8;

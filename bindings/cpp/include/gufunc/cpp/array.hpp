@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference-counted arrays in host or device memory. The elements of an Array have any dtype, and
-// those of a TypedArray have a C++ type. The C headers (gufunc/array.h) list the errors of each
+// Reference-counted arrays in host or device memory. The elements of an Array have any dtype. The
+// elements of a TypedArray have a C++ type. The C headers (gufunc/array.h) list the errors of each
 // function.
 #ifndef GUFUNC_CPP_ARRAY_HPP
 #define GUFUNC_CPP_ARRAY_HPP

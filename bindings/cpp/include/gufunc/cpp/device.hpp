@@ -85,8 +85,8 @@ inline Result<void> load_backend(const std::string &path) {
 
 // ---- devices
 
-// A device. Devices are never freed, and equal handles refer to the same device. A call with an
-// empty device chooses the device by its operands.
+// A device. Devices are never freed, and equal handles refer to the same device. If the
+// device of a call is empty, the operands determine on which device the call runs.
 class Device {
  public:
   constexpr Device() = default;
