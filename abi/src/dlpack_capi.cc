@@ -86,8 +86,8 @@ guf_status import_tensor(Managed *managed, guf_stream ready_on, uint32_t flags,
   return status;
 }
 
-// The common part of exports. `publish` orders the consumer's stream and transfers the tensor to
-// the caller. After it succeeded, nothing may fail.
+// The common part of exports. `publish` makes the consumer's stream wait and transfers the tensor
+// to the caller. After it succeeded, nothing may fail.
 template <class Publish>
 guf_status export_array(guf_array array, guf_stream consumer, uint32_t flags, const void *out,
                         guf_error *error, Publish publish) {
@@ -104,7 +104,7 @@ guf_status export_array(guf_array array, guf_stream consumer, uint32_t flags, co
     auto given = base::Ref<ExportedTensor>::adopt(
         new ExportedTensor(*found, (flags & GUF_DLPACK_COPIED) != 0));
     GUF_TRY(given->describe(error));
-    GUF_TRY(publish(*given, *found, [&] { return given->order(partner, error); }));
+    GUF_TRY(publish(*given, *found, [&] { return given->make_consumer_wait(partner, error); }));
     given.release();
     return GUF_OK;
   });
@@ -125,25 +125,26 @@ guf_status guf_array_from_dlpack_unversioned(guf_dlpack_unversioned *managed, gu
 
 guf_status guf_array_to_dlpack(guf_array array, guf_stream consumer, uint32_t flags,
                                guf_dlpack **out_managed, guf_error *error) {
-  return export_array(array, consumer, flags, out_managed, error,
-                      [&](ExportedTensor &given, const array::Array &, auto order) -> guf_status {
-                        GUF_TRY(order());
-                        *out_managed = given.versioned();
-                        return GUF_OK;
-                      });
+  return export_array(
+      array, consumer, flags, out_managed, error,
+      [&](ExportedTensor &given, const array::Array &, auto make_consumer_wait) -> guf_status {
+        GUF_TRY(make_consumer_wait());
+        *out_managed = given.versioned();
+        return GUF_OK;
+      });
 }
 
 guf_status guf_array_to_dlpack_unversioned(guf_array array, guf_stream consumer, uint32_t flags,
                                            guf_dlpack_unversioned **out_managed, guf_error *error) {
   return export_array(
       array, consumer, flags, out_managed, error,
-      [&](ExportedTensor &given, const array::Array &found, auto order) -> guf_status {
+      [&](ExportedTensor &given, const array::Array &found, auto make_consumer_wait) -> guf_status {
         if ((found.flags() & GUF_ARRAY_READ_ONLY) != 0) {
           return base::fail(
               error, GUF_E_READ_ONLY, base::kNone, base::kNone,
               "the array is read-only, which an unversioned DLPack tensor cannot express");
         }
-        GUF_TRY(order());
+        GUF_TRY(make_consumer_wait());
         *out_managed = given.unversioned();
         return GUF_OK;
       });

@@ -15,7 +15,7 @@ void list_image(const Device &device, const guf_module_image &image, base::Text 
 base::Text list_images(const Device &device, const guf_module_v1 &table, uint32_t family) {
   base::Text list;
   for (uint32_t i = 0; i < table.nimages; ++i) {
-    if (serves(table.images[i], family)) list_image(device, table.images[i], &list);
+    if (has_family(table.images[i], family)) list_image(device, table.images[i], &list);
   }
   if (list.c_str()[0] == '\0') list.add("none");
   return list;
@@ -24,7 +24,8 @@ base::Text list_images(const Device &device, const guf_module_v1 &table, uint32_
 int32_t refusal_code(const Device &device, const guf_module_v1 &table, uint32_t family) {
   Refusal refusal;
   for (uint32_t i = 0; i < table.nimages; ++i) {
-    if (serves(table.images[i], family) && find_refusal(device, table.images[i], &refusal)) break;
+    if (has_family(table.images[i], family) && find_refusal(device, table.images[i], &refusal))
+      break;
   }
   return refusal.native_code;
 }
@@ -38,7 +39,7 @@ const guf_module_image *best_image(const Device &device, const guf_module_v1 &ta
   Refusal refusal;
   for (uint32_t i = 0; i < table.nimages; ++i) {
     const guf_module_image &image = table.images[i];
-    if (!serves(image, family)) continue;
+    if (!has_family(image, family)) continue;
     const int32_t score = api.image_score(device.native, &image);
     if (score <= best_score || score > most) continue;
     if (behind != nullptr && score == most && &image <= behind) continue;

@@ -9,7 +9,7 @@
 
 namespace gufunc::backend {
 
-inline bool serves(const guf_module_image &image, uint32_t family) {
+inline bool has_family(const guf_module_image &image, uint32_t family) {
   return image.family == 0 || image.family == family;
 }
 

@@ -115,11 +115,11 @@ void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncor
 }
 
 [[gnu::cold, gnu::noinline]] guf_status fail_broadcast(const op::CallView &call,
-                                                       const LoopShape &loop, int32_t culprit,
+                                                       const LoopShape &loop, int32_t operand,
                                                        int32_t axis, int64_t found,
                                                        int64_t expected, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
-  if (loop.permuted && culprit < call.noperands) axis = loop.order[culprit][axis];
+  if (loop.permuted && operand < call.noperands) axis = loop.order[operand][axis];
   base::Text text;
   int32_t ncore = 0;
   for (int32_t i = signature.nin; i < call.noperands; ++i) ncore += loop.core_ndim[i];
@@ -134,11 +134,11 @@ void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncor
   }
   if (call.has_where) text.add_shape(call.where.layout.shape, call.where.layout.ndim).add(" ");
   if (signature.generalized) add_requested(call, loop, ncore, &text);
-  return base::fail(error, GUF_E_SHAPE, culprit, axis,
+  return base::fail(error, GUF_E_SHAPE, operand, axis,
                     "operands could not be broadcast together with %s%s; argument %d, axis %d: "
                     "expected %lld, got %lld",
                     signature.generalized ? "remapped shapes [original->remapped]: " : "shapes ",
-                    text.c_str(), culprit, axis, static_cast<long long>(expected),
+                    text.c_str(), operand, axis, static_cast<long long>(expected),
                     static_cast<long long>(found));
 }
 

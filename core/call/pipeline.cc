@@ -54,7 +54,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   FpFailure failure(error);
   status = failure.keep(status);
   if (status == GUF_OK) status = failure.keep(arrays->write_back(failure.error()));
-  if (status == GUF_OK) status = failure.keep(arrays->settle(failure.error()));
+  if (status == GUF_OK) status = failure.keep(arrays->close(failure.error()));
   if (status == GUF_OK) status = failure.status();
   arrays->hand_over();
   if (status == GUF_OK) arrays->publish(outputs);

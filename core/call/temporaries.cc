@@ -178,7 +178,7 @@ guf_status Temporaries::open(guf_error *error) {
   return GUF_OK;
 }
 
-guf_status Temporaries::settle(guf_error *error) {
+guf_status Temporaries::close(guf_error *error) {
   return borrowed_.get() == nullptr ? GUF_OK : borrowed_.finish(error);
 }
 

@@ -35,12 +35,12 @@ class Temporaries {
                               guf_error *error);
 
   // Prepares the call's stream. Must be called first. A call with host_copies, or for which
-  // `waits_for_host` is true, borrows a stream. `settle` then waits for this stream.
+  // `waits_for_host` is true, borrows a stream. `close` then waits for this stream.
   // Errors  as backend::BorrowedStream::open
   guf_status open(guf_error *error);
   // Waits for a borrowed stream. Must be called after all work has been queued.
   // Errors  any failure on the stream
-  guf_status settle(guf_error *error);
+  guf_status close(guf_error *error);
 
   // Copies operands in host memory, and the mask, to the call's device if the device cannot read
   // them. write_back copies written operands back. Must be called after copy_overlapping.

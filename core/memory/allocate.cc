@@ -140,12 +140,12 @@ guf_status wrap(const guf_tensor &tensor, backend::Device *device, guf_release_f
   const bool any_thread = (flags & GUF_RELEASE_ANY_THREAD) != 0;
   auto memory = base::Ref<BorrowedMemory>::adopt(
       new WrappedMemory(release, user, tensor.address, any_thread));
-  base::Ref<backend::Stream> order;
+  base::Ref<backend::Stream> default_stream;
   if (release != nullptr && device != nullptr && !device->host_memory) {
-    GUF_TRY(backend::open_default(*device, &order, error));
+    GUF_TRY(backend::open_default(*device, &default_stream, error));
   }
-  const auto storage =
-      base::Ref<array::Storage>::adopt(new BorrowedStorage(std::move(memory), std::move(order)));
+  const auto storage = base::Ref<array::Storage>::adopt(
+      new BorrowedStorage(std::move(memory), std::move(default_stream)));
   return wrap_in(tensor, device, storage, out, error);
 }
 

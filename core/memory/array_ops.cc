@@ -90,7 +90,7 @@ guf_status copy_elements(Array &to, Array &from, Stream *stream, guf_error *erro
 
 // Waits before the host reads an array, until all queued work that uses the array is complete.
 // Device memory is copied on the default stream, so only work on other streams requires a wait.
-guf_status settle(Array &array, guf_error *error) {
+guf_status wait_until_readable(Array &array, guf_error *error) {
   const bool host = array.device() == nullptr || array.device()->host_memory;
   return host ? synchronize(array, UINT64_MAX, error)
               : backend::wait_for_array(array, UINT64_MAX, error);
@@ -245,7 +245,7 @@ guf_status astype(Array &array, guf_dtype dtype, int32_t casting, int32_t order,
 
 guf_status to_device(Array &array, Device &device, Stream *stream, base::Ref<Array> *inout,
                      guf_error *error) {
-  if (stream == nullptr && device.host_memory) GUF_TRY(settle(array, error));
+  if (stream == nullptr && device.host_memory) GUF_TRY(wait_until_readable(array, error));
   if (!*inout) {
     return copy_into_new(array, device, array.layout().dtype, GUF_ORDER_KEEP, stream, inout, error);
   }
@@ -298,7 +298,7 @@ guf_status copy_to_host(Array &array, void *destination, uint64_t nbytes, int32_
                       "destination is NULL, but there are %llu bytes to copy",
                       static_cast<unsigned long long>(array.nbytes()));
   }
-  if (stream == nullptr) GUF_TRY(settle(array, error));
+  if (stream == nullptr) GUF_TRY(wait_until_readable(array, error));
   int64_t strides[GUF_MAX_NDIM];
   Layout to = array.layout();
   array::contiguous_strides(to.dtype, to.ndim, to.shape, order, strides);
@@ -315,9 +315,9 @@ guf_status synchronize(Array &array, uint64_t timeout_ns, guf_error *error) {
   if (device == nullptr || device->host_memory) device = array.storage()->reader();
   if (device == nullptr) return GUF_OK;
   // guf_device_synchronize reports a failure on the default stream; this function does not.
-  base::Ref<Stream> order;
-  GUF_TRY(backend::open_default(*device, &order, error));
-  return backend::wait_for_stream(*order, timeout_ns);
+  base::Ref<Stream> default_stream;
+  GUF_TRY(backend::open_default(*device, &default_stream, error));
+  return backend::wait_for_stream(*default_stream, timeout_ns);
 }
 
 }  // namespace gufunc::memory

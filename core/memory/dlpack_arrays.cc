@@ -26,8 +26,8 @@ struct DlpackPlace {
 class ImportedStorage final : public BorrowedStorage {
  public:
   ImportedStorage(const base::Ref<ImportedTensor> &taken, const DlpackPlace &where,
-                  base::Ref<Stream> order)
-      : BorrowedStorage(base::Ref<BorrowedMemory>::share(taken.get()), std::move(order)),
+                  base::Ref<Stream> default_stream)
+      : BorrowedStorage(base::Ref<BorrowedMemory>::share(taken.get()), std::move(default_stream)),
         where_(where) {}
   const DlpackPlace &where() const { return where_; }
 
@@ -159,10 +159,11 @@ guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
   const DlpackPlace where = {tensor.device_type, tensor.device_id};
   Device *device = nullptr, *reader = nullptr;
   GUF_TRY(find_place(where, &device, &reader, error));
-  base::Ref<Stream> order, partner;
+  base::Ref<Stream> default_stream, partner;
   GUF_TRY(find_partner(ready_on, *device, "ready_on", &partner, error));
-  if (!device->host_memory) GUF_TRY(backend::open_default(*device, &order, error));
-  const auto storage = base::Ref<array::Storage>::adopt(new ImportedStorage(taken, where, order));
+  if (!device->host_memory) GUF_TRY(backend::open_default(*device, &default_stream, error));
+  const auto storage =
+      base::Ref<array::Storage>::adopt(new ImportedStorage(taken, where, default_stream));
   storage->set_reader(reader);
   const guf_tensor described = {sizeof described,
                                 tensor.dtype,
@@ -177,7 +178,8 @@ guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
   GUF_TRY(check_owner(*device, *made, error));
   if (partner) {
     GUF_TRY(backend::refuse_captured(partner.get(), "an import that waits for it", error));
-    GUF_TRY(backend::make_stream_wait(*order->device, partner->native, order->native, error));
+    GUF_TRY(backend::make_stream_wait(*default_stream->device, partner->native,
+                                      default_stream->native, error));
   }
   *out = std::move(made);
   return GUF_OK;
@@ -203,10 +205,10 @@ ExportedTensor::ExportedTensor(Array &array, bool copied)
 ExportedTensor::~ExportedTensor() {
   if (!consumer_ || consumer_->fork_epoch != base::fork_epoch()) return;
   if (backend::is_captured(*consumer_)) return;
-  base::Ref<Stream> order;
-  if (backend::open_default(*consumer_->device, &order, nullptr) != GUF_OK ||
-      backend::make_stream_wait(*order->device, consumer_->native, order->native, nullptr) !=
-          GUF_OK) {
+  base::Ref<Stream> default_stream;
+  if (backend::open_default(*consumer_->device, &default_stream, nullptr) != GUF_OK ||
+      backend::make_stream_wait(*default_stream->device, consumer_->native, default_stream->native,
+                                nullptr) != GUF_OK) {
     backend::wait_quietly(*consumer_);
   }
 }
@@ -283,15 +285,16 @@ guf_status ExportedTensor::describe(guf_error *error) {
   return GUF_OK;
 }
 
-guf_status ExportedTensor::order(const DlpackPartner &consumer, guf_error *error) {
+guf_status ExportedTensor::make_consumer_wait(const DlpackPartner &consumer, guf_error *error) {
   Device *device = array_->device();
   if (device == nullptr) GUF_TRY(plugin::cpu_device(&device, error));
-  base::Ref<Stream> reading, before;
+  base::Ref<Stream> reading, default_stream;
   GUF_TRY(find_partner(consumer, *device, "consumer", &reading, error));
   if (!reading) return GUF_OK;
   GUF_TRY(backend::refuse_captured(reading.get(), "an export that it waits for", error));
-  GUF_TRY(backend::open_default(*device, &before, error));
-  GUF_TRY(backend::make_stream_wait(*reading->device, before->native, reading->native, error));
+  GUF_TRY(backend::open_default(*device, &default_stream, error));
+  GUF_TRY(
+      backend::make_stream_wait(*reading->device, default_stream->native, reading->native, error));
   consumer_ = std::move(reading);
   return GUF_OK;
 }

@@ -49,7 +49,7 @@ class ExportedTensor final : public base::Object {
 
   // Errors  as guf_array_to_dlpack
   guf_status describe(guf_error *error);
-  guf_status order(const DlpackPartner &consumer, guf_error *error);
+  guf_status make_consumer_wait(const DlpackPartner &consumer, guf_error *error);
 
   guf_dlpack *versioned() { return &versioned_; }
   guf_dlpack_unversioned *unversioned() { return &unversioned_; }

@@ -38,9 +38,9 @@ WrappedMemory::~WrappedMemory() {
 }
 
 BorrowedStorage::~BorrowedStorage() {
-  if (!memory_->armed() || !order_) return;
-  if (order_->fork_epoch == base::fork_epoch()) {
-    backend::keep_until_done(*order_, *memory_);
+  if (!memory_->armed() || !default_stream_) return;
+  if (default_stream_->fork_epoch == base::fork_epoch()) {
+    backend::keep_until_done(*default_stream_, *memory_);
   } else {
     memory_->disarm();  // a child must not use its parent's device memory
   }

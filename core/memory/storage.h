@@ -57,15 +57,15 @@ class WrappedMemory final : public BorrowedMemory {
 // uses, so device memory is released only when this work is done.
 class BorrowedStorage : public array::Storage {
  public:
-  // `order` is the default stream of the device. It is empty for host memory.
-  BorrowedStorage(base::Ref<BorrowedMemory> memory, base::Ref<backend::Stream> order)
-      : memory_(std::move(memory)), order_(std::move(order)) {}
+  // `default_stream` is the default stream of the device. It is empty for host memory.
+  BorrowedStorage(base::Ref<BorrowedMemory> memory, base::Ref<backend::Stream> default_stream)
+      : memory_(std::move(memory)), default_stream_(std::move(default_stream)) {}
   ~BorrowedStorage() override;
   void arm() { memory_->arm(); }
 
  private:
   base::Ref<BorrowedMemory> memory_;
-  base::Ref<backend::Stream> order_;
+  base::Ref<backend::Stream> default_stream_;
 };
 
 }  // namespace gufunc::memory

@@ -101,10 +101,10 @@ guf_status host_to_device(const Place &to, const Place &from, Stream *stream, gu
   GUF_TRY(convert(*cpu, nullptr, {host->layout(), false}, from.side, error));
   const Place plain = place_of(*host, *cpu);
   if (is_plain(to)) return copy_bytes(to, plain, GUF_COPY_HOST_TO_DEVICE, stream, error);
-  base::Ref<Array> there;
-  GUF_TRY(make_staging(*to.device, to.side.layout.dtype, to.side.layout, &held, &there, error));
-  GUF_TRY(copy_bytes(place_of(*there, *to.device), plain, GUF_COPY_HOST_TO_DEVICE, stream, error));
-  return convert(*to.device, stream, to.side, {there->layout(), false}, error);
+  base::Ref<Array> staged;
+  GUF_TRY(make_staging(*to.device, to.side.layout.dtype, to.side.layout, &held, &staged, error));
+  GUF_TRY(copy_bytes(place_of(*staged, *to.device), plain, GUF_COPY_HOST_TO_DEVICE, stream, error));
+  return convert(*to.device, stream, to.side, {staged->layout(), false}, error);
 }
 
 guf_status device_to_host(const Place &to, const Place &from, Stream *stream, guf_error *error) {
@@ -115,12 +115,12 @@ guf_status device_to_host(const Place &to, const Place &from, Stream *stream, gu
   GUF_TRY(backend::refuse_captured(stream, kUnlikeCopy, error));
   backend::Held held(stream);
   Place source = from;
-  base::Ref<Array> there;
+  base::Ref<Array> staged;
   if (!is_plain(from)) {
-    GUF_TRY(
-        make_staging(*from.device, from.side.layout.dtype, from.side.layout, &held, &there, error));
-    GUF_TRY(convert(*from.device, stream, {there->layout(), false}, from.side, error));
-    source = place_of(*there, *from.device);
+    GUF_TRY(make_staging(*from.device, from.side.layout.dtype, from.side.layout, &held, &staged,
+                         error));
+    GUF_TRY(convert(*from.device, stream, {staged->layout(), false}, from.side, error));
+    source = place_of(*staged, *from.device);
   }
   Device *cpu = nullptr;
   GUF_TRY(plugin::cpu_device(&cpu, error));
@@ -148,30 +148,30 @@ guf_status through_host(const Place &to, const Place &from, Stream *stream, guf_
 struct End {
   End(Device *where, Stream *own) : device(where), stream(own) {}
   ~End() {
-    if (stream == nullptr && order != nullptr) device->backend->api.stream_close(order);
+    if (stream == nullptr && native != nullptr) device->backend->api.stream_close(native);
   }
   End(const End &) = delete;
   End &operator=(const End &) = delete;
 
   Device *const device;
-  Stream *const stream;   // nullptr selects the default stream
-  void *order = nullptr;  // the plugin's stream
+  Stream *const stream;    // nullptr selects the default stream
+  void *native = nullptr;  // the plugin's stream
 
   guf_status open(guf_error *error) {
-    if (stream != nullptr) order = stream->native;
+    if (stream != nullptr) native = stream->native;
     if (stream != nullptr) return GUF_OK;
-    return device->backend->api.stream_open(device->native, 0, GUF_BACKEND_STREAM_DEFAULT, &order,
+    return device->backend->api.stream_open(device->native, 0, GUF_BACKEND_STREAM_DEFAULT, &native,
                                             error);
   }
   // Makes later work of `other` wait for the work that is queued on this stream.
   guf_status lead(const End &other, guf_error *error) const {
-    return backend::make_stream_wait(*device, order, other.order, error);
+    return backend::make_stream_wait(*device, native, other.native, error);
   }
   // Polls until the stream is idle. Used if `lead` fails. stream_synchronize is not used, because
   // it would clear a failure that must be reported to the program.
   void wait_until_idle() const {
     backend::ErrorRecord record(nullptr);
-    while (device->backend->api.stream_query(order, record.get()) == GUF_NOT_READY) sched_yield();
+    while (device->backend->api.stream_query(native, record.get()) == GUF_NOT_READY) sched_yield();
   }
 };
 
@@ -204,7 +204,7 @@ guf_status between_peers(const guf_gpu_api &gpu, const Place &to, const Place &f
   }
   if (packed) GUF_TRY(convert(*from.device, source.stream, sent.side, from.side, error));
   GUF_TRY(source.lead(target, record.get()));
-  guf_status status = gpu.peer_copy(to.device->native, target.order, received.side.layout.address,
+  guf_status status = gpu.peer_copy(to.device->native, target.native, received.side.layout.address,
                                     to.device->native, sent.side.layout.address,
                                     from.device->native, size, record.get());
   if (status == GUF_OK && lands) {

@@ -7,9 +7,9 @@
 #include "core/call/placement.h"
 #include "core/call/requested_fp_flags.h"
 #include "core/method/decide.h"
-#include "core/method/fold_types.h"
 #include "core/method/geometry.h"
 #include "core/method/result.h"
+#include "core/resolve/weak_scalar.h"
 #include "core/validate/validate_call.h"
 
 namespace gufunc::method {
@@ -44,7 +44,7 @@ guf_status prepare_at(AtView &view, guf_error *error) {
   call.operand[0] = view.array;
   call.operand[call.noperands - 1] = view.array;
   if (view.has_operand) {
-    GUF_TRY(settle(&view.operand, kInput, error));
+    GUF_TRY(resolve::convert_to_default(&view.operand, kInput, error));
     call.operand[kInput] = view.operand;
     if ((view.operand.flags & op::kScalar) != 0) {
       // A scalar's value is inside the operand struct, so its address must point into the copy.

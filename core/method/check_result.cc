@@ -29,7 +29,7 @@ void add_remapped(const array::Layout &layout, int32_t ndim, const ResultAxes &a
 }
 
 [[gnu::cold, gnu::noinline]] guf_status fail_broadcast(const FoldView &view, const ResultAxes &axes,
-                                                       int32_t culprit, int32_t axis, int64_t found,
+                                                       int32_t operand, int32_t axis, int64_t found,
                                                        int64_t expected, guf_error *error) {
   const op::CallView &call = view.call;
   const array::Layout &input = call.operand[kInput].layout;
@@ -39,10 +39,10 @@ void add_remapped(const array::Layout &layout, int32_t ndim, const ResultAxes &a
   }
   text.add_shape(input.shape, input.ndim).add(" ");
   if (call.has_where) text.add_shape(call.where.layout.shape, call.where.layout.ndim).add(" ");
-  return base::fail(error, GUF_E_SHAPE, culprit, axis,
+  return base::fail(error, GUF_E_SHAPE, operand, axis,
                     "operands could not be broadcast together with remapped shapes "
                     "[original->remapped]: %s; argument %d, axis %d: expected %lld, got %lld",
-                    text.c_str(), culprit, axis, static_cast<long long>(expected),
+                    text.c_str(), operand, axis, static_cast<long long>(expected),
                     static_cast<long long>(found));
 }
 

@@ -93,17 +93,10 @@ guf_status check_folds(const op::Ufunc &ufunc, const char *name, guf_error *erro
   return GUF_OK;
 }
 
-guf_status settle(op::OperandView *operand, int32_t index, guf_error *error) {
-  if (!resolve::is_weak(*operand)) return GUF_OK;
-  GUF_TRY(resolve::convert(operand, index, resolve::default_dtype(*operand, true), error));
-  operand->kind = GUF_OPERAND_SCALAR;
-  return GUF_OK;
-}
-
 guf_status prepare(FoldView &view, guf_error *error) {
   op::CallView &call = view.call;
   call.noperands = 3;
-  GUF_TRY(settle(&call.operand[kInput], kInput, error));
+  GUF_TRY(resolve::convert_to_default(&call.operand[kInput], kInput, error));
   const bool missing = is_missing(call.operand[kOutput]);
   call.operand[kLeft] = call.operand[missing ? kInput : kOutput];
   GUF_TRY(validate::check_operands(call, error));

@@ -21,10 +21,6 @@ guf_status prepare(FoldView &view, guf_error *error);
 // Errors  GUF_E_NO_LOOP, GUF_E_CASTING <= the types do not match; NumPy's messages
 guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, guf_error *error);
 
-// Converts a weak scalar to the default dtype of its kind (int64, float64 or complex128).
-// Errors  GUF_E_OVERFLOW
-guf_status settle(op::OperandView *operand, int32_t index, guf_error *error);
-
 }  // namespace gufunc::method
 
 #endif  // GUFUNC_CORE_METHOD_FOLD_TYPES_H

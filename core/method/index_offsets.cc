@@ -7,8 +7,8 @@
 #include <cstring>
 
 #include "core/base/checked.h"
-#include "core/method/fold_types.h"
 #include "core/method/indices.h"
+#include "core/resolve/weak_scalar.h"
 
 namespace gufunc::method {
 namespace {
@@ -20,7 +20,7 @@ constexpr int32_t kFirstIndex = 2;  // the argument number of the first index, f
 // Calls body(n, offset) for every index offset in C order. `steps` has one stride per
 // dimension of the broadcast index arrays.
 template <class Body>
-void walk(const IndexOffsets &offsets, const int64_t *steps, Body body) {
+void for_each_offset(const IndexOffsets &offsets, const int64_t *steps, Body body) {
   const auto count = static_cast<int64_t>(offsets.array.size());
   const int32_t last = offsets.ndim - 1;
   const int64_t row = offsets.ndim == 0 ? 1 : offsets.shape[last];
@@ -85,7 +85,7 @@ guf_status broadcast_indices(const AtView &view, IndexOffsets *offsets, guf_erro
 
 guf_status prepare_index(AtView &view, Elements elements, int32_t k, guf_error *error) {
   op::OperandView &index = view.index[k];
-  GUF_TRY(settle(&index, kFirstIndex + k, error));
+  GUF_TRY(resolve::convert_to_default(&index, kFirstIndex + k, error));
   if (!dtype::is_integer(index.layout.dtype)) {
     return base::fail(error, GUF_E_INDEX, kFirstIndex + k, kNone,
                       "arrays used as indices must be of integer (or boolean) type; argument %d: "
@@ -126,11 +126,11 @@ guf_status add_axis(const AtView &view, int32_t axis, IndexOffsets *offsets, guf
   int64_t steps[GUF_MAX_NDIM];
   steps_of(index.layout, *offsets, steps);
   bool failed = false;
-  int64_t culprit = 0;
+  int64_t first_invalid = 0;
   const auto add = [&](int64_t n, int64_t given) {
     const int64_t found = given < 0 ? given + extent : given;
     if (found < 0 || found >= extent) {
-      if (!failed) culprit = given;
+      if (!failed) first_invalid = given;
       failed = true;
       return;
     }
@@ -138,7 +138,7 @@ guf_status add_axis(const AtView &view, int32_t axis, IndexOffsets *offsets, guf
   };
   // PERF. Nearly all indices are int64. Testing each dtype took as much time as the rest of `at`.
   if (index.layout.dtype == GUF_I64 && (index.flags & op::kSwapped) == 0) {
-    walk(*offsets, steps, [&](int64_t n, int64_t offset) {
+    for_each_offset(*offsets, steps, [&](int64_t n, int64_t offset) {
       int64_t given;
       std::memcpy(
           &given,
@@ -147,9 +147,10 @@ guf_status add_axis(const AtView &view, int32_t axis, IndexOffsets *offsets, guf
       add(n, given);
     });
   } else {
-    walk(*offsets, steps, [&](int64_t n, int64_t offset) { add(n, index_at(index, offset)); });
+    for_each_offset(*offsets, steps,
+                    [&](int64_t n, int64_t offset) { add(n, index_at(index, offset)); });
   }
-  return failed ? fail_bounds(culprit, axis, extent, error) : GUF_OK;
+  return failed ? fail_bounds(first_invalid, axis, extent, error) : GUF_OK;
 }
 
 }  // namespace
@@ -216,8 +217,9 @@ void set_operand_offsets(const AtView &view, const array::Layout &operand, Index
   int64_t steps[GUF_MAX_NDIM];
   for (int32_t k = 0; k < offsets->ndim; ++k) steps[k] = operand_step(view, operand, *offsets, k);
   offsets->operand.resize(offsets->array.size());
-  walk(*offsets, steps,
-       [&](int64_t n, int64_t offset) { offsets->operand[static_cast<size_t>(n)] = offset; });
+  for_each_offset(*offsets, steps, [&](int64_t n, int64_t offset) {
+    offsets->operand[static_cast<size_t>(n)] = offset;
+  });
 }
 
 }  // namespace gufunc::method

@@ -5,7 +5,7 @@
 
 #include "core/call/pipeline.h"
 #include "core/method/decide.h"
-#include "core/method/fold_types.h"
+#include "core/resolve/weak_scalar.h"
 
 namespace gufunc::method {
 
@@ -23,7 +23,7 @@ guf_status check_outer(const op::Ufunc &ufunc, guf_error *error) {
 
 guf_status spread_outer(op::CallView &call, OuterBuffer *buffer, guf_error *error) {
   // NumPy first converts both inputs to arrays, so no scalar is weak.
-  for (int32_t i = 0; i < 2; ++i) GUF_TRY(settle(&call.operand[i], i, error));
+  for (int32_t i = 0; i < 2; ++i) GUF_TRY(resolve::convert_to_default(&call.operand[i], i, error));
   array::Layout &first = call.operand[0].layout;
   const int32_t own = first.ndim;
   const int32_t more = call.operand[1].layout.ndim;

@@ -120,7 +120,7 @@ guf_status finish_fold(guf_status status, call::Temporaries *arrays, guf_error *
   call::FpFailure failure(error);
   status = failure.keep(status);
   if (status == GUF_OK) status = arrays->write_back(failure.error());
-  if (status == GUF_OK) status = failure.keep(arrays->settle(failure.error()));
+  if (status == GUF_OK) status = failure.keep(arrays->close(failure.error()));
   arrays->hand_over();
   return status == GUF_OK ? failure.status() : status;
 }

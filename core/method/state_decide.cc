@@ -7,8 +7,8 @@
 #include "core/array/overlap.h"
 #include "core/base/checked.h"
 #include "core/call/placement.h"
-#include "core/method/fold_types.h"
 #include "core/op/state_fold.h"
+#include "core/resolve/weak_scalar.h"
 
 namespace gufunc::method {
 namespace {
@@ -39,7 +39,7 @@ guf_status check_result(const op::OperandView &result, int32_t index, guf_error 
 guf_status prepare_states(FoldView &view, const StateResults &results, guf_error *error) {
   op::CallView &call = view.call;
   call.noperands = 3;
-  GUF_TRY(settle(&call.operand[kInput], kInput, error));
+  GUF_TRY(resolve::convert_to_default(&call.operand[kInput], kInput, error));
   call.operand[kLeft] = call.operand[kInput];
   if (call.has_where && call.where.layout.dtype != GUF_BOOL) {
     base::Text found;

@@ -249,19 +249,11 @@ guf_status choose_timed(CallView *call, TypeQuery *query, uint64_t key, Choice *
   return GUF_OK;
 }
 
-// Converts a Python scalar that is the only input to its default dtype (int64 for an int and so
-// on), as NumPy does, because no other operand determines a dtype.
-[[gnu::noinline]] guf_status settle(OperandView *operand, guf_error *error) {
-  GUF_TRY(convert(operand, 0, default_dtype(*operand, true), error));
-  operand->kind = GUF_OPERAND_SCALAR;
-  return GUF_OK;
-}
-
 }  // namespace
 
 guf_status choose(CallView &call, Choice *out, guf_error *error) {
   if (__builtin_expect(call.ufunc->nin() == 1 && is_weak(call.operand[0]), 0)) {
-    GUF_TRY(settle(&call.operand[0], error));
+    GUF_TRY(convert_to_default(&call.operand[0], 0, error));
   }
   bool plain = true;
   const uint64_t key = key_of(call, &plain);

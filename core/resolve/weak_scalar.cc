@@ -169,6 +169,13 @@ guf_status convert(op::OperandView *operand, int32_t index, guf_dtype type, guf_
   }
 }
 
+guf_status convert_to_default(op::OperandView *operand, int32_t index, guf_error *error) {
+  if (!is_weak(*operand)) return GUF_OK;
+  GUF_TRY(convert(operand, index, default_dtype(*operand, true), error));
+  operand->kind = GUF_OPERAND_SCALAR;
+  return GUF_OK;
+}
+
 guf_status make_int(double value, int32_t index, op::OperandView *out, guf_error *error) {
   const double whole = std::trunc(value);
   if (std::isnan(whole)) {

@@ -36,6 +36,11 @@ guf_dtype default_dtype(const op::OperandView &operand, bool alone);
 //         GUF_E_CASTING <= a scalar to a structured dtype
 guf_status convert(op::OperandView *operand, int32_t index, guf_dtype type, guf_error *error);
 
+// Converts a weak scalar that is the only input to its default dtype, as NumPy does, because no
+// other operand determines a dtype. Other operands are unchanged.
+// Errors  GUF_E_OVERFLOW
+guf_status convert_to_default(op::OperandView *operand, int32_t index, guf_error *error);
+
 // Converts a float like Python's int(). Writes the int to out->kind and out->value.
 // Errors  GUF_E_VALUE <= NaN;  GUF_E_OVERFLOW <= an infinity
 guf_status make_int(double value, int32_t index, op::OperandView *out, guf_error *error);

@@ -204,7 +204,7 @@ class Sweep {
     if (!changed.empty() && found_.size() < 10'000) {
       found_ += std::string(function.name) + ", " + what + ", " + word.name + ": " + changed + "\n";
     }
-    if (status == GUF_OK) fixture_.settle(function, words, status);
+    if (status == GUF_OK) fixture_.finish_call(function, words, status);
   }
 
   Fixture &fixture_;
@@ -318,7 +318,7 @@ TEST(ProcessState, ACancelledThreadEndsAfterTheCall) {
     EXPECT_TRUE(cancelled.returned) << function.name;
     EXPECT_EQ(result, PTHREAD_CANCELED) << function.name;
     if (cancelled.status == GUF_OK) {
-      fixture.settle(function, cancelled.words, cancelled.status);
+      fixture.finish_call(function, cancelled.words, cancelled.status);
     }
   }
 }

@@ -68,17 +68,17 @@ int parse_isa_level(const char *text) {
   return text[1] - '0';
 }
 
-int effective_isa_level(int machine, const char *wish) {
-  if (wish == nullptr || *wish == '\0') return machine;
-  const int level = parse_isa_level(wish);
+int effective_isa_level(int machine, const char *requested) {
+  if (requested == nullptr || *requested == '\0') return machine;
+  const int level = parse_isa_level(requested);
   if (level < kLowestCompiledLevel) {
     host_log(LogLevel::kWarning, "GUFUNC_CPU_ISA '%.40s' is ignored; expected one of %s, %s, %s",
-             wish, isa_target(2), isa_target(3), isa_target(4));
+             requested, isa_target(2), isa_target(3), isa_target(4));
     return machine;
   }
   if (level > machine) {
-    host_log(LogLevel::kWarning, "GUFUNC_CPU_ISA '%.40s' is ignored: this machine runs %s", wish,
-             isa_target(machine));
+    host_log(LogLevel::kWarning, "GUFUNC_CPU_ISA '%.40s' is ignored: this machine runs %s",
+             requested, isa_target(machine));
     return machine;
   }
   return level;

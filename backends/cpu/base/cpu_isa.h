@@ -25,10 +25,10 @@ int isa_level_of(const CpuFeatures &features);
 // Returns 1 for "x86-64", 3 for "x86-64-v3" and "v3", and so on; 0 for any other text.
 int parse_isa_level(const char *text);
 
-// Returns the machine's level, or a lower level that `wish` requests
+// Returns the machine's level, or a lower level that `requested` requests
 // ("v2"; NULL or empty: no request). A request above the machine's level or below the lowest
 // compiled level is logged and ignored.
-int effective_isa_level(int machine, const char *wish);
+int effective_isa_level(int machine, const char *requested);
 
 // Returns the machine's level. The level is determined only once, because a virtual machine traps
 // each cpuid, which takes 10 us.

@@ -137,14 +137,15 @@ uint32_t cgroup_threads(const char *root, const char *membership) {
 }
 
 ThreadLimit thread_limit() {
-  if (const char *wish = host_config("GUFUNC_NUM_THREADS"); wish != nullptr && *wish != '\0') {
+  if (const char *requested = host_config("GUFUNC_NUM_THREADS");
+      requested != nullptr && *requested != '\0') {
     char *end = nullptr;
     errno = 0;
-    const long count = std::strtol(wish, &end, 10);
+    const long count = std::strtol(requested, &end, 10);
     if (errno == 0 && *end == '\0' && count >= 1 && count <= static_cast<long>(kMaxThreads)) {
       return {static_cast<uint16_t>(count), ThreadLimitSource::kUser};
     }
-    host_log(LogLevel::kWarning, "GUFUNC_NUM_THREADS '%.40s' is ignored; expected 1..%u", wish,
+    host_log(LogLevel::kWarning, "GUFUNC_NUM_THREADS '%.40s' is ignored; expected 1..%u", requested,
              kMaxThreads);
   }
   char membership[kPathSize];

@@ -85,7 +85,7 @@ guf_status host_unregister(void *device, uint64_t address, guf_error *error) {
     return owner.check(driver.host_unregister(address), "unregistering host memory", error);
   }
   // On a lost device the memory is unregistered, too, to release as many resources as possible.
-  owner.settle();
+  owner.wait_until_idle();
   owner.note(driver.host_unregister(address));
   return GUF_OK;
 }
@@ -141,13 +141,13 @@ guf_status peer_copy(void *device, void *stream, uint64_t dst, void *dst_device,
   if (size == 0) return GUF_OK;
   ScopedContext scope(owner);
   GUF_BACKEND_TRY(scope.begin(error));
-  Stream &order = owner.stream_of(stream);
-  TraceSpan span(order, GUF_TRACE_COPY);
+  Stream &target = owner.stream_of(stream);
+  TraceSpan span(target, GUF_TRACE_COPY);
   span.set_copy(size, GUF_COPY_DEVICE_TO_DEVICE);
   if (span.facts() != nullptr) span.facts()->flags |= GUF_TRACE_PEER;
   const Code code =
       owner.driver().copy_peer(dst, static_cast<Device *>(dst_device)->context(), src,
-                               static_cast<Device *>(src_device)->context(), size, order.native());
+                               static_cast<Device *>(src_device)->context(), size, target.native());
   return owner.check(code, "copying between devices", error);
 }
 

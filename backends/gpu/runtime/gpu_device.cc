@@ -51,7 +51,7 @@ guf_status Device::make_stream(Stream **out, guf_error *error) {
   return open_stream(native, true, out, error);
 }
 
-void Device::settle() {
+void Device::wait_until_idle() {
   for (int i = 0; i < 2; ++i) {
     const Code code = driver_.context_synchronize();
     note(code);
@@ -60,7 +60,7 @@ void Device::settle() {
 }
 
 void Device::close() {
-  settle();
+  wait_until_idle();
   tracer_.close();
   status_ring_.close();
   staged_copies_.close();
@@ -69,7 +69,7 @@ void Device::close() {
     for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->close();
     // Stream-ordered releases of memory must be complete before the streams and the driver's pool
     // are closed.
-    settle();
+    wait_until_idle();
   }
   for (Stream *stream : {default_stream_, idle_stream_}) {
     if (stream != nullptr) close_stream(*stream);

@@ -33,7 +33,7 @@ class Device {
   void close();
   // Waits for all work before memory that the work may use is released.
   // Repeats the wait once if the driver refuses it. The driver does not wait if the device is lost.
-  void settle();
+  void wait_until_idle();
 
   Driver &driver() const { return driver_; }
   const Vendor &vendor() const { return vendor_; }

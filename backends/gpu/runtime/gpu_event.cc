@@ -63,7 +63,7 @@ void Event::stop_watching() {
 }
 
 // Keeps the stream's failure if the failed work was queued before the recording.
-void Event::settle() {
+void Event::keep_failure() {
   if (stream_ == nullptr) return;
   if (stream_->failure_.happened() && stream_->failure_.launch <= launches_) {
     failure_ = stream_->failure_;
@@ -74,7 +74,7 @@ void Event::settle() {
 guf_status Event::report_failure(guf_error *error) {
   if (!may_have_failure_.load(std::memory_order_acquire)) return GUF_OK;
   const std::lock_guard lock(failure_lock());
-  settle();
+  keep_failure();
   return failure_.report(error);
 }
 

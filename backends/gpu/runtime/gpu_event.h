@@ -39,7 +39,7 @@ class Event {
   friend class Stream;
   void watch_failures(Stream &stream);
   void stop_watching();  // requires failure_lock()
-  void settle();         // requires failure_lock()
+  void keep_failure();   // requires failure_lock()
   guf_status report_failure(guf_error *error);
 
   Device &device_;

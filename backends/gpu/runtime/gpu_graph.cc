@@ -62,9 +62,9 @@ guf_status mark_run(Graph &graph, Native stream, guf_error *error) {
   return device.check(driver.event_record(graph.last_run, stream), "recording an event", error);
 }
 
-guf_status launch_work(Graph &graph, Stream &order, guf_error *error) {
+guf_status launch_work(Graph &graph, Stream &stream, guf_error *error) {
   Device &device = graph.device;
-  return device.check(device.driver().graph_launch(graph.executable, order.native()),
+  return device.check(device.driver().graph_launch(graph.executable, stream.native()),
                       "launching a graph", error);
 }
 
@@ -75,30 +75,30 @@ void give_memory_back(Graph &graph) {
   Device &device = graph.device;
   WorkMemory *const memory = std::exchange(graph.memory, nullptr);
   if (memory == nullptr) return;
-  Stream &order = device.default_stream();
+  Stream &stream = device.default_stream();
   if (graph.last_run != nullptr) {
-    device.note(device.driver().stream_wait(order.native(), graph.last_run));
+    device.note(device.driver().stream_wait(stream.native(), graph.last_run));
   }
   if (memory->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  device.pool(Backing::kDevice).release_blocks(memory->blocks, order);
+  device.pool(Backing::kDevice).release_blocks(memory->blocks, stream);
   destroy(memory);
 }
 
 // Releases the status words after their last checks.
 void drop_words(Device &device, StatusWords *words) {
   if (words == nullptr || words->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  Stream &order = device.default_stream();
+  Stream &stream = device.default_stream();
   if (words->checked != nullptr) {
-    device.note(device.driver().stream_wait(order.native(), words->checked));
+    device.note(device.driver().stream_wait(stream.native(), words->checked));
   }
-  device.status_ring().recycle(words->first, words->checked == nullptr ? nullptr : &order);
+  device.status_ring().recycle(words->first, words->checked == nullptr ? nullptr : &stream);
   if (words->checked != nullptr) device.note(device.driver().event_close(words->checked));
   destroy(words);
 }
 
 // Makes the stream wait for the checks of the last run, runs the graph's work and queues the checks
 // of this run. A run clears the status words at its start, so the earlier checks must be complete.
-guf_status run_checked(Graph &graph, Stream &order, guf_error *error) {
+guf_status run_checked(Graph &graph, Stream &stream, guf_error *error) {
   Device &device = graph.device;
   Driver &driver = device.driver();
   StatusWords &words = *graph.words;
@@ -107,17 +107,17 @@ guf_status run_checked(Graph &graph, Stream &order, guf_error *error) {
     GUF_BACKEND_TRY(device.check(driver.event_open(EventKind::kUntimed, &words.checked),
                                  "creating an event", error));
   } else {
-    GUF_BACKEND_TRY(device.check(driver.stream_wait(order.native(), words.checked),
+    GUF_BACKEND_TRY(device.check(driver.stream_wait(stream.native(), words.checked),
                                  "waiting for a graph's last run", error));
   }
-  GUF_BACKEND_TRY(launch_work(graph, order, error));
+  GUF_BACKEND_TRY(launch_work(graph, stream, error));
   const guf_status looks =
-      device.status_ring().queue_graph_checks(words.first, order, order.next_launch(), error);
-  const Code recorded = driver.event_record(words.checked, order.native());
+      device.status_ring().queue_graph_checks(words.first, stream, stream.next_launch(), error);
+  const Code recorded = driver.event_record(words.checked, stream.native());
   guf_error *const first_error = looks == GUF_OK ? error : nullptr;
   const guf_status checked = device.check(recorded, "recording an event", first_error);
   const guf_status marked =
-      mark_run(graph, order.native(), checked == GUF_OK ? first_error : nullptr);
+      mark_run(graph, stream.native(), checked == GUF_OK ? first_error : nullptr);
   if (looks != GUF_OK) return looks;
   return checked != GUF_OK ? checked : marked;
 }
@@ -140,10 +140,10 @@ void share_words(Graph &kept, const Graph &model) {
 
 // Runs the graph's work. The run has started even if queueing its checks fails, so the event after
 // the run is recorded in both cases. The next use of the memory waits for this event.
-guf_status run_work(Graph &graph, Stream &order, guf_error *error) {
-  if (graph.words != nullptr) return run_checked(graph, order, error);
-  GUF_BACKEND_TRY(launch_work(graph, order, error));
-  return mark_run(graph, order.native(), error);
+guf_status run_work(Graph &graph, Stream &stream, guf_error *error) {
+  if (graph.words != nullptr) return run_checked(graph, stream, error);
+  GUF_BACKEND_TRY(launch_work(graph, stream, error));
+  return mark_run(graph, stream.native(), error);
 }
 
 // Makes a graph that owns the memory and the status words of a capture. If there is no host memory,
@@ -183,17 +183,17 @@ guf_status capture_end(void *device, void *stream, void **out_graph, guf_error *
   auto &owner = *static_cast<Device *>(device);
   ScopedContext scope(owner);
   if (!scope.begin_closing()) return fail_forked(error);
-  Stream &order = owner.stream_of(stream);
+  Stream &target = owner.stream_of(stream);
   Native native = nullptr;
   const bool lost = owner.lost();
-  const Code code = owner.driver().capture_end(order.native(), &native);
+  const Code code = owner.driver().capture_end(target.native(), &native);
   // A driver that reports an error here has usually ended the capture nevertheless.
-  if (code != kDone) owner.drop_capture(order);
-  Block *const memory = owner.pool(Backing::kDevice).take_captured(order);
-  StatusSlot *const words = owner.captures().close(order);
+  if (code != kDone) owner.drop_capture(target);
+  Block *const memory = owner.pool(Backing::kDevice).take_captured(target);
+  StatusSlot *const words = owner.captures().close(target);
   Graph *const graph = code == kDone && !lost ? make_graph(owner, memory, words) : nullptr;
   if (graph == nullptr) {
-    owner.pool(Backing::kDevice).release_blocks(memory, order);
+    owner.pool(Backing::kDevice).release_blocks(memory, target);
     owner.status_ring().recycle(words, nullptr);
     if (code == kDone) owner.note(owner.driver().graph_close(native));
     if (lost) return owner.fail_lost(error);
@@ -251,9 +251,9 @@ guf_status graph_launch(void *graph, void *stream, guf_error *error) {
   GUF_BACKEND_TRY(scope.begin(error));
   const std::lock_guard lock(queued.mutex);
   GUF_BACKEND_TRY(make_executable(queued, error));
-  Stream &order = device.stream_of(stream);
-  const TraceSpan span(order, GUF_TRACE_GRAPH);
-  return run_work(queued, order, error);
+  Stream &target = device.stream_of(stream);
+  const TraceSpan span(target, GUF_TRACE_GRAPH);
+  return run_work(queued, target, error);
 }
 
 void graph_destroy(void *graph) {

@@ -51,19 +51,19 @@ bool are_ends_page_locked(Driver &driver, uint64_t address, uint64_t size) {
 // Copies memory without staging. A driver refuses to copy host memory of which only a part is
 // page-locked. If this part is in the middle, only the refusal reveals it;
 // the copy is then staged, which works with any memory.
-guf_status copy_unstaged(Stream &order, uint64_t dst, uint64_t src, uint64_t size, int32_t kind,
+guf_status copy_unstaged(Stream &stream, uint64_t dst, uint64_t src, uint64_t size, int32_t kind,
                          Direction direction, guf_error *error) {
-  Device &device = order.device();
+  Device &device = stream.device();
   Code code = kDone;
   {
-    TraceSpan span(order, GUF_TRACE_COPY);
+    TraceSpan span(stream, GUF_TRACE_COPY);
     span.set_copy(size, kind);
-    code = device.driver().copy(dst, src, size, direction, order.native());
+    code = device.driver().copy(dst, src, size, direction, stream.native());
   }
   if (code == kDone) return GUF_OK;
   if (direction != Direction::kWithin &&
       device.driver().error_info(code).kind == ErrorKind::kValue) {
-    return device.staged_copies().queue(dst, src, size, direction, order, error);
+    return device.staged_copies().queue(dst, src, size, direction, stream, error);
   }
   return device.check(code, "copying memory", error);
 }
@@ -124,18 +124,18 @@ guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t
                                                                 : Direction::kWithin;
   ScopedContext scope(owner);
   GUF_BACKEND_TRY(scope.begin(error));
-  Stream &order = owner.stream_of(stream);
+  Stream &target = owner.stream_of(stream);
   const bool host_side = direction != Direction::kWithin;
   // Without a stream the call waits for the copy, so the driver
   // can access the host memory directly.
   if (host_side && stream != nullptr &&
       !are_ends_page_locked(owner.driver(), direction == Direction::kToDevice ? src : dst, size)) {
-    return owner.staged_copies().queue(dst, src, size, direction, order, error);
+    return owner.staged_copies().queue(dst, src, size, direction, target, error);
   }
-  GUF_BACKEND_TRY(copy_unstaged(order, dst, src, size, kind, direction, error));
+  GUF_BACKEND_TRY(copy_unstaged(target, dst, src, size, kind, direction, error));
   if (!host_side || stream != nullptr) return GUF_OK;
   const RelaxedCapture relaxed(owner.driver());
-  const guf_status status = order.synchronize(UINT64_MAX, error);
+  const guf_status status = target.synchronize(UINT64_MAX, error);
   owner.tracer().collect();
   return status;
 }

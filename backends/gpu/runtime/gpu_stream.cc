@@ -34,7 +34,7 @@ guf_status Stream::report(guf_error *error) {
   const std::lock_guard lock(failure_lock());
   for (Event *event = watchers_; event != nullptr;) {
     Event *const next = event->next_;
-    if (failure_.launch <= event->launches_) event->settle();
+    if (failure_.launch <= event->launches_) event->keep_failure();
     event = next;
   }
   const Failure first = failure_;

@@ -209,7 +209,7 @@ void MemoryPool::release_list(Block *blocks, Stream &stream, bool any_stream) {
 void MemoryPool::accept(Block *block, Stream &stream, bool any_stream) {
   const int number = class_of(block->bytes);
   if (device_.lost()) {
-    device_.settle();
+    device_.wait_until_idle();
     return_to_driver(block, stream.native());
   } else if (follows_streams() && !any_stream && number >= 0) {
     push(&stream.cache().free[number], block);

@@ -15,8 +15,8 @@ bool is_copy(Entry entry) {
 
 }  // namespace
 
-Request::Request(Stream &stream, const Kernel *kernel, const StatusRequest &wish)
-    : stream_(stream), device_(stream.device()), kernel_(kernel), status_request_(wish) {}
+Request::Request(Stream &stream, const Kernel *kernel, const StatusRequest &status_request)
+    : stream_(stream), device_(stream.device()), kernel_(kernel), status_request_(status_request) {}
 
 Request::~Request() {
   // Kernels of a failed request may still be running and may write to the status word.

@@ -17,7 +17,7 @@ struct Block;
 // has failed.
 class Request final : public CommandSink {
  public:
-  Request(Stream &stream, const Kernel *kernel, const StatusRequest &wish);
+  Request(Stream &stream, const Kernel *kernel, const StatusRequest &status_request);
   Request(const Request &) = delete;
   Request &operator=(const Request &) = delete;
   ~Request();

@@ -22,7 +22,7 @@ class MisuseAuto : public testing::Test {
     EXPECT_EQ(fixture_.good_statuses(function).count(status), 1U)
         << function.name << ", " << what << ": " << guf_status_name(status) << ", "
         << (status == GUF_OK ? "" : fixture_.error()->message);
-    if (status == GUF_OK) fixture_.settle(function, words, status);
+    if (status == GUF_OK) fixture_.finish_call(function, words, status);
     ++cases_;
   }
   void run_fields(const Function &function, size_t index) {

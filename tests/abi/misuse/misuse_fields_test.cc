@@ -175,7 +175,7 @@ class Fields {
     if (status != GUF_OK) {
       EXPECT_EQ(fixture.difference(function), "") << function.name << ", " << what;
     } else {
-      fixture.settle(function, words, status);
+      fixture.finish_call(function, words, status);
     }
   }
 

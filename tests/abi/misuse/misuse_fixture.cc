@@ -375,7 +375,7 @@ void Fixture::prepare(const Function &function, const Words &words) {
   if (words[0] == live_[kind]) counting(kind).retain(words[0]);
 }
 
-void Fixture::settle(const Function &function, const Words &words, guf_status status) {
+void Fixture::finish_call(const Function &function, const Words &words, guf_status status) {
   if (status != GUF_OK) return;
   for (size_t i = 0; i < function.parameters.size(); ++i) {
     const Parameter &parameter = function.parameters[i];

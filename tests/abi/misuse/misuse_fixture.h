@@ -42,7 +42,7 @@ class Fixture {
 
   // Adjust reference counts before and after a call that consumes or returns references.
   void prepare(const Function &function, const Words &words);
-  void settle(const Function &function, const Words &words, guf_status status);
+  void finish_call(const Function &function, const Words &words, guf_status status);
 
   // Returns handles of destroyed arrays, handles of another copy of the library, and arbitrary
   // numbers.

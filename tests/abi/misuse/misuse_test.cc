@@ -29,7 +29,8 @@ class Misuse : public testing::Test {
                     << (status != GUF_OK ? fixture_.error()->message : "");
     }
     if (status >= 100) expect_untouched(function, what, status);
-    if (status == GUF_OK && expected.count(GUF_OK) != 0) fixture_.settle(function, words, status);
+    if (status == GUF_OK && expected.count(GUF_OK) != 0)
+      fixture_.finish_call(function, words, status);
   }
 
   void expect_untouched(const Function &function, const std::string &what, guf_status status) {
