@@ -5,6 +5,8 @@
 
 #include <gufunc/dtype.h>
 
+#include <array>
+#include <cstddef>
 #include <string_view>
 
 #include "core/base/error.h"
@@ -63,7 +65,29 @@ static_assert(itemsize(GUF_BOOL) == 1 && itemsize(GUF_C128) == 16 && alignment(G
 static_assert(is_signed(GUF_I8) && is_unsigned(GUF_U64) && !is_signed(GUF_U8));
 static_assert(is_integer(GUF_U64) && !is_integer(GUF_BOOL) && !is_integer(GUF_F16));
 
-bool valid(guf_dtype dtype);
+// Returns the position of a numeric dtype in tables of 64 entries, computed from log2 of the size and
+// the type code. No two numeric dtypes have the same position.
+constexpr size_t table_position(guf_dtype dtype) {
+  const uint32_t bytes = itemsize(dtype);
+  const uint32_t log2 = bytes == 0 ? 7 : static_cast<uint32_t>(__builtin_ctz(bytes));
+  return (log2 * 8 + (dtype & 7U)) & 63U;
+}
+
+// The numeric dtype at each position. An unused position contains GUF_BOOL, which has another
+// position, so that no value is equal to the entry at its position unless it is a numeric dtype.
+inline constexpr std::array<guf_dtype, 64> kNumericDtypes = [] {
+  std::array<guf_dtype, 64> table = {};
+  for (guf_dtype &entry : table) entry = GUF_BOOL;
+#define GUF_DTYPE(NAME, ...) table[table_position(GUF_##NAME)] = GUF_##NAME;
+#include <gufunc/dtypes.def>
+  return table;
+}();
+
+bool valid_extended(guf_dtype dtype);  // a datetime type or a structured dtype that exists
+inline bool valid(guf_dtype dtype) {
+  if (__builtin_expect(is_extended(dtype), 0)) return valid_extended(dtype);
+  return kNumericDtypes[table_position(dtype)] == dtype;
+}
 int32_t kind(guf_dtype dtype);            // guf_dtype_kind; 0 if invalid
 bool is_real_float(guf_dtype dtype);      // a real floating-point type
 char letter(guf_dtype dtype);             // a character such as 'f'; '\0' if invalid

@@ -117,25 +117,18 @@ constexpr Masks masks_of(const std::array<std::string_view, kCount> &table) {
 constexpr Masks kSafeMask = masks_of(kSafe);
 constexpr Masks kSameKindMask = masks_of(kSameKind);
 
-// Returns the index into kIndices, computed from log2 of the size and the type code. An entry of
-// kIndices is -1 if it corresponds to no dtype.
-constexpr size_t place_of(guf_dtype dtype) {
-  const uint32_t bytes = itemsize(dtype);
-  const uint32_t log2 = bytes == 0 ? 7 : static_cast<uint32_t>(__builtin_ctz(bytes));
-  return (log2 * 8 + (dtype & 7U)) & 63U;
-}
-
+// The index of the numeric dtype at each position, or -1.
 constexpr std::array<int8_t, 64> kIndices = [] {
   std::array<int8_t, 64> table = {};
   for (int8_t &entry : table) entry = -1;
-  for (size_t i = 0; i < kCount; ++i) table[place_of(kDtypes[i])] = static_cast<int8_t>(i);
+  for (size_t i = 0; i < kCount; ++i) table[table_position(kDtypes[i])] = static_cast<int8_t>(i);
   return table;
 }();
 
 }  // namespace
 
 int index_of(guf_dtype dtype) {
-  const int index = kIndices[place_of(dtype)];
+  const int index = kIndices[table_position(dtype)];
   return index >= 0 && kDtypes[static_cast<size_t>(index)] == dtype ? index : -1;
 }
 
@@ -143,11 +136,8 @@ guf_dtype at(int index) {
   return kDtypes[static_cast<size_t>(index)];
 }
 
-bool valid(guf_dtype dtype) {
-  if (__builtin_expect(is_extended(dtype), 0)) {
-    return valid_time(dtype) || structured_name(dtype) != nullptr;
-  }
-  return index_of(dtype) >= 0;
+bool valid_extended(guf_dtype dtype) {
+  return valid_time(dtype) || structured_name(dtype) != nullptr;
 }
 
 int32_t kind(guf_dtype dtype) {
