@@ -36,7 +36,8 @@ class Resolution {
     const uint32_t size = out->struct_size;
     std::memcpy(out, &value_, kShapes);
     out->struct_size = size;
-    for (int32_t k = 0; k < GUF_MAX_OPERANDS; ++k) {
+    // There are at most as many outputs as operands.
+    for (int32_t k = 0; k < value_.noperands; ++k) {
       std::copy_n(value_.output_shapes[k], value_.output_ndims[k], out->output_shapes[k]);
     }
     if (size > sizeof value_) {
