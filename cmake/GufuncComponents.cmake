@@ -66,14 +66,27 @@ function(gufunc_apply_tool_options target)
   endif()
 endfunction()
 
+# gufunc_apply_gnu_options(<target>): sets the options of g++ for all code of shared objects: no
+# STB_GNU_UNIQUE symbols, and fast clearing of structs.
+function(gufunc_apply_gnu_options target)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+  endif()
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+    # PERF  By default, g++ clears structs of more than 64 bytes with `rep stos`, which needs some
+    #       10 ns to start. With plain stores, guf_resolve is 12 % faster.
+    set(option "-mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign")
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${option}>)
+  endif()
+endfunction()
+
 # gufunc_apply_library_rules(<target>): sets the options of all shared objects of the project. A
 # shared object has no STB_GNU_UNIQUE and no undefined symbols, exports no symbols of archives, and
 # is never unmapped.
 function(gufunc_apply_library_rules target)
   gufunc_apply_warnings(${target})
-  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>)
-  endif()
+  gufunc_apply_gnu_options(${target})
   target_link_options(${target} PRIVATE LINKER:--exclude-libs,ALL LINKER:-z,nodelete LINKER:-z,now
                                         LINKER:-z,relro)
   # clang links sanitizer runtimes only into executables, so shared objects have undefined symbols.

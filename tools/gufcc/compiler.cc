@@ -164,7 +164,11 @@ Command Compiler::host_command() const {
   // vector loop and as a scalar loop, and gdb would stop in only one of them.
   const Command debugged = {
       "-O1", "-g", "-mllvm", "-force-vector-width=1", "-mllvm", "-force-vector-interleave=1"};
-  const Command level = options_.debug ? debugged : Command{"-O3"};
+  // PERF  The speed of a short loop depends on its position in the cache lines of the code. Aligned
+  //       functions make it independent of the other functions of the library. Without this flag, a
+  //       change elsewhere made the sum of float16 half as fast on Zen.
+  const Command optimized = {"-O3", "-falign-functions=64"};
+  const Command &level = options_.debug ? debugged : optimized;
   return joined({{path_, "-x", "c++", "-std=c++17"}, include_flags_, level, kCodeFlags});
 }
 
