@@ -25,10 +25,10 @@ const (
 type DLPackOptions struct {
 	// Unversioned selects a DLManagedTensor (DLPack 0.x) instead of a DLManagedTensorVersioned.
 	Unversioned bool
-	// For FromDLPack, Stream is the stream that produces the values. Work that is queued later on
-	// the device without a stream runs after the work on Stream. For ToDLPack, Stream is the stream
-	// that will read the memory. It waits for the work that has been queued on the device without a
-	// stream. Neither function blocks the host.
+	// For FromDLPack, Stream is the stream that produces the values. Work that the default stream
+	// of the device receives later runs after the work on Stream. For ToDLPack, Stream is the stream
+	// that will read the memory. It waits for the work that the default stream of the device has
+	// received. Neither function blocks the host.
 	Stream  *Stream
 	Foreign ForeignStream
 	Copied  bool // ToDLPack: marks the tensor as a copy for the exclusive use of the consumer

@@ -58,7 +58,7 @@ func (p *Plan) Workspace() (bytes, alignment int, err error) {
 	return int(size), int(align), err
 }
 
-// LaunchOptions contains the options of a launch. A zero field is not set.
+// LaunchOptions contains the options of a launch. A field with the value zero counts as not set.
 type LaunchOptions struct {
 	Stream    *Stream
 	Workspace *AnyArray // required if the plan needs one; concurrent launches need separate ones

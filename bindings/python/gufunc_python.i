@@ -245,7 +245,8 @@ GUFPY_NUMBERS(int32_t, core_dims)
 GUFPY_NUMBERS(uint32_t, core_flags)
 GUFPY_NUMBERS(int64_t, core_sizes)
 
-/* Arrays with a count, which are passed as sequences or None. The count is a separate argument. */
+/* C arrays with a count. Python passes a sequence or None for the array, and the count as a separate
+ * argument. */
 %typemap(in) const int64_t * (int64_t numbers[GUF_MAX_NDIM] = {0}) {
   $1 = NULL;
   if ($input != Py_None) {

@@ -24,7 +24,8 @@ class SeparateOutputs {
   // Flags the operands as kHasSeparateOutput. Must be called before types are resolved.
   void mark();
 
-  // Replaces the operands by the outputs. Must be called after types are resolved.
+  // Replaces each operand that has a separate output by this output. Must be called after types are
+  // resolved.
   // Errors  GUF_E_CASTING <= the loop's dtype does not cast to the output's dtype
   //         GUF_E_SHAPE <= an operand does not broadcast to its output
   //         GUF_E_OVERLAP <= two separate outputs overlap;  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY

@@ -65,8 +65,8 @@ static_assert(itemsize(GUF_BOOL) == 1 && itemsize(GUF_C128) == 16 && alignment(G
 static_assert(is_signed(GUF_I8) && is_unsigned(GUF_U64) && !is_signed(GUF_U8));
 static_assert(is_integer(GUF_U64) && !is_integer(GUF_BOOL) && !is_integer(GUF_F16));
 
-// Returns the position of a numeric dtype in tables of 64 entries, computed from log2 of the size and
-// the type code. No two numeric dtypes have the same position.
+// Returns the position of a numeric dtype in tables of 64 entries, computed from log2 of the size
+// and the type code. No two numeric dtypes have the same position.
 constexpr size_t table_position(guf_dtype dtype) {
   const uint32_t bytes = itemsize(dtype);
   const uint32_t log2 = bytes == 0 ? 7 : static_cast<uint32_t>(__builtin_ctz(bytes));

@@ -55,8 +55,8 @@ guf_status open_module(const char *path, uint32_t flags, base::Ref<Module> *out,
 // Errors  as guf_module_register
 guf_status wrap_table(const guf_module_v1 *table, base::Ref<Module> *out, guf_error *error);
 
-// Registers the module's functions in a context. `*out` becomes `module`, unless the same module is
-// already registered. `*out` then becomes the registered module.
+// Registers the module's functions in a context. If the same module is already registered, `*out`
+// becomes the registered module; otherwise it becomes `module`.
 // Errors  GUF_E_EXISTS <= the context contains a different module of this name
 guf_status register_module(op::Context &context, const base::Ref<Module> &module,
                            base::Ref<Module> *out, guf_error *error);

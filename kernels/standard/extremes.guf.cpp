@@ -2,8 +2,9 @@
 // maximum and minimum, which propagate NaN, and fmax and fmin, which ignore NaN. If the operands
 // are equal, the result is the first operand. If both are real and NaN, it is the second operand.
 //
-// PERF  On x86, a selection by NaN followed by `z < y ? y : z` compiles to a blend and one max
-//       instruction. Compilers turn every other formulation into one selection by both conditions.
+// PERF  On x86, two selections, the first by a test for NaN and the second `z < y ? y : z`,
+//       compile to a blend and one max instruction. From any other formulation, compilers make one
+//       selection by both conditions, which is slower.
 //       In a reduction, x is the previous result, so the latency of these instructions matters.
 #include <gufunc/ops_loops.h>
 

@@ -73,8 +73,8 @@ class Annotations(unittest.TestCase):
                 self.assertTrue([line for line in found if message in line], found)
 
     def test_each_is_written(self):
-        """If all annotations of one kind are removed, the roles of at least 7 functions change, so
-        the generated code would change."""
+        """If all annotations of one kind are removed, the roles of the parameters of at least 7
+        functions change, and so does the generated code."""
         found, declared = read(TEXT)
         self.assertEqual(found, [])
         report = {one.name: roles.of(one, declared) for one in declared.functions}

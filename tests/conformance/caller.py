@@ -75,7 +75,8 @@ class Caller:
         ]
 
     def call(self, control, function, *arguments):
-        """Calls a C API function under a control word and returns the status."""
+        """Calls a C API function while the floating-point control word is CONTROLS[control].
+        Returns the function's guf_status."""
         kept, pointer = ct.c_int32(), ct.cast(function, ct.c_void_p)
         status = self.lib.call_under_control(pointer, *arguments, *CONTROLS[control], kept)
         if not kept.value:

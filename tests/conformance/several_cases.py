@@ -23,8 +23,8 @@ def numpy_function(name):
 
 
 def one_datetime_class(rng, name):
-    """Draws datetime dtypes of one class. NumPy has special rules for mixed calls of divmod and
-    clip, which a module cannot define.
+    """Draws dtypes that are all datetime64 or all timedelta64. For divmod and clip, NumPy has
+    special rules for calls that mix the two. A module cannot define such rules.
     """
     kind = 'm' if name == 'divmod' else rng.choice('mM')
     found = []
@@ -52,8 +52,9 @@ def random_outputs(rng, case, buffers, shape, dtypes):
         if output:
             taken.add(output['buffer'])
         outputs.append(output)
-    # Outputs overlap only if no cast is unsafe. An unsafe cast can leave elements undefined, and
-    # the judge determines these elements for each output separately.
+    # Outputs overlap only if no cast is unsafe. An unsafe cast can leave elements undefined. The
+    # comparison with NumPy finds the undefined elements of each output separately, so it cannot
+    # find those that another output overwrites.
     if len(outputs) == 2 and case['casting'] != 'unsafe' and rng.random() < 0.3:
         first = outputs[0] or buffers.view(rng.choice(dtypes), shape)
         outputs = [first, buffers.view_beside(first, first['shape'])]

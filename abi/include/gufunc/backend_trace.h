@@ -82,7 +82,7 @@ typedef struct guf_trace_api {
   /* Starts tracing for devices that are opened later. If `sink` is NULL, devices that are opened
    * later are not traced. The sink lives as long as the process. Calls no driver. */
   void (*start)(const guf_trace_sink *sink);
-  /* Passes all work that is complete to the sink. Waits for no work. */
+  /* Passes the records of all completed work to the sink. Does not wait for other work. */
   void (*collect)(void);
 } guf_trace_api;
 

@@ -73,8 +73,8 @@ class DirectLoop {
     return loop_(call, dims_, block_.step);
   }
 
-  // Runs whole rows along dimension 1, with minimal work between
-  // two calls, because rows may be short.
+  // Calls the loop once per row and steps along dimension 1 from row to row. Rows may be short, so
+  // there is little work between two calls of the loop.
   guf_status run_rows(char *const *args, int64_t rows) {
     const int n = block_.noperands;
     char *row[GUF_MAX_OPERANDS], *call[GUF_MAX_OPERANDS];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements reduce with a loop X, Y -> X, as a left fold in C order over all reduced dimensions.
-// Several kept items are computed side by side as lanes.
+// Several results are computed side by side, one per lane.
 #include <algorithm>
 #include <cstring>
 

@@ -129,8 +129,8 @@ class VendorModule:
         obj     any object that `gufunc.array` accepts, or a structured scalar. An array that is
                 already on the device is returned unchanged.
         copy    False: allocate the memory without copying the values
-        stream  the stream on which the copy is queued; it reads the host memory until it is
-                complete
+        stream  the stream on which the copy is queued. The host memory must not change before the
+                copy is complete.
         """
         device = self.get_current_device() if to is None else to.device
         stream = as_stream(stream, device)

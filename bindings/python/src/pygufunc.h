@@ -292,7 +292,7 @@ PyObject *gufpy_ufunc_outer(PyObject *self, PyObject *const *args, Py_ssize_t na
                             PyObject *names);
 extern PyMethodDef gufpy_ufunc_methods[];
 
-/* The state of a method. `accumulate` is also used for reduceat. */
+/* The state of a method. The field `accumulate` is also used for reduceat. */
 typedef struct {
   gufpy_ufunc *ufunc;
   gufpy_frame frame;

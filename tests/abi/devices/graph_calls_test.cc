@@ -108,7 +108,7 @@ TEST_P(Graphs, TakeTheSameWorkWithOtherAddresses) {
   synchronize(stream_);
   EXPECT_THAT(values(first), Each(3.0F));
   EXPECT_THAT(values(second), Each(5.0F));
-  // An update may replace the work by other kernels.
+  // An update of a graph may replace its kernels by others.
   begin(stream_);
   add(c, c, first, stream_);
   add(first, c, first, stream_);

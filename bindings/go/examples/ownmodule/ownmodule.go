@@ -33,7 +33,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	// The number adopts the dtype of the arrays.
+	// The number .5 is converted to the dtype of the arrays.
 	discriminant := gufunc.MustFind("discriminant")
 	x, err := gufunc.Call[float64](discriminant, nil, a, b, gufunc.Float(.5))
 	if err != nil {

@@ -148,7 +148,7 @@ unsafe extern "C" fn size_hook(
     user: *mut c_void,
     error: *mut sys::guf_error,
 ) -> sys::guf_status {
-    // SAFETY: `user` is the box with which the ufunc was created, and `sizes` has this length.
+    // SAFETY: `user` is the box with which the ufunc was created, and `sizes` has `ndims` values.
     let (hook, sizes) = unsafe {
         let sizes = match ndims {
             0 => &mut [][..],

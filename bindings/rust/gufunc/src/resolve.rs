@@ -21,7 +21,8 @@ pub struct Resolution {
 }
 
 impl Resolution {
-    /// Calls a C function that resolves a call with this number of outputs.
+    /// Fills a resolution with `resolve`, which calls guf_resolve or a similar C function. The
+    /// resolved call has `outputs` outputs.
     pub(crate) fn of(
         outputs: usize,
         resolve: impl FnOnce(*mut sys::guf_resolution, *mut sys::guf_error) -> sys::guf_status,

@@ -190,7 +190,8 @@ impl DynArray {
     /// Removes the given axes, which must have extent 1. `None` removes all axes of extent 1.
     ///
     /// # Errors
-    /// `AXIS`; `SHAPE` if a given axis has another extent than 1.
+    /// `AXIS` if an axis is out of bounds or repeated; `SHAPE` if the extent of a given axis is not
+    /// 1.
     pub fn squeeze(&self, axes: Option<&[i64]>) -> Result<Self> {
         let (naxes, axes) = (axes.map_or(0, count), pointer(axes));
         // SAFETY: the list is NULL or has the length that is passed.
