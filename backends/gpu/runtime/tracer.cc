@@ -66,7 +66,7 @@ void Tracer::close() {
   collect();
   sink_ = nullptr;
   Driver &driver = device_.driver();
-  for (TracedWork **list : {&first_, &capacity_}) {
+  for (TracedWork **list : {&first_, &free_records_}) {
     while (*list != nullptr) {
       TracedWork *const work = *list;
       *list = work->next;
@@ -87,9 +87,9 @@ void Tracer::close() {
 TracedWork *Tracer::take_record() {
   {
     const std::lock_guard lock(mutex_);
-    TracedWork *const work = capacity_;
+    TracedWork *const work = free_records_;
     if (work != nullptr) {
-      capacity_ = work->next;
+      free_records_ = work->next;
       return work;
     }
     if (nrecords_ == kMaxPending) return nullptr;
@@ -109,8 +109,8 @@ TracedWork *Tracer::take_record() {
 void Tracer::put_back(TracedWork *work) {
   std::exchange(work->stream, nullptr)->release();
   const std::lock_guard lock(mutex_);
-  work->next = capacity_;
-  capacity_ = work;
+  work->next = free_records_;
+  free_records_ = work;
 }
 
 void Tracer::leave_out() const {

@@ -72,7 +72,7 @@ class Tracer {
 
   std::mutex mutex_;  // protects the lists; no driver function is called while it is locked
   TracedWork *first_ = nullptr, *last_ = nullptr;
-  TracedWork *capacity_ = nullptr;
+  TracedWork *free_records_ = nullptr;
   uint32_t nrecords_ = 0;
 };
 
