@@ -50,8 +50,8 @@ class Scatter {
 guf_status Scatter::choose_conversion(guf_dtype from, guf_dtype to, dev::time_conversion *out) {
   ElementCast cast = {};
   if (!choose_cast(from, to, &cast)) return fail_no_cast(job_.error(), kNone, from, to);
-  *out = {cast.way, 0, cast.units};
-  if (is_time(block_.loop_dtype) || cast.way != dev::kNumberToTime) return GUF_OK;
+  *out = {cast.kind, 0, cast.units};
+  if (is_time(block_.loop_dtype) || cast.kind != dev::kNumberToTime) return GUF_OK;
   return fail(
       job_.error(), GUF_E_UNSUPPORTED,
       "at: only the cpu supports the cast of dtype 0x%x to the datetime type 0x%x after each index",

@@ -128,7 +128,7 @@ guf_status find_staged(const guf_launch_block &block, const CommandSink &command
       const bool read = !written || (flags & GUF_LAUNCH_OPERAND_READ) != 0;
       if (read && !choose_cast(from, to, &in)) return fail_no_cast(error, i, from, to);
       if (written && !choose_cast(to, from, &back)) return fail_no_cast(error, i, to, from);
-      needed = needed || in.way != guf::device::kRecast || back.way != guf::device::kRecast;
+      needed = needed || in.kind != guf::device::kRecast || back.kind != guf::device::kRecast;
       needed = needed || (generalized && !((!read || in.same) && (!written || back.same)));
     } else if (may_transpose && i < block.nin && !stored && is_transposed(block, i)) {
       out->optional |= 1U << i;
