@@ -94,8 +94,9 @@ guf_status queue_copy(LaunchShape *shape, const CopySide &from, const CopySide &
   }
   conversion.form[0] = form_of(from.dtype, from.flags);
   conversion.form[1] = form_of(to.dtype, to.flags);
-  const uint32_t turned = (conversion.form[0] ^ conversion.form[1]) & dev::kFormSwapped;
-  if (conversion.cast.same && turned == 0 && shape->mask == 0) {
+  const bool swap_bytes =
+      ((conversion.form[0] ^ conversion.form[1]) & dev::kFormSwapped) != 0;
+  if (conversion.cast.same && !swap_bytes && shape->mask == 0) {
     return queue_copy(shape, dtype_size(to.dtype), commands, error);
   }
   return queue_conversion(*shape, conversion, commands, error);
