@@ -47,7 +47,7 @@ class CommandSink {
 
   // Queues a kernel launch. Copy and cast entries are functions of the backend's own kernels. All
   // other entries are functions of the request's kernel.
-  virtual guf_status run(const Command &step, guf_error *error) = 0;
+  virtual guf_status run(const Command &command, guf_error *error) = 0;
 
   // Allocates device memory for this request, aligned to 256 bytes.
   // The memory is released in stream order.

@@ -178,9 +178,9 @@ void MethodJob::set_initial(dev::fold_sink *sink) const {
 
 guf_status MethodJob::run(Entry entry, uint64_t blocks, uint32_t threads, uint32_t shared_bytes,
                           const void *argument, uint32_t argument_bytes) {
-  const Command step = {
+  const Command command = {
       entry, static_cast<uint32_t>(blocks), threads, shared_bytes, argument, argument_bytes};
-  return commands.run(step, error_);
+  return commands.run(command, error_);
 }
 
 guf_status convert_array(MethodJob &job, const Strided &from, const Strided &to,

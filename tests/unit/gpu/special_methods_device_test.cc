@@ -188,11 +188,11 @@ class CountingSink final : public CommandSink {
   const DeviceTraits &traits() const override { return traits_; }
   bool has(Entry) const override { return true; }
   uint32_t local_bytes(Entry) const override { return 0; }
-  guf_status run(const Command &step, guf_error *) override {
-    EXPECT_LT(uint64_t{step.blocks} * step.threads, uint64_t{1} << 31);
-    EXPECT_GT(step.blocks, 0U);
-    threads[step.entry] += uint64_t{step.blocks} * step.threads;
-    ++launches[step.entry];
+  guf_status run(const Command &command, guf_error *) override {
+    EXPECT_LT(uint64_t{command.blocks} * command.threads, uint64_t{1} << 31);
+    EXPECT_GT(command.blocks, 0U);
+    threads[command.entry] += uint64_t{command.blocks} * command.threads;
+    ++launches[command.entry];
     return GUF_OK;
   }
   guf_status scratch(uint64_t, uint64_t *out_address, guf_error *) override {
