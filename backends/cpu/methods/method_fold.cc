@@ -103,7 +103,7 @@ guf_status Fold::scan(const ScanRows &rows, int64_t count, int64_t n) const {
   return chain_(args, dims, steps);
 }
 
-guf_status Fold::move(int32_t request, const char *from, int64_t from_step, char *to,
+guf_status Fold::copy_values(int32_t request, const char *from, int64_t from_step, char *to,
                       int64_t to_step, int64_t count) const {
   if (partial_bytes_ == value_bytes_) {
     copy_elements(to, to_step, from, from_step, count, static_cast<uint32_t>(value_bytes_), 0);
@@ -117,12 +117,12 @@ guf_status Fold::move(int32_t request, const char *from, int64_t from_step, char
 
 guf_status Fold::load(const char *from, int64_t from_step, char *to, int64_t to_step,
                       int64_t count) const {
-  return move(GUF_FOLD_LOAD, from, from_step, to, to_step, count);
+  return copy_values(GUF_FOLD_LOAD, from, from_step, to, to_step, count);
 }
 
 guf_status Fold::store(const char *from, int64_t from_step, char *to, int64_t to_step,
                        int64_t count) const {
-  GUF_BACKEND_TRY(move(GUF_FOLD_STORE, from, from_step, to, to_step, count));
+  GUF_BACKEND_TRY(copy_values(GUF_FOLD_STORE, from, from_step, to, to_step, count));
   if (__builtin_expect(loop_.fp_status != nullptr, 0) && partial_bytes_ != value_bytes_) {
     loop_.fp_status->check_rounding(GUF_F32, from, from_step, dtype_, to, to_step, count);
   }

@@ -102,7 +102,7 @@ class Fold {
                              int64_t count) const;
   guf_status tree_leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
                        MethodScratch &scratch) const;
-  guf_status move(int32_t request, const char *from, int64_t from_step, char *to, int64_t to_step,
+  guf_status copy_values(int32_t request, const char *from, int64_t from_step, char *to, int64_t to_step,
                   int64_t count) const;
   void find_absorbing(guf_dtype dtype);
 
