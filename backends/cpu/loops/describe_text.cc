@@ -54,10 +54,10 @@ void describe_one_thread(SerialReason serial, uint64_t work, TextBuffer *out) {
   }
 }
 
-void describe_most_threads(uint32_t threads, uint64_t pieces, uint32_t max_threads,
+void describe_most_threads(uint32_t threads, uint64_t chunks, uint32_t max_threads,
                            const char *word, TextBuffer *out) {
   out->add("threads: up to %u, ", threads);
-  if (threads == pieces) {
+  if (threads == chunks) {
     out->add("one per %s", word);
   } else if (threads == max_threads) {
     out->add("as the call requests");

@@ -145,8 +145,8 @@ guf_status Accumulation::run(MethodTraversal *traversal) {
     if (traversal != nullptr) {
       const int64_t part = part_of(whole.lanes());
       const auto parts = static_cast<uint64_t>((block_.fold_size[0] + part - 1) / part);
-      const uint64_t pieces = pieces_of(parts, threads).count;
-      *traversal = {MethodWalk::kTiles, work, threads,         pieces,
+      const uint64_t chunks = chunks_of(parts, threads).count;
+      *traversal = {MethodWalk::kTiles, work, threads,         chunks,
                     whole.lanes(),      part, source_.staged()};
       return GUF_OK;
     }
@@ -156,13 +156,13 @@ guf_status Accumulation::run(MethodTraversal *traversal) {
     return GUF_OK;
   }
   if (traversal != nullptr) {
-    const uint64_t pieces = pieces_of(units.count(), threads).count;
+    const uint64_t chunks = chunks_of(units.count(), threads).count;
     const bool staged = source_.staged() || !sink_.direct();
-    *traversal = {MethodWalk::kItems, work, threads, pieces, units.lanes(), 0, staged};
+    *traversal = {MethodWalk::kItems, work, threads, chunks, units.lanes(), 0, staged};
     return GUF_OK;
   }
-  return share(units.count(), work, threads,
-               [&](uint64_t first, uint64_t last) { return run_units(units, first, last); });
+  return parallel_for(units.count(), work, threads,
+                      [&](uint64_t first, uint64_t last) { return run_units(units, first, last); });
 }
 
 guf_status Accumulation::run_units(const ItemUnits &units, uint64_t first, uint64_t last) const {
@@ -236,7 +236,7 @@ guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit
     }
     return GUF_OK;
   };
-  GUF_BACKEND_TRY(share(parts, work, threads, scan_parts));
+  GUF_BACKEND_TRY(parallel_for(parts, work, threads, scan_parts));
   // The total of a tile is replaced by the offset of the next tile.
   for (int64_t t = 0; t + 1 < tiles; ++t) {
     GUF_BACKEND_TRY(totals.push(all + t * bytes, size_));
@@ -250,7 +250,7 @@ guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit
     }
     return GUF_OK;
   };
-  return share(static_cast<uint64_t>(tiles - 1), work, threads, add_offsets);
+  return parallel_for(static_cast<uint64_t>(tiles - 1), work, threads, add_offsets);
 }
 
 // Scans `n` elements from `first` on. A single lane is scanned as several tiles side by side.

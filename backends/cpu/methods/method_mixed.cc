@@ -77,19 +77,20 @@ guf_status MixedFold::run(MethodTraversal *traversal) {
   const ItemUnits units(block_, std::max<int64_t>(kMixedLaneBytes / size_, 1), units_for(threads),
                         lane_multiple(method_));
   if (traversal != nullptr) {
-    const uint64_t pieces = pieces_of(units.count(), threads).count;
+    const uint64_t chunks = chunks_of(units.count(), threads).count;
     const bool staged = source_.staged() || !sink_.direct();
-    *traversal = {MethodWalk::kItems, work, threads, pieces, units.lanes(), 0, staged};
+    *traversal = {MethodWalk::kItems, work, threads, chunks, units.lanes(), 0, staged};
     return GUF_OK;
   }
-  return share(units.count(), work, threads, [&](uint64_t first, uint64_t last) -> guf_status {
-    MethodScratch scratch;
-    for (uint64_t i = first; i < last; ++i) {
-      const MethodScratch::Scope scope(scratch);
-      GUF_BACKEND_TRY(run_unit(units, units.unit(i), scratch));
-    }
-    return GUF_OK;
-  });
+  return parallel_for(units.count(), work, threads,
+                      [&](uint64_t first, uint64_t last) -> guf_status {
+                        MethodScratch scratch;
+                        for (uint64_t i = first; i < last; ++i) {
+                          const MethodScratch::Scope scope(scratch);
+                          GUF_BACKEND_TRY(run_unit(units, units.unit(i), scratch));
+                        }
+                        return GUF_OK;
+                      });
 }
 
 guf_status MixedFold::run_unit(const ItemUnits &units, const ItemUnit &unit,
