@@ -71,9 +71,9 @@ void Reduction::shape_up() {
     empty_ |= block_.fold_size[d] == 0;
     const int last = shape_.ndim - 1;
     if (fold_.exact() && fold_.tree() && last >= 0 &&
-        continues(block_.fold_input_step[d], shape_.step[last], shape_.size[last]) &&
+        can_merge_dims(block_.fold_input_step[d], shape_.step[last], shape_.size[last]) &&
         (!masked() ||
-         continues(block_.fold_mask_step[d], shape_.mask_step[last], shape_.size[last]))) {
+         can_merge_dims(block_.fold_mask_step[d], shape_.mask_step[last], shape_.size[last]))) {
       shape_.size[last] *= block_.fold_size[d];
       continue;
     }

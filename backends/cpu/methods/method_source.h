@@ -23,11 +23,11 @@ struct Tile {
 
 using sdk::step_size;
 
-// Returns whether `distance` equals step * length.
+// Returns whether outer_step == step * size, so that two dimensions with these steps can be merged.
 // The product may overflow for arrays without elements.
-inline bool continues(int64_t distance, int64_t step, int64_t length) {
+inline bool can_merge_dims(int64_t outer_step, int64_t step, int64_t size) {
   int64_t product;
-  return !__builtin_mul_overflow(step, length, &product) && product == distance;
+  return !__builtin_mul_overflow(step, size, &product) && product == outer_step;
 }
 
 inline ElementForm form_of(guf_dtype dtype, uint32_t operand_flags) {
@@ -70,7 +70,7 @@ class Source {
     const int64_t rows = along_lanes ? n : lanes, length = along_lanes ? lanes : n;
     const int64_t row_step = along_lanes ? from.step : from.lane_step;
     const int64_t step = along_lanes ? from.lane_step : from.step;
-    if (continues(row_step, step, length)) {
+    if (can_merge_dims(row_step, step, length)) {
       converter_.row(to, value_bytes_, from.base, step, rows * length);
     } else {
       for (int64_t r = 0; r < rows; ++r) {

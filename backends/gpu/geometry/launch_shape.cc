@@ -13,12 +13,12 @@ void add_dimension(LaunchShape *shape, int64_t size, const int64_t *step, int64_
   if (shape->ndim > 0) {
     const int last = shape->ndim - 1;
     const int64_t *const inner = shape->step[last];
-    bool continues =
-        shape->mask == 0 || continues_step(mask_step, inner[kMaskColumn], shape->size[last]);
-    for (int i = 0; i < count && continues; ++i) {
-      continues = continues_step(step[i], inner[i], shape->size[last]);
+    bool merges =
+        shape->mask == 0 || can_merge_dims(mask_step, inner[kMaskColumn], shape->size[last]);
+    for (int i = 0; i < count && merges; ++i) {
+      merges = can_merge_dims(step[i], inner[i], shape->size[last]);
     }
-    if (continues) {
+    if (merges) {
       shape->size[last] *= size;
       return;
     }

@@ -59,7 +59,7 @@ using sdk::step_size;
 
 // Returns whether outer == inner * size without overflow. Two dimensions with these steps can then
 // be merged.
-constexpr bool continues_step(int64_t outer, int64_t inner, int64_t size) {
+constexpr bool can_merge_dims(int64_t outer, int64_t inner, int64_t size) {
   int64_t product = 0;
   return !__builtin_mul_overflow(inner, size, &product) && product == outer;
 }

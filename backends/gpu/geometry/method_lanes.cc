@@ -13,9 +13,9 @@ bool is_nearer(const Lane &a, const Lane &b) {
 }
 
 bool follows(const Lane &near, const Lane &far) {
-  return near.fold < 0 && far.fold < 0 && continues_step(far.input, near.input, near.size) &&
-         continues_step(far.mask, near.mask, near.size) &&
-         continues_step(far.output, near.output, near.size);
+  return near.fold < 0 && far.fold < 0 && can_merge_dims(far.input, near.input, near.size) &&
+         can_merge_dims(far.mask, near.mask, near.size) &&
+         can_merge_dims(far.output, near.output, near.size);
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ guf_status queue_block(const guf_launch_block &block, CommandSink &commands, guf
 // absolute value does not fit into int64.
 TEST(LaunchParts, AcceptTheSmallestStep) {
   EXPECT_EQ(step_size(INT64_MIN), uint64_t{1} << 63);
-  EXPECT_FALSE(continues_step(0, INT64_MIN, 2)) << "the product overflows";
-  EXPECT_TRUE(continues_step(INT64_MIN, INT64_MIN / 2, 2));
+  EXPECT_FALSE(can_merge_dims(0, INT64_MIN, 2)) << "the product overflows";
+  EXPECT_TRUE(can_merge_dims(INT64_MIN, INT64_MIN / 2, 2));
   LaneList lanes;
   lanes.add({2, INT64_MIN, 1, 8, -1});
   lanes.add({2, 8, 1, 16, -1});
