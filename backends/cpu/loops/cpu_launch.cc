@@ -118,7 +118,7 @@ guf_status run_timed(const guf_launch_block &block, const HostLoop &loop,
   }
   if (done == block.items) return GUF_OK;
   const uint64_t weight = cost->weigh((block.items - done) * item_work(block));
-  if (weight >= kSurpriseWork) {
+  if (weight >= kMinUnmeasuredWork) {
     share_items(block, done, weight, launch.max_threads, strategy);
     if (strategy->serial == SerialReason::kNotSerial)
       return run_shared(block, loop, *strategy, *cost, done, error);

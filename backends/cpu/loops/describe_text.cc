@@ -39,7 +39,7 @@ void TextBuffer::add(const char *format, ...) {
 void describe_one_thread(SerialReason serial, uint64_t work, TextBuffer *out) {
   out->add("threads: 1, ");
   switch (serial) {
-    case SerialReason::kOrdered:
+    case SerialReason::kCallerThreadOnly:
       return out->add("as the loop must not run in threads of the backend\n");
     case SerialReason::kRequested:
       return out->add("as the call requests one\n");

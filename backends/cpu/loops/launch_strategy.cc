@@ -37,7 +37,7 @@ LaunchStrategy launch_strategy(const guf_launch_block &block, uint32_t max_threa
   strategy.items = item_traversal(block);
   strategy.split.chunk_items = block.items;
   if (strategy.serial != SerialReason::kNotSerial) return strategy;
-  const uint64_t weight = ordered_work(strategy.weight, max_threads);
+  const uint64_t weight = weight_for_requested_threads(strategy.weight, max_threads);
   if (claim_pool().threads() == 1) {
     strategy.serial = weight < kParallelWork ? SerialReason::kTooSmall : SerialReason::kOneThread;
   } else if (weight < kParallelWork) {

@@ -19,7 +19,8 @@ namespace gufunc::cpu {
 
 // Returns the weight of a method's work, which determines the number of threads.
 inline uint64_t weigh(const guf_backend_method &method, uint64_t work) {
-  return ordered_work(LoopCost(method.kernel, method.user).weigh(work), method.max_threads);
+  return weight_for_requested_threads(LoopCost(method.kernel, method.user).weigh(work),
+                                      method.max_threads);
 }
 
 // Returns the granularity of the number of lanes in a unit.
@@ -32,7 +33,7 @@ inline int64_t lane_multiple(const guf_backend_method &method) {
 
 // Returns the reason why a method is serial, or kNotSerial. `work` is the weight of its work.
 inline SerialReason serial_reason(const guf_backend_method &method, uint64_t work) {
-  if ((method.block->flags & GUF_METHOD_ANY_THREAD) == 0) return SerialReason::kOrdered;
+  if ((method.block->flags & GUF_METHOD_ANY_THREAD) == 0) return SerialReason::kCallerThreadOnly;
   if (method.max_threads == 1) return SerialReason::kRequested;
   if (work < kParallelWork) return SerialReason::kTooSmall;
   return claim_pool().threads() == 1 ? SerialReason::kOneThread : SerialReason::kNotSerial;
