@@ -65,7 +65,7 @@ Fold::Fold(const guf_backend_method &method, LoopFailure *failure, FpStatus *fp_
   opaque_ = is_structured(block.loop_dtype);
   initial_ = initial_of(method);
   partial_bytes_ = partial_size(block.loop_dtype, has_entry());
-  if (exact_ && has_entry() && kind == LoopKind::kNothing && failure != nullptr)
+  if (exact_ && has_entry() && kind == LoopKind::kVoid && failure != nullptr)
     find_absorbing(block.loop_dtype);
 }
 
@@ -104,7 +104,7 @@ guf_status Fold::scan(const ScanRows &rows, int64_t count, int64_t n) const {
 }
 
 guf_status Fold::copy_values(int32_t request, const char *from, int64_t from_step, char *to,
-                      int64_t to_step, int64_t count) const {
+                             int64_t to_step, int64_t count) const {
   if (partial_bytes_ == value_bytes_) {
     copy_elements(to, to_step, from, from_step, count, static_cast<uint32_t>(value_bytes_), 0);
     return GUF_OK;
