@@ -201,7 +201,7 @@ guf_status kernel_launch(void *, const guf_backend_kernel_launch *launch, guf_er
       saturated_product(product(launch->grid), kThreadWork * product(launch->block));
   const bool is_short = cost.is_known() && cost.weigh(work) <= kInlineWork;
   return stream->submit(task, KernelTask::copy_of,
-                        is_short ? Place::kInlineWhenIdle : Place::kQueue, error);
+                        is_short ? RunPolicy::kInlineWhenIdle : RunPolicy::kQueue, error);
 }
 
 }  // namespace

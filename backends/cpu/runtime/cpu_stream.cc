@@ -78,11 +78,11 @@ class Stream::InlineRun {
   Task &task_;
 };
 
-guf_status Stream::submit(Task &task, MakeCopy copy, Place place, guf_error *error) {
+guf_status Stream::submit(Task &task, MakeCopy copy, RunPolicy policy, guf_error *error) {
   GUF_BACKEND_TRY(check_fork(error));
   if (is_traced()) task.traced = make_traced(number_);
-  bool ours = place == Place::kInlineWhenIdle && begin_inline();
-  if (place == Place::kCaller) {
+  bool ours = policy == RunPolicy::kInlineWhenIdle && begin_inline();
+  if (policy == RunPolicy::kCaller) {
     if (const guf_status status = begin_on_caller(error); status != GUF_OK) {
       drop_traced(task.traced);
       return status;

@@ -41,8 +41,8 @@ class Task {
   guf_trace_work *traced = nullptr;
 };
 
-// The thread that may run a task.
-enum class Place {
+// Which thread may run a task, and when.
+enum class RunPolicy {
   kInlineWhenIdle,  // small task: runs on the caller if no work is pending
   kQueue,           // large task or wait: runs on the stream's thread
   kCaller           // runs only on the caller, which first waits for pending work
@@ -56,7 +56,7 @@ class Stream {
   // A failure of the task itself becomes the stream's failure; this function does not return it.
   // Errors  GUF_E_NO_MEMORY <= no memory to queue the task; GUF_E_FORKED
   using MakeCopy = Task *(*)(const Task &task);
-  guf_status submit(Task &task, MakeCopy copy, Place place, guf_error *error);
+  guf_status submit(Task &task, MakeCopy copy, RunPolicy policy, guf_error *error);
 
   guf_status query(guf_error *error);
   guf_status synchronize(uint64_t timeout_ns, guf_error *error);
