@@ -127,10 +127,10 @@ void Stream::end_inline(Task &task) {
   work_ended_.notify_all();
 }
 
-// Returns whether another thread runs work. If so, that thread acquires the lock when its work
-// ends. Callers must own the lock.
-bool Stream::notice_runner() {
-  if ((state_.fetch_or(kNoticed, std::memory_order_acq_rel) & kRunning) != 0) return true;
+// Returns whether another thread runs work. If so, sets kContended, so that the thread acquires the
+// lock when its work ends. Callers must own the lock.
+bool Stream::mark_contended() {
+  if ((state_.fetch_or(kContended, std::memory_order_acq_rel) & kRunning) != 0) return true;
   state_.store(0, std::memory_order_release);
   return false;
 }
@@ -138,12 +138,12 @@ bool Stream::notice_runner() {
 // Waits until all work that is pending now is complete,
 // then makes the caller the thread that runs work.
 guf_status Stream::begin_on_caller(guf_error *error) {
-  // Another caller may start first, even after each wake-up, so kNoticed is set again each time.
+  // Another caller may start first, even after each wake-up, so kContended is set again each time.
   // A failure of earlier work is not reported here; it stays in the stream until the next
   // synchronize.
   while (!begin_inline()) {
     std::unique_lock lock(mutex_);
-    work_ended_.wait(lock, [&] { return !notice_runner(); });
+    work_ended_.wait(lock, [&] { return !mark_contended(); });
   }
   return check_fork(error);
 }
@@ -178,7 +178,7 @@ void Stream::enqueue(Task *task) {
   }
   tail_ = task;
   ++queued_;
-  const uint32_t before = state_.fetch_or(kRunning | kNoticed, std::memory_order_acq_rel);
+  const uint32_t before = state_.fetch_or(kRunning | kContended, std::memory_order_acq_rel);
   if ((before & kRunning) == 0) queue_runs_ = true;
   if (queue_runs_) wake_thread(lock);
 }
@@ -219,12 +219,12 @@ void Stream::drain(std::unique_lock<std::mutex> &lock) {
 void *Stream::thread_entry(void *self) {
   const AlternateStack signals;
   pthread_setname_np(pthread_self(), "gufunc-stream");
-  static_cast<Stream *>(self)->serve();
+  static_cast<Stream *>(self)->thread_main();
   thread_ends();
   return nullptr;
 }
 
-void Stream::serve() {
+void Stream::thread_main() {
   std::unique_lock lock(mutex_);
   for (;;) {
     if (queue_runs_) drain(lock);
@@ -250,7 +250,7 @@ guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {
   GUF_BACKEND_TRY(check_fork(error));
   const Deadline deadline(timeout_ns);
   std::unique_lock lock(mutex_);
-  if (notice_runner()) {
+  if (mark_contended()) {
     // Waits for the tasks that are queued now and for the current inline run, if any.
     const uint64_t last = queued_;
     const uint64_t inline_runs = inline_ended_ + (queue_runs_ ? 0 : 1);

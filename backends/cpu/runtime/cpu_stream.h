@@ -76,7 +76,7 @@ class Stream {
   static constexpr uint32_t kRunning = 1;  // the stream's thread or an inline caller runs work
   // Another thread has queued work or waits for the thread that runs work. The running thread must
   // therefore acquire mutex_ when its work ends.
-  static constexpr uint32_t kNoticed = 2;
+  static constexpr uint32_t kContended = 2;
 
   class InlineRun;
 
@@ -87,14 +87,14 @@ class Stream {
   guf_status check_fork(guf_error *error) const;
   bool begin_inline();
   void end_inline(Task &task);
-  bool notice_runner();
+  bool mark_contended();
   guf_status begin_on_caller(guf_error *error);
   void run_task(Task &task);
   void enqueue(Task *task);
   void wake_thread(std::unique_lock<std::mutex> &lock);
   void drain(std::unique_lock<std::mutex> &lock);
   static void *thread_entry(void *self);
-  void serve();
+  void thread_main();
 
   std::atomic<uint32_t> state_{0};
   std::atomic<uint64_t> launches_{0};
@@ -106,7 +106,7 @@ class Stream {
   std::condition_variable work_arrived_, work_ended_;
   Task *head_ = nullptr, *tail_ = nullptr;
   uint64_t queued_ = 0, completed_ = 0;  // counts of all queued tasks and of completed ones
-  uint64_t inline_ended_ = 0;            // inline runs that ended with kNoticed set
+  uint64_t inline_ended_ = 0;            // inline runs that ended with kContended set
   bool queue_runs_ = false;              // kRunning is set for the queue, not for an inline run
   bool has_thread_ = false;
   bool closed_ = false;
