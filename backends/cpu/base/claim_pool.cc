@@ -253,7 +253,7 @@ void ClaimPool::sleep_until_work() {
 guf_status ClaimPool::stop(uint64_t timeout_ns) {
   const Deadline deadline(timeout_ns);
   while (!acquire()) {
-    if (deadline.passed()) return GUF_TIMEOUT;
+    if (deadline.expired()) return GUF_TIMEOUT;
     usleep(50);
   }
   uint32_t live = 0;
