@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plugin's thread pool. It runs one job at a time; threads claim the job's chunks one by one.
-#ifndef GUFUNC_BACKENDS_CPU_BASE_CLAIM_POOL_H
-#define GUFUNC_BACKENDS_CPU_BASE_CLAIM_POOL_H
+#ifndef GUFUNC_BACKENDS_CPU_BASE_THREAD_POOL_H
+#define GUFUNC_BACKENDS_CPU_BASE_THREAD_POOL_H
 
 #include <gufunc/status.h>
 
@@ -24,7 +24,7 @@ namespace gufunc::cpu {
 // If the system refuses a thread, jobs run on the threads that exist. The limit may be temporary
 // (RLIMIT_NPROC), so later jobs try again to start the missing helpers, at most once per
 // kRetryPause.
-class ClaimPool {
+class ThreadPool {
  public:
   using Body = void (*)(void *context, uint32_t chunk);
 
@@ -93,8 +93,8 @@ class ClaimPool {
 };
 
 // Returns the only pool of the process. It is never destroyed.
-ClaimPool &claim_pool();
+ThreadPool &thread_pool();
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_BASE_CLAIM_POOL_H
+#endif  // GUFUNC_BACKENDS_CPU_BASE_THREAD_POOL_H

@@ -4,8 +4,8 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "backends/cpu/base/claim_pool.h"
 #include "backends/cpu/base/cpu_isa.h"
+#include "backends/cpu/base/thread_pool.h"
 #include "backends/cpu/loops/work_split.h"
 
 namespace gufunc::cpu {
@@ -48,7 +48,7 @@ void describe_one_thread(SerialReason serial, uint64_t work, TextBuffer *out) {
                       static_cast<unsigned long long>(work),
                       static_cast<unsigned long long>(kParallelWork));
     case SerialReason::kOneThread:
-      return out->add("by %s\n", reason_of(claim_pool().granted().by));
+      return out->add("by %s\n", reason_of(thread_pool().granted().by));
     default:
       return out->add("as all items are in one chunk\n");
   }
@@ -62,7 +62,7 @@ void describe_most_threads(uint32_t threads, uint64_t chunks, uint32_t max_threa
   } else if (threads == max_threads) {
     out->add("as the call requests");
   } else {
-    out->add("by %s", reason_of(claim_pool().granted().by));
+    out->add("by %s", reason_of(thread_pool().granted().by));
   }
 }
 

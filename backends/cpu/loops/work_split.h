@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "backends/cpu/base/claim_pool.h"
+#include "backends/cpu/base/thread_pool.h"
 
 namespace gufunc::cpu {
 
@@ -42,7 +42,7 @@ inline uint64_t weight_for_requested_threads(uint64_t weight, uint32_t max_threa
 struct Split {
   uint64_t chunk_items = 0;
   uint32_t chunks = 1;
-  ClaimPool::Wake wake = ClaimPool::Wake::kNo;
+  ThreadPool::Wake wake = ThreadPool::Wake::kNo;
 };
 
 // Divides `items` among `threads` threads. `work` and `bytes` are the weight and the size of all

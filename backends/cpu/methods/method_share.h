@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "backends/cpu/base/claim_pool.h"
+#include "backends/cpu/base/thread_pool.h"
 #include "backends/cpu/loops/launch_strategy.h"
 #include "backends/cpu/loops/loop_cost.h"
 #include "backends/cpu/loops/work_split.h"
@@ -36,18 +36,18 @@ inline SerialReason serial_reason(const guf_backend_method &method, uint64_t wor
   if ((method.block->flags & GUF_METHOD_ANY_THREAD) == 0) return SerialReason::kCallerThreadOnly;
   if (method.max_threads == 1) return SerialReason::kRequested;
   if (work < kParallelWork) return SerialReason::kTooSmall;
-  return claim_pool().threads() == 1 ? SerialReason::kOneThread : SerialReason::kNotSerial;
+  return thread_pool().threads() == 1 ? SerialReason::kOneThread : SerialReason::kNotSerial;
 }
 
 // Returns the maximum number of threads for the method.
 inline uint32_t method_threads(const guf_backend_method &method, uint64_t work) {
   if (serial_reason(method, work) != SerialReason::kNotSerial) return 1;
-  const uint32_t all = claim_pool().threads();
+  const uint32_t all = thread_pool().threads();
   return method.max_threads == 0 ? all : std::min(method.max_threads, all);
 }
 
-inline ClaimPool::Wake wake_of(uint64_t work) {
-  return work >= kWakeWork ? ClaimPool::Wake::kYes : ClaimPool::Wake::kNo;
+inline ThreadPool::Wake wake_of(uint64_t work) {
+  return work >= kWakeWork ? ThreadPool::Wake::kYes : ThreadPool::Wake::kNo;
 }
 
 // A division of a range into `count` chunks of `size` numbers. The last chunk may be smaller.
@@ -58,7 +58,7 @@ inline Chunks chunks_of(uint64_t count, uint32_t threads) {
   if (threads < 2 || count < 2) return {count, 1};
   constexpr uint64_t kMaxChunksPerThread = 8;
   const uint64_t size =
-      std::max(count / (threads * kMaxChunksPerThread) + 1, count / ClaimPool::kMaxChunks + 1);
+      std::max(count / (threads * kMaxChunksPerThread) + 1, count / ThreadPool::kMaxChunks + 1);
   return {size, (count - 1) / size + 1};
 }
 
@@ -80,7 +80,7 @@ guf_status parallel_for(uint64_t count, uint64_t work, uint32_t threads, const B
     std::atomic<guf_status> status{GUF_OK};
   };
   Job job{&body, count, chunks.size};
-  const ClaimPool::Body run = [](void *context, uint32_t chunk) {
+  const ThreadPool::Body run = [](void *context, uint32_t chunk) {
     Job &mine = *static_cast<Job *>(context);
     if (mine.status.load(std::memory_order_relaxed) != GUF_OK) return;
     const uint64_t first = chunk * mine.chunk_size;
@@ -90,7 +90,7 @@ guf_status parallel_for(uint64_t count, uint64_t work, uint32_t threads, const B
       mine.status.compare_exchange_strong(none, status, std::memory_order_acq_rel);
     }
   };
-  claim_pool().run(static_cast<uint32_t>(chunks.count), threads, wake_of(work), run, &job);
+  thread_pool().run(static_cast<uint32_t>(chunks.count), threads, wake_of(work), run, &job);
   return job.status.load(std::memory_order_acquire);
 }
 

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <utility>
 
-#include "backends/cpu/base/claim_pool.h"
 #include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/base/thread_pool.h"
 #include "backends/cpu/loops/loop_cost.h"
 #include "backends/cpu/loops/work_split.h"
 #include "backends/cpu/runtime/cpu_stream.h"
@@ -104,14 +104,14 @@ void run_chunks(Job &job, uint64_t weight) {
   const uint64_t blocks = job.blocks - job.first_block;
   uint64_t chunks = 1;
   if (weight >= kParallelWork) {
-    chunks = std::min<uint64_t>(blocks, uint64_t{claim_pool().threads()} * kRunsPerThread);
-    chunks = std::min<uint64_t>(chunks, ClaimPool::kMaxChunks);
+    chunks = std::min<uint64_t>(blocks, uint64_t{thread_pool().threads()} * kRunsPerThread);
+    chunks = std::min<uint64_t>(chunks, ThreadPool::kMaxChunks);
   }
   job.chunk_blocks = (blocks + chunks - 1) / chunks;
   chunks = (blocks + job.chunk_blocks - 1) / job.chunk_blocks;
-  claim_pool().run(static_cast<uint32_t>(chunks), 0,
-                   weight >= kWakeWork ? ClaimPool::Wake::kYes : ClaimPool::Wake::kNo, run_blocks,
-                   &job);
+  thread_pool().run(static_cast<uint32_t>(chunks), 0,
+                    weight >= kWakeWork ? ThreadPool::Wake::kYes : ThreadPool::Wake::kNo,
+                    run_blocks, &job);
 }
 
 guf_status execute_kernel(const guf_backend_kernel_launch &request, guf_error *error) {

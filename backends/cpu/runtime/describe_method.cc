@@ -63,7 +63,7 @@ void describe_method_threads(const guf_backend_method &method, const MethodTrave
       static_cast<uint32_t>(std::min<uint64_t>(traversal.threads, traversal.chunks));
   describe_most_threads(threads, traversal.chunks, method.max_threads, "piece", out);
   out->add("; %llu pieces%s\n", static_cast<unsigned long long>(traversal.chunks),
-           wake_of(traversal.work) == ClaimPool::Wake::kYes
+           wake_of(traversal.work) == ThreadPool::Wake::kYes
                ? ""
                : ", for which no sleeping thread is woken");
 }
