@@ -29,7 +29,7 @@ constexpr uint32_t kRunsPerThread = 8;
 constexpr size_t kCacheEntries = 64;
 constinit std::atomic<emulator::Worker *> worker_cache[kCacheEntries] = {};
 
-emulator::Worker *take_worker() {
+emulator::Worker *acquire_worker() {
   for (std::atomic<emulator::Worker *> &place : worker_cache) {
     if (place.load(std::memory_order_relaxed) == nullptr) continue;
     if (emulator::Worker *const worker = place.exchange(nullptr, std::memory_order_acquire)) {
@@ -39,7 +39,7 @@ emulator::Worker *take_worker() {
   return emulator::make_worker();
 }
 
-void give_worker(emulator::Worker *worker) {
+void release_worker(emulator::Worker *worker) {
   for (std::atomic<emulator::Worker *> &place : worker_cache) {
     emulator::Worker *none = nullptr;
     if (place.compare_exchange_strong(none, worker, std::memory_order_release,
@@ -82,7 +82,7 @@ void run_blocks(void *context, uint32_t chunk) {
   launch.first_block = job.first_block + chunk * job.chunk_blocks;
   launch.nblocks = std::min(job.chunk_blocks, job.blocks - launch.first_block);
   emulator::Result result = {};
-  emulator::Worker *const worker = take_worker();
+  emulator::Worker *const worker = acquire_worker();
   if (worker == nullptr) {
     result.outcome = emulator::Outcome::kNoMemory;
     return keep_failure(job, result);
@@ -91,7 +91,7 @@ void run_blocks(void *context, uint32_t chunk) {
   result = emulator::run(launch, *worker);
   LoopCost cost = job.cost;
   cost.record(saturated_product(launch.nblocks, job.block_work), stopwatch.ns());
-  give_worker(worker);
+  release_worker(worker);
   if (result.outcome != emulator::Outcome::kDone) keep_failure(job, result);
 }
 
