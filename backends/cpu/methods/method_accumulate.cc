@@ -40,7 +40,7 @@ class TotalScan {
   bool open(int64_t tiles, MethodScratch &scratch) {
     for (levels_ = 1; tiles > kScanTile; tiles = (tiles + kScanTile - 1) / kScanTile) ++levels_;
     const int64_t bytes = lanes_ * fold_.value_bytes();
-    scanned_ = scratch.take(bytes * (2 * levels_ + 1));
+    scanned_ = scratch.allocate(bytes * (2 * levels_ + 1));
     for (int i = 0; scanned_ != nullptr && i < levels_; ++i) {
       level_[i] = {scanned_ + (2 * i + 1) * bytes, scanned_ + (2 * i + 2) * bytes, 0, false};
     }
@@ -179,8 +179,9 @@ guf_status Accumulation::run_unit(const ItemUnits &units, const ItemUnit &unit,
   const int64_t n = block_.fold_size[0], lanes = unit.lanes, most = part_of(lanes);
   const Results output = output_of(units, unit);
   TotalScan totals(fold_, lanes);
-  char *const last = scratch.take(lanes * size_);
-  char *const staged = sink_.direct() ? nullptr : scratch.take(lanes * std::min(n, most) * size_);
+  char *const last = scratch.allocate(lanes * size_);
+  char *const staged =
+      sink_.direct() ? nullptr : scratch.allocate(lanes * std::min(n, most) * size_);
   if (!totals.open((n + kScanTile - 1) / kScanTile, scratch) || last == nullptr ||
       (staged == nullptr && !sink_.direct())) {
     return GUF_E_NO_MEMORY;
@@ -218,7 +219,7 @@ guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit
   const int64_t tiles = (n + kScanTile - 1) / kScanTile, part = part_of(lanes);
   const Results output = output_of(units, unit);
   TotalScan totals(fold_, lanes);
-  char *const all = scratch.take(tiles * bytes);
+  char *const all = scratch.allocate(tiles * bytes);
   if (all == nullptr || !totals.open(tiles, scratch)) return GUF_E_NO_MEMORY;
   const uint64_t work = weigh(method_, static_cast<uint64_t>(n) * static_cast<uint64_t>(lanes));
   const auto parts = static_cast<uint64_t>((n + part - 1) / part);

@@ -135,11 +135,11 @@ void Fold::copy(Lanes from, Lanes to, int64_t count) const {
   if (to.present != nullptr) std::memcpy(to.present, from.present, static_cast<size_t>(count));
 }
 
-Lanes Fold::take(MethodScratch &scratch, int64_t count, bool tracked) const {
+Lanes Fold::allocate(MethodScratch &scratch, int64_t count, bool tracked) const {
   Lanes lanes;
-  lanes.value = scratch.take(count * partial_bytes_);
+  lanes.value = scratch.allocate(count * partial_bytes_);
   if (lanes.value == nullptr || !tracked) return lanes;
-  lanes.present = reinterpret_cast<uint8_t *>(scratch.take(count));
+  lanes.present = reinterpret_cast<uint8_t *>(scratch.allocate(count));
   if (lanes.present == nullptr) lanes.value = nullptr;
   return lanes;
 }
@@ -155,7 +155,7 @@ guf_status Fold::combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lan
   }
   // Combines all pairs, but uses a result only if both of its operands are present.
   const MethodScratch::Scope scope(scratch);
-  char *const both = scratch.take(count * size);
+  char *const both = scratch.allocate(count * size);
   if (both == nullptr) return GUF_E_NO_MEMORY;
   GUF_BACKEND_TRY(join(a.value, a_units * size, b.value, b_units * size, both, size, count));
   switch (size) {
@@ -233,7 +233,7 @@ bool TreeJoiner::open(int64_t lanes, int64_t pushes, bool tracked) {
   int levels = 2;  // one pending subtree and the next one
   while (pushes >> (levels - 1) != 0) ++levels;
   lanes_ = lanes;
-  levels_ = fold_.take(scratch_, lanes * levels, tracked);
+  levels_ = fold_.allocate(scratch_, lanes * levels, tracked);
   return levels_.value != nullptr;
 }
 

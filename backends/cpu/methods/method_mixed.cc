@@ -102,7 +102,7 @@ guf_status MixedFold::run_unit(const ItemUnits &units, const ItemUnit &unit,
   }
   const char *const from = reinterpret_cast<const char *>(block_.input) + unit.input;
   const char *const mask = reinterpret_cast<const char *>(block_.mask) + unit.mask;
-  char *const all = scratch.take(unit.lanes * size_);
+  char *const all = scratch.allocate(unit.lanes * size_);
   if (all == nullptr) return GUF_E_NO_MEMORY;
   GUF_BACKEND_TRY(begin(units, from, unit.lanes, all, scratch));
   for (uint64_t row = 0; row < rows_; ++row) {
@@ -132,7 +132,7 @@ guf_status MixedFold::begin(const ItemUnits &units, const char *first, int64_t l
   }
   const MethodScratch::Scope scope(scratch);
   const auto between = static_cast<int64_t>(dtype_size(block_.output_dtype));
-  char *const cast = scratch.take(lanes * between);
+  char *const cast = scratch.allocate(lanes * between);
   if (cast == nullptr) return GUF_E_NO_MEMORY;
   to_output_.row(cast, between, first, units.input_step(), lanes);
   to_result_.row(all, size_, cast, between, lanes);

@@ -103,7 +103,7 @@ int64_t Reduction::most_lanes() const {
 guf_status Reduction::run_units(const ItemUnits &units, uint64_t first, uint64_t last) const {
   MethodScratch scratch;
   TreeFolder folder(fold_, &source_, shape_, masked(), scratch);
-  const Lanes results = fold_.take(scratch, units.lanes(), masked());
+  const Lanes results = fold_.allocate(scratch, units.lanes(), masked());
   if (results.value == nullptr) return GUF_E_NO_MEMORY;
   for (uint64_t i = first; i < last; ++i) {
     const ItemUnit unit = units.unit(i);
@@ -194,7 +194,7 @@ guf_status Reduction::finish(const ItemUnits &units, const Cut &cut, Lanes joine
   }
   if (above.ndim == 0) above.size[above.ndim++] = 1;
   TreeFolder folder(fold_, nullptr, above, masked(), scratch);
-  const Lanes results = fold_.take(scratch, units.lanes(), masked());
+  const Lanes results = fold_.allocate(scratch, units.lanes(), masked());
   if (results.value == nullptr) return GUF_E_NO_MEMORY;
   for (uint64_t i = 0; i < units.count(); ++i) {
     const ItemUnit unit = units.unit(i);
@@ -219,8 +219,8 @@ guf_status Reduction::run_cut(const ItemUnits &units, const Cut &cut, uint32_t t
                               uint64_t work) {
   MethodScratch scratch;
   const auto count = static_cast<int64_t>(cut.above * block_.items);
-  const Lanes all = fold_.take(scratch, count * cut.pieces, masked());
-  const Lanes joined = fold_.take(scratch, count, masked());
+  const Lanes all = fold_.allocate(scratch, count * cut.pieces, masked());
+  const Lanes joined = fold_.allocate(scratch, count, masked());
   if (all.value == nullptr || joined.value == nullptr) return GUF_E_NO_MEMORY;
   const uint64_t pieces = cut.above * static_cast<uint64_t>(cut.pieces) * units.count();
   const auto run_pieces = [&](uint64_t first, uint64_t last) -> guf_status {

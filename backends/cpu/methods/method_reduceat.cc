@@ -92,7 +92,7 @@ guf_status ReduceAt::run_item(TreeFolder *folder, const ItemUnit &unit, int64_t 
 guf_status ReduceAt::run(const ItemUnits &units, uint64_t first, uint64_t last) const {
   MethodScratch scratch;
   TreeFolder folder(fold, &source, shape, false, scratch);
-  const Lanes results = fold.take(scratch, std::max(units.lanes(), kTogether), false);
+  const Lanes results = fold.allocate(scratch, std::max(units.lanes(), kTogether), false);
   if (results.value == nullptr) return GUF_E_NO_MEMORY;
   const auto indices = static_cast<uint64_t>(block.nindices);
   for (uint64_t i = first, end; i < last; i = end) {

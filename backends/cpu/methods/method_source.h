@@ -59,7 +59,7 @@ class Source {
  private:
   Tile copy_of(Tile from, int64_t lanes, int64_t n, MethodScratch &scratch) const {
     Tile tile;
-    char *const to = scratch.take(lanes * n * value_bytes_);
+    char *const to = scratch.allocate(lanes * n * value_bytes_);
     if (to == nullptr) return tile;
     // The dimension with the smaller step is contiguous in the copy, as in the source, so that the
     // converted rows are long.
