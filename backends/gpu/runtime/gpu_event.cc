@@ -5,8 +5,8 @@
 // the failure is first copied to the events in the list and then cleared.
 #include "backends/gpu/runtime/gpu_event.h"
 
+#include "backends/gpu/runtime/deadline.h"
 #include "backends/gpu/runtime/gpu_device.h"
-#include "backends/gpu/runtime/wait_clock.h"
 
 namespace gufunc::gpu {
 
@@ -88,8 +88,8 @@ guf_status Event::query(guf_error *error) {
 
 guf_status Event::synchronize(uint64_t timeout_ns, guf_error *error) {
   if (!recorded()) return GUF_OK;
-  WaitClock clock(timeout_ns);
-  if (clock.never()) {
+  Deadline deadline(timeout_ns);
+  if (deadline.never()) {
     GUF_BACKEND_TRY(
         device_.check(device_.driver().event_synchronize(native_), "waiting for an event", error));
     return report_failure(error);
@@ -97,8 +97,8 @@ guf_status Event::synchronize(uint64_t timeout_ns, guf_error *error) {
   for (;;) {
     const guf_status status = query(error);
     if (status != GUF_NOT_READY) return status;
-    if (clock.passed()) return GUF_TIMEOUT;
-    clock.pause();
+    if (deadline.expired()) return GUF_TIMEOUT;
+    deadline.pause();
   }
 }
 

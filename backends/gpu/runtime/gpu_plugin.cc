@@ -9,8 +9,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "backends/gpu/runtime/deadline.h"
 #include "backends/gpu/runtime/gpu_device.h"
-#include "backends/gpu/runtime/wait_clock.h"
 
 namespace gufunc::gpu {
 namespace {
@@ -207,7 +207,7 @@ void device_close(void *device) {
 // are no threads to stop.
 guf_status shutdown(uint64_t timeout_ns, guf_error *) {
   if (forked()) return GUF_OK;
-  WaitClock clock(timeout_ns);
+  Deadline deadline(timeout_ns);
   GUF_BACKEND_TRY(for_each_device([&](Device &device) -> guf_status {
     ScopedContext scope(device);
     if (scope.begin(nullptr) != GUF_OK) return GUF_OK;
@@ -216,8 +216,8 @@ guf_status shutdown(uint64_t timeout_ns, guf_error *) {
       const guf_status idle = device.default_stream().query(nullptr);
       if (idle != GUF_NOT_READY && idle != GUF_OK) return GUF_OK;
       if (idle == GUF_OK && device.staged_copies().idle()) return GUF_OK;
-      if (clock.passed()) return GUF_TIMEOUT;
-      clock.pause();
+      if (deadline.expired()) return GUF_TIMEOUT;
+      deadline.pause();
     }
   }));
   return for_each_device([](Device &device) -> guf_status {

@@ -2,9 +2,9 @@
 // Waits for streams and keeps the failure of their work.
 #include "backends/gpu/runtime/gpu_stream.h"
 
+#include "backends/gpu/runtime/deadline.h"
 #include "backends/gpu/runtime/gpu_device.h"
 #include "backends/gpu/runtime/gpu_event.h"
-#include "backends/gpu/runtime/wait_clock.h"
 
 namespace gufunc::gpu {
 
@@ -56,8 +56,8 @@ guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {
 }
 
 guf_status Stream::wait(uint64_t timeout_ns, guf_error *error) {
-  WaitClock clock(timeout_ns);
-  if (clock.never()) {
+  Deadline deadline(timeout_ns);
+  if (deadline.never()) {
     return device_.check(device_.driver().stream_synchronize(native_), "waiting for the stream",
                          error);
   }
@@ -68,11 +68,11 @@ guf_status Stream::wait(uint64_t timeout_ns, guf_error *error) {
   GUF_BACKEND_TRY(device_.fences().take(native_, &fence, error));
   guf_status status = GUF_NOT_READY;
   while ((status = device_.fences().poll(*fence, error)) == GUF_NOT_READY) {
-    if (clock.passed()) {
+    if (deadline.expired()) {
       status = GUF_TIMEOUT;
       break;
     }
-    clock.pause();
+    deadline.pause();
   }
   device_.fences().put(fence);
   return status;
