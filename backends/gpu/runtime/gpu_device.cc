@@ -37,7 +37,7 @@ guf_status Device::start(guf_error *error) {
   memory_.use(driver_pool_);
   const char *const no_cache = host_config("GUFUNC_NO_MEMORY_CACHE");
   if (no_cache != nullptr && no_cache[0] == '1') {
-    for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->cache_nothing();
+    for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->disable_cache();
   }
   GUF_BACKEND_TRY(make_stream(&default_stream_, error));
   GUF_BACKEND_TRY(make_stream(&idle_stream_, error));
@@ -113,7 +113,7 @@ void Device::drop_capture(Stream &stream) {
   Native graph = nullptr;
   note(driver_.capture_end(stream.native(), &graph));
   if (graph != nullptr) note(driver_.graph_close(graph));
-  memory_.release_blocks(memory_.take_captured(stream), stream);
+  memory_.release_captured(memory_.take_captured(stream), stream);
 }
 
 void Device::close_stream(Stream &stream) {

@@ -65,7 +65,7 @@ guf_status Stream::wait(uint64_t timeout_ns, guf_error *error) {
   if (idle != GUF_NOT_READY) return idle;
   // Waits only for the work that is queued now, because other threads may continue to queue work.
   Fence *fence = nullptr;
-  GUF_BACKEND_TRY(device_.fences().take(native_, &fence, error));
+  GUF_BACKEND_TRY(device_.fences().acquire(native_, &fence, error));
   guf_status status = GUF_NOT_READY;
   while ((status = device_.fences().poll(*fence, error)) == GUF_NOT_READY) {
     if (deadline.expired()) {
@@ -74,7 +74,7 @@ guf_status Stream::wait(uint64_t timeout_ns, guf_error *error) {
     }
     deadline.pause();
   }
-  device_.fences().put(fence);
+  device_.fences().release(fence);
   return status;
 }
 

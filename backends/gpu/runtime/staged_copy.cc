@@ -77,10 +77,10 @@ guf_status StagedCopies::queue(uint64_t dst, uint64_t src, uint64_t bytes, Direc
   Device &device = stream.device();
   MemoryPool &pinned = device.pool(Backing::kPinned);
   Block *staging = nullptr;
-  GUF_BACKEND_TRY(pinned.take(std::min(bytes, kPartBytes), stream, &staging, error));
+  GUF_BACKEND_TRY(pinned.acquire_block(std::min(bytes, kPartBytes), stream, &staging, error));
   StagedCopy *const copy = begin();
   if (copy == nullptr) {
-    pinned.put(staging, stream);
+    pinned.release_block(staging, stream);
     return fail_memory(error, "a copy");
   }
   copy->to_device = direction == Direction::kToDevice;
@@ -90,7 +90,7 @@ guf_status StagedCopies::queue(uint64_t dst, uint64_t src, uint64_t bytes, Direc
   copy->part_bytes = kPartBytes;
   const guf_status status = queue_parts(*copy, copy->to_device ? dst : src, stream, error);
   let_go(copy);
-  pinned.put(staging, stream);
+  pinned.release_block(staging, stream);
   return status;
 }
 
