@@ -30,15 +30,15 @@ guf_status Event::record(Stream &stream, guf_error *error) {
 }
 
 void Event::watch_failures(Stream &stream) {
-  // Failing work stores the failure before it decrements the number of expected results.
+  // Failing work stores the failure before it decrements fallible_work_.
   // Reading in the opposite order therefore misses no failure.
-  const bool expected = stream.expected_.load(std::memory_order_acquire) != 0;
+  const bool may_fail = stream.fallible_work_.load(std::memory_order_acquire) != 0;
   const bool failed = stream.failed_.load(std::memory_order_acquire);
-  if (!expected && !failed && !may_have_failure_.load(std::memory_order_acquire)) return;
+  if (!may_fail && !failed && !may_have_failure_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(failure_lock());
   stop_watching();
   failure_ = stream.failure_;
-  if (!failure_.happened() && stream.expected_.load(std::memory_order_acquire) != 0) {
+  if (!failure_.happened() && stream.fallible_work_.load(std::memory_order_acquire) != 0) {
     launches_ = stream.launches_.load(std::memory_order_relaxed);
     stream.retain();
     stream_ = &stream;

@@ -32,8 +32,8 @@ struct StatusChunk {
   StatusRing *ring;
   StatusChunk *next;
   uint64_t device_address, host_address;
-  std::atomic<uint32_t> inside;   // number of running checks
-  std::atomic<uint32_t> references;  // references of the ring and of slots that outlive it
+  std::atomic<uint32_t> inside;      // number of running checks
+  std::atomic<uint32_t> references;  // by the ring and by slots that outlive it
   StatusSlot slots[kSlots];
 
   void drop_references(uint32_t count) {
@@ -212,14 +212,14 @@ guf_status StatusRing::queue_host_check(StatusSlot *slot, Stream &stream,
   slot->failure = request.failure;
   slot->launch = request.launch;
   stream.retain();
-  stream.expect();
+  stream.begin_fallible_work();
   slot->stream.store(&stream, std::memory_order_release);
   const guf_status status =
       device_.check(device_.driver().stream_call(stream.native(), check_slot, slot),
                     "queueing the check of a status word", error);
   if (status != GUF_OK) {
     slot->stream.store(nullptr, std::memory_order_release);
-    stream.finish_expected();
+    stream.end_fallible_work();
     stream.release();
   }
   return status;
@@ -238,7 +238,7 @@ void StatusRing::check_slot(void *argument) {
   }
   const uint32_t found = *slot.host;
   if (found != 0) report(slot, found, *stream);
-  stream->finish_expected();
+  stream->end_fallible_work();
   stream->release();
   StatusRing &ring = *chunk.ring;
   slot.next = ring.returned_.load(std::memory_order_relaxed);
@@ -285,7 +285,7 @@ void StatusRing::close() {
         ++ours;
         continue;
       }
-      stream->finish_expected();
+      stream->end_fallible_work();
       stream->release();
     }
     while (chunk->inside.load() != 0) sched_yield();
