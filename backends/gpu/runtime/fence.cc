@@ -62,7 +62,7 @@ void FencePool::close() {
   while (first_ != nullptr) {
     Fence *fence = first_;
     first_ = fence->next;
-    device_.note(device_.driver().event_close(fence->event));
+    device_.check_for_loss(device_.driver().event_close(fence->event));
     destroy(fence);
   }
 }

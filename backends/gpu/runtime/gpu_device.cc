@@ -54,7 +54,7 @@ guf_status Device::make_stream(Stream **out, guf_error *error) {
 void Device::wait_until_idle() {
   for (int i = 0; i < 2; ++i) {
     const Code code = driver_.context_synchronize();
-    note(code);
+    check_for_loss(code);
     if (code == kDone) return;
   }
 }
@@ -77,7 +77,7 @@ void Device::close() {
   default_stream_ = idle_stream_ = nullptr;
   collect_streams(true);
   fences_.close();
-  if (driver_pool_ != nullptr) note(driver_.pool_close(driver_pool_));
+  if (driver_pool_ != nullptr) check_for_loss(driver_.pool_close(driver_pool_));
 }
 
 MemoryPool &Device::pool(Backing backing) {
@@ -97,7 +97,7 @@ MemoryPool &Device::pool(Backing backing) {
 guf_status Device::open_stream(Native native, bool owned, Stream **out, guf_error *error) {
   auto *stream = create<Stream>(*this, native, owned);
   if (stream == nullptr) {
-    if (owned) note(driver_.stream_close(native));
+    if (owned) check_for_loss(driver_.stream_close(native));
     return fail_memory(error, "a stream");
   }
   memory_.add_stream(*stream);
@@ -111,8 +111,8 @@ void Device::drop_capture(Stream &stream) {
   bool captured = false;
   if (stream.capturing(&captured, nullptr) != GUF_OK || !captured) return;
   Native graph = nullptr;
-  note(driver_.capture_end(stream.native(), &graph));
-  if (graph != nullptr) note(driver_.graph_close(graph));
+  check_for_loss(driver_.capture_end(stream.native(), &graph));
+  if (graph != nullptr) check_for_loss(driver_.graph_close(graph));
   memory_.release_captured(memory_.take_captured(stream), stream);
 }
 
@@ -149,12 +149,12 @@ void Device::collect_streams(bool all) {
   while (idle != nullptr) {
     Stream *const stream = idle;
     idle = stream->next_closing;
-    note(driver_.stream_close(stream->native()));
+    check_for_loss(driver_.stream_close(stream->native()));
     stream->release();
   }
 }
 
-guf_status Device::refuse(Code code, const char *what, guf_error *error) {
+guf_status Device::report_failure(Code code, const char *what, guf_error *error) {
   const ErrorInfo &info = driver_.error_info(code);
   if (ends_device(info.kind)) {
     Code none = kDone;

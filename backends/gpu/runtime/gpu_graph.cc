@@ -77,7 +77,7 @@ void release_memory(Graph &graph) {
   if (memory == nullptr) return;
   Stream &stream = device.default_stream();
   if (graph.last_run != nullptr) {
-    device.note(device.driver().stream_wait(stream.native(), graph.last_run));
+    device.check_for_loss(device.driver().stream_wait(stream.native(), graph.last_run));
   }
   if (memory->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   device.pool(Backing::kDevice).release_captured(memory->blocks, stream);
@@ -89,10 +89,10 @@ void drop_words(Device &device, StatusWords *words) {
   if (words == nullptr || words->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   Stream &stream = device.default_stream();
   if (words->checked != nullptr) {
-    device.note(device.driver().stream_wait(stream.native(), words->checked));
+    device.check_for_loss(device.driver().stream_wait(stream.native(), words->checked));
   }
   device.status_ring().recycle(words->first, words->checked == nullptr ? nullptr : &stream);
-  if (words->checked != nullptr) device.note(device.driver().event_close(words->checked));
+  if (words->checked != nullptr) device.check_for_loss(device.driver().event_close(words->checked));
   destroy(words);
 }
 
@@ -195,7 +195,7 @@ guf_status capture_end(void *device, void *stream, void **out_graph, guf_error *
   if (graph == nullptr) {
     owner.pool(Backing::kDevice).release_captured(memory, target);
     owner.status_ring().recycle(words, nullptr);
-    if (code == kDone) owner.note(owner.driver().graph_close(native));
+    if (code == kDone) owner.check_for_loss(owner.driver().graph_close(native));
     if (lost) return owner.fail_lost(error);
     return code == kDone ? fail_memory(error, "a graph")
                          : owner.check(code, "ending a capture", error);
@@ -236,7 +236,8 @@ guf_status graph_update(void *graph, void *newer, guf_error *error) {
     Native fresh = nullptr;
     GUF_BACKEND_TRY(device.check(device.driver().graph_instantiate(model.graph, &fresh),
                                  "instantiating a graph", error));
-    if (kept.executable != nullptr) device.note(device.driver().executable_close(kept.executable));
+    if (kept.executable != nullptr)
+      device.check_for_loss(device.driver().executable_close(kept.executable));
     kept.executable = fresh;
   }
   share_memory(kept, model);
@@ -266,9 +267,10 @@ void graph_destroy(void *graph) {
     release_memory(*gone);
     drop_words(device, gone->words);
     Driver &driver = device.driver();
-    if (gone->executable != nullptr) device.note(driver.executable_close(gone->executable));
-    if (gone->graph != nullptr) device.note(driver.graph_close(gone->graph));
-    if (gone->last_run != nullptr) device.note(driver.event_close(gone->last_run));
+    if (gone->executable != nullptr)
+      device.check_for_loss(driver.executable_close(gone->executable));
+    if (gone->graph != nullptr) device.check_for_loss(driver.graph_close(gone->graph));
+    if (gone->last_run != nullptr) device.check_for_loss(driver.event_close(gone->last_run));
   }
   destroy(gone);
 }

@@ -131,11 +131,12 @@ void Module::unload() {
   while (first_ != nullptr) {
     Kernel *const kernel = first_;
     first_ = kernel->next;
-    if (kernel->module != nullptr) device_.note(device_.driver().module_unload(kernel->module));
+    if (kernel->module != nullptr)
+      device_.check_for_loss(device_.driver().module_unload(kernel->module));
     host_free(kernel);
   }
   for (const Native loaded : {probe_, native_}) {
-    if (loaded != nullptr) device_.note(device_.driver().module_unload(loaded));
+    if (loaded != nullptr) device_.check_for_loss(device_.driver().module_unload(loaded));
   }
   if (text_ != nullptr) destroy(text_);
   destroy(this);
@@ -190,7 +191,7 @@ guf_status Module::resolve(const char *stem, Kernel *kernel, guf_error *error) {
   const guf_status status =
       resolve_in(kernel->module == nullptr ? native_ : kernel->module, stem, kernel, error);
   if (status != GUF_OK && kernel->module != nullptr) {
-    device_.note(device_.driver().module_unload(kernel->module));
+    device_.check_for_loss(device_.driver().module_unload(kernel->module));
   }
   return status;
 }

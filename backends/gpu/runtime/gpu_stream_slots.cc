@@ -141,7 +141,7 @@ guf_status event_open(void *device, void **out_event, guf_error *error) {
                               "creating an event", error));
   auto *event = create<Event>(owner, native);
   if (event == nullptr) {
-    owner.note(owner.driver().event_close(native));
+    owner.check_for_loss(owner.driver().event_close(native));
     return fail_memory(error, "an event");
   }
   *out_event = event;
@@ -155,7 +155,7 @@ void event_close(void *event) {
   {
     ScopedContext scope(device);
     if (!scope.begin_closing()) return;
-    device.note(device.driver().event_close(closed->native()));
+    device.check_for_loss(device.driver().event_close(closed->native()));
   }
   destroy(closed);
 }

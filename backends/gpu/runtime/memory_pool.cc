@@ -154,13 +154,13 @@ Code MemoryPool::allocate_from_driver(uint64_t bytes, Stream &stream, uint64_t *
   // The wait makes the memory available to every stream.
   // It is short, because the idle stream has no work.
   const Code waited = driver.stream_synchronize(stream.native());
-  if (waited != kDone) device_.note(driver.pool_release(*out_address, stream.native()));
+  if (waited != kDone) device_.check_for_loss(driver.pool_release(*out_address, stream.native()));
   return waited;
 }
 
 void MemoryPool::note_refusal(Code code) {
   if (__builtin_expect(code == kDone, 1)) return;
-  device_.note(code);
+  device_.check_for_loss(code);
   if (refusal_ == kDone) refusal_ = code;
 }
 

@@ -67,7 +67,8 @@ Block *MemoryPool::take_captured(Stream &stream) {
 void MemoryPool::fence(Block *blocks, Stream &stream) {
   Fence *fence = nullptr;
   const guf_status status = device_.fences().acquire(stream.native(), &fence, nullptr);
-  if (status != GUF_OK) device_.note(device_.driver().stream_synchronize(stream.native()));
+  if (status != GUF_OK)
+    device_.check_for_loss(device_.driver().stream_synchronize(stream.native()));
   while (blocks != nullptr) {
     Block *const block = blocks;
     blocks = block->next;
@@ -112,7 +113,7 @@ void MemoryPool::collect_signalled() {
 // streams have freed may remain fenced.
 void MemoryPool::wait_for_fences(std::unique_lock<std::mutex> &lock) {
   lock.unlock();
-  device_.note(device_.driver().stream_synchronize(device_.default_stream().native()));
+  device_.check_for_loss(device_.driver().stream_synchronize(device_.default_stream().native()));
   lock.lock();
   collect_signalled();
 }

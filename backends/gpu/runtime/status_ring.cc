@@ -115,7 +115,7 @@ guf_status StatusRing::grow(guf_error *error) {
     status = device_.check(driver.host_allocate(kBytes, HostMemory::kPinned, &host_address),
                            "allocating status words", error);
     status = as_host_memory(status, error);
-    if (status != GUF_OK) device_.note(driver.release(device_address));
+    if (status != GUF_OK) device_.check_for_loss(driver.release(device_address));
   }
   if (status != GUF_OK) {
     host_free(chunk);
@@ -289,8 +289,8 @@ void StatusRing::close() {
       stream->release();
     }
     while (chunk->inside.load() != 0) sched_yield();
-    device_.note(device_.driver().release(chunk->device_address));
-    device_.note(device_.driver().host_release(chunk->host_address));
+    device_.check_for_loss(device_.driver().release(chunk->device_address));
+    device_.check_for_loss(device_.driver().host_release(chunk->host_address));
     chunk->drop_references(ours);
   }
   free_ = nullptr;

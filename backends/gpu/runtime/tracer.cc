@@ -58,7 +58,7 @@ void Tracer::find_base() {
     base_ns_ = before + passed / 2;
     std::swap(base_, tried);
   }
-  if (tried != nullptr) device_.note(driver.event_close(tried));
+  if (tried != nullptr) device_.check_for_loss(driver.event_close(tried));
 }
 
 void Tracer::close() {
@@ -71,14 +71,14 @@ void Tracer::close() {
       TracedWork *const work = *list;
       *list = work->next;
       for (const Native event : {work->begin, work->end}) {
-        if (event != nullptr) device_.note(driver.event_close(event));
+        if (event != nullptr) device_.check_for_loss(driver.event_close(event));
       }
       if (work->stream != nullptr) work->stream->release();
       destroy(work);
     }
   }
   last_ = nullptr;
-  if (base_ != nullptr) device_.note(driver.event_close(base_));
+  if (base_ != nullptr) device_.check_for_loss(driver.event_close(base_));
   base_ = nullptr;
 }
 
