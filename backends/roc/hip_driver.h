@@ -41,7 +41,7 @@ class HipDriver final : public gpu::Driver {
     }
   }
 
-  Code device_facts(int32_t index, gpu::DeviceFacts *out) override {
+  Code device_properties(int32_t index, gpu::DeviceProperties *out) override {
     const HipError named = hip_.hipDeviceGetName(out->name, sizeof(out->name), index);
     if (named != kHipSuccess) return named;
     size_t bytes = 0;
@@ -52,8 +52,8 @@ class HipDriver final : public gpu::Driver {
     out->memory_bytes = bytes;
     // Devices of the gfx9 generation have waves of 64 work-items.
     // For later generations, kernels are compiled for waves of 32.
-    out->lanes = std::strncmp(out->target, "gfx9", 4) == 0 ? 64 : 32;
-    out->units = attribute(kUnitsAttribute, index);
+    out->warp_size = std::strncmp(out->target, "gfx9", 4) == 0 ? 64 : 32;
+    out->multiprocessors = attribute(kUnitsAttribute, index);
     out->max_shared_bytes = attribute(kSharedBytesAttribute, index);
     out->pools = has_pools(hip_) && attribute(kPoolsAttribute, index) != 0;
     out->managed = attribute(kManagedAttribute, index) != 0;
@@ -286,7 +286,7 @@ class HipDriver final : public gpu::Driver {
   // of shared memory for all functions.
   Code function_prepare(Native, uint32_t) override { return kHipSuccess; }
 
-  Code function_facts(Native function, gpu::FunctionFacts *out) override {
+  Code function_attributes(Native function, gpu::FunctionAttributes *out) override {
     *out = {};
     if (hip_.hipFuncGetAttribute == nullptr) return kHipSuccess;
     int values[4] = {};

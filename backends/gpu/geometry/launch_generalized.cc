@@ -116,7 +116,7 @@ Mapping choose_mapping(const guf_launch_block &block, const LaunchShape &shape,
   const bool has_block = commands.has(Entry::kBlock);
   if (!commands.has(Entry::kThread)) return by_block(commands);
   if (status.fp_flags != 0) return by_thread;
-  const bool few = shape.items < uint64_t{commands.traits().units} * 16;
+  const bool few = shape.items < uint64_t{commands.traits().multiprocessors} * 16;
   if (has_block && (core.most >= kBlockElements || (few && core.most >= kFewItemsElements))) {
     return by_block(commands);
   }
@@ -159,7 +159,7 @@ uint64_t items_of_launch(const Mapping &mapping, const CommandSink &commands) {
   const uint64_t most_bytes = commands.traits().unit_local_bytes;
   if (most_bytes == 0 || block_bytes * kUnitBlocks <= most_bytes) return mapping.limit;
   const uint64_t blocks = std::max<uint64_t>(most_bytes / block_bytes, 1);
-  return std::min(mapping.limit, blocks * commands.traits().units * mapping.items);
+  return std::min(mapping.limit, blocks * commands.traits().multiprocessors * mapping.items);
 }
 
 }  // namespace

@@ -8,13 +8,13 @@
 
 namespace gufunc::gpu {
 
-Device::Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts,
+Device::Device(Driver &driver, const Vendor &vendor, const DeviceProperties &properties,
                const Context &context)
     : driver_(driver),
       vendor_(vendor),
-      facts_(facts),
+      properties_(properties),
       context_(context),
-      traits_{facts.units, guf::device::kRowVectors, facts.max_shared_bytes,
+      traits_{properties.multiprocessors, guf::device::kRowVectors, properties.max_shared_bytes,
               vendor.unit_local_bytes},
       fences_(*this),
       memory_(*this, Backing::kDevice),
@@ -28,7 +28,7 @@ Device::Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts,
 
 guf_status Device::start(guf_error *error) {
   // A driver that supports pools may fail to create one. Ordinary allocations are used then.
-  if (facts_.pools) {
+  if (properties_.pools) {
     const Code code = driver_.pool_open(context_, &driver_pool_);
     if (code != kDone) driver_pool_ = nullptr;
     if (ends_device(driver_.error_info(code).kind))

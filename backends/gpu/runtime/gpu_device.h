@@ -22,7 +22,8 @@ namespace gufunc::gpu {
 class Device {
  public:
   // The caller remains the owner of the context and closes it after close().
-  Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts, const Context &context);
+  Device(Driver &driver, const Vendor &vendor, const DeviceProperties &properties,
+         const Context &context);
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
@@ -37,7 +38,7 @@ class Device {
 
   Driver &driver() const { return driver_; }
   const Vendor &vendor() const { return vendor_; }
-  const DeviceFacts &facts() const { return facts_; }
+  const DeviceProperties &properties() const { return properties_; }
   const Context &context() const { return context_; }
   const DeviceTraits &traits() const { return traits_; }
   FencePool &fences() { return fences_; }
@@ -91,7 +92,7 @@ class Device {
 
   Driver &driver_;
   const Vendor &vendor_;
-  const DeviceFacts facts_;
+  const DeviceProperties properties_;
   const Context context_;
   const DeviceTraits traits_;
   std::atomic<Code> lost_code_{kDone};

@@ -94,7 +94,7 @@ guf_status memory_alloc(void *device, uint64_t size, int32_t kind, void *stream,
   GUF_BACKEND_TRY(backing_of(kind, &backing, error));
   ScopedContext scope(owner);
   GUF_BACKEND_TRY(scope.begin(error));
-  if (backing == Backing::kManaged && !owner.facts().managed) {
+  if (backing == Backing::kManaged && !owner.properties().managed) {
     return fail(error, GUF_E_UNSUPPORTED, "memory kind: device %d has no managed memory",
                 owner.context().index);
   }

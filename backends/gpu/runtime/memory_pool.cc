@@ -66,7 +66,7 @@ guf_status MemoryPool::acquire_block(uint64_t bytes, Stream &stream, Block **out
   // Without this wait, a program that never waits could fill
   // the device with memory that it has freed.
   if (*out == nullptr && &stream == &device_.idle_stream() &&
-      fenced_bytes_ > device_.facts().memory_bytes / kFencedShare) {
+      fenced_bytes_ > device_.properties().memory_bytes / kFencedShare) {
     wait_for_fences(lock);
     if (number >= 0) *out = find(number, stream);
   }

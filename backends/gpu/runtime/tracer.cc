@@ -274,13 +274,13 @@ void TraceSpan::set_launch(Native function, const LaunchGrid &shape, const char 
   facts.block[1] = shape.threads_y;
   facts.block[2] = shape.threads_z;
   facts.shared_bytes = shape.shared_bytes;
-  FunctionFacts function_facts = {};
-  const Code known = stream_.device().driver().function_facts(function, &function_facts);
-  if (known == kDone && function_facts.registers != 0) {
+  FunctionAttributes attributes = {};
+  const Code known = stream_.device().driver().function_attributes(function, &attributes);
+  if (known == kDone && attributes.registers != 0) {
     facts.flags |= GUF_TRACE_FUNCTION;
-    facts.registers = function_facts.registers;
-    facts.static_shared_bytes = function_facts.shared_bytes;
-    facts.local_bytes = function_facts.local_bytes;
+    facts.registers = attributes.registers;
+    facts.static_shared_bytes = attributes.shared_bytes;
+    facts.local_bytes = attributes.local_bytes;
   }
   std::snprintf(facts.kernel, sizeof(facts.kernel), "%s%s", stem == nullptr ? "" : stem, entry);
 }

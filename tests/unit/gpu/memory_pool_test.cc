@@ -39,10 +39,10 @@ class Pool : public testing::TestWithParam<bool> {
   void open() {
     set_host(malloc_host());
     driver.with_pools = GetParam();
-    DeviceFacts facts = {};
-    facts.memory_bytes = uint64_t{1} << 30;
-    facts.pools = true;
-    device = std::make_unique<Device>(driver, kNoVendor, facts, Context{nullptr, 0, false});
+    DeviceProperties properties = {};
+    properties.memory_bytes = uint64_t{1} << 30;
+    properties.pools = true;
+    device = std::make_unique<Device>(driver, kNoVendor, properties, Context{nullptr, 0, false});
     ASSERT_EQ(device->start(nullptr), GUF_OK);
   }
   void TearDown() override {
