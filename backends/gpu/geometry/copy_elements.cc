@@ -52,8 +52,8 @@ guf_status queue_tile(const LaunchShape &shape, int y, uint32_t word, CommandSin
   block.to = shape.address[1];
   block.size_x = static_cast<uint32_t>(shape.size[0]);
   block.size_y = static_cast<uint32_t>(shape.size[y]);
-  const uint32_t tiles_x = quotient_up(block.size_x, kTile);
-  const uint32_t tiles_y = quotient_up(block.size_y, kTile);
+  const uint32_t tiles_x = ceil_div(block.size_x, kTile);
+  const uint32_t tiles_y = ceil_div(block.size_y, kTile);
   block.tiles_x = divisor_of(tiles_x);
   block.tiles_y = divisor_of(tiles_y);
   block.from_x = shape.step[0][0];
@@ -91,7 +91,7 @@ guf_status queue_words(const LaunchShape &shape, uint32_t word, uint32_t words,
     for (int d = 0; d < shape.ndim; ++d) block.stride[d][i] = shape.step[d][i];
   }
   constexpr uint64_t kBlockWords = uint64_t{dev::kThreads} * uint64_t{dev::kCopyElements};
-  const uint32_t blocks = quotient_up(shape.items * words, kBlockWords);
+  const uint32_t blocks = ceil_div(shape.items * words, kBlockWords);
   return commands.run({Entry::kBytes, blocks, dev::kThreads, 0, &block, sizeof block}, error);
 }
 
@@ -130,7 +130,7 @@ guf_status queue_copy(LaunchShape *shape, uint32_t bytes, CommandSink &commands,
   if (words == 1) {
     const int y = tile_dimension(*shape, word);
     if (y != 0) {
-      return in_parts(*shape, kMaxItems / 2, [&](const LaunchShape &part) {
+      return for_each_part(*shape, kMaxItems / 2, [&](const LaunchShape &part) {
         return part.ndim == shape->ndim ? queue_tile(part, y, word, commands, error)
                                         : queue_elements(part, word, commands, error);
       });
@@ -143,7 +143,7 @@ guf_status queue_copy(LaunchShape *shape, uint32_t bytes, CommandSink &commands,
   const uint32_t narrow = std::min(word, 8U);  // the widest word that the entry `bytes` supports
   const uint32_t narrow_words = bytes / narrow;
   const uint64_t limit = items_within(*shape, dev::kDims, kMaxItems / narrow_words);
-  return in_parts(*shape, limit, [&](const LaunchShape &part) {
+  return for_each_part(*shape, limit, [&](const LaunchShape &part) {
     return queue_words(part, narrow, narrow_words, commands, error);
   });
 }

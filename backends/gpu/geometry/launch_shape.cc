@@ -29,7 +29,7 @@ void add_dimension(LaunchShape *shape, int64_t size, const int64_t *step, int64_
   shape->step[d][kMaskColumn] = shape->mask == 0 ? 0 : mask_step;
 }
 
-void take_shape(const guf_launch_block &block, LaunchShape *out) {
+void init_shape(const guf_launch_block &block, LaunchShape *out) {
   out->count = block.noperands;
   out->ndim = 0;
   out->items = block.items;

@@ -20,7 +20,7 @@ uint32_t log_of(uint64_t n) {
   return n < 2 ? 0 : static_cast<uint32_t>(std::bit_width(n - 1));
 }
 
-uint64_t ceil_quotient(uint64_t a, uint64_t b) {
+uint64_t ceil_div64(uint64_t a, uint64_t b) {
   return (a + b - 1) / b;
 }
 
@@ -63,13 +63,13 @@ TreeTeam team_of_leaves(const LaneList &lanes, int64_t step, uint64_t longest) {
   const bool by_rows = lanes.nearest() < step_size(step);
   uint32_t side = 0;
   if (by_rows) side = std::min(log_of(lanes.total()), parts == 0 ? kLogThreads : kLogRowLanes);
-  const uint32_t leaves = log_of(ceil_quotient(longest, GUF_LEAF_SIZE));
+  const uint32_t leaves = log_of(ceil_div64(longest, GUF_LEAF_SIZE));
   return {side, parts, std::min(leaves, kLogThreads - parts - side)};
 }
 
 TreeTeam team_of_joins(const LaneList &lanes, uint64_t longest) {
   const uint32_t side = std::min(log_of(lanes.total()), kLogRowLanes);
-  const uint32_t runs = log_of(ceil_quotient(longest, dev::kJoinRun));
+  const uint32_t runs = log_of(ceil_div64(longest, dev::kJoinRun));
   return {side, 0, std::min(runs, kLogThreads - side)};
 }
 
@@ -87,7 +87,7 @@ guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const
   block.log_units = team.units;
   const uint64_t pieces = table.address != 0
                               ? table.count
-                              : std::max<uint64_t>(ceil_quotient(block.extent, block.span), 1);
+                              : std::max<uint64_t>(ceil_div64(block.extent, block.span), 1);
   const uint64_t some = std::min(pieces, kMaxFoldBlocks);
   // The logarithm of the number of lanes of a block.
   const uint32_t log_group = kLogThreads - team.parts - team.units;
@@ -102,7 +102,7 @@ guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const
     }
     block.to = sink_from(to, range);
     if (!joins && is_fast(job, from)) block.to.flags |= dev::kFoldFast;
-    const uint64_t groups = ceil_quotient(range.dims.lanes, uint64_t{1} << log_group);
+    const uint64_t groups = ceil_div64(range.dims.lanes, uint64_t{1} << log_group);
     for (uint64_t first = 0; first < pieces; first += some) {
       const uint64_t count = std::min(some, pieces - first);
       block.first_slot = first;
@@ -120,7 +120,7 @@ guf_status join_up(MethodJob &job, const LaneList &lanes, const FoldSource &from
   FoldSource source = from;
   for (;;) {
     const TreeTeam team = team_of_joins(lanes, count);
-    const uint64_t pieces = ceil_quotient(count, span_of_joins(team));
+    const uint64_t pieces = ceil_div64(count, span_of_joins(team));
     const FoldAxis axis = {static_cast<int64_t>(count), 0, 0};
     if (pieces == 1) return launch_tree(job, Entry::kJoin, lanes, source, axis, team, {}, to);
     PassTarget partial;
@@ -137,7 +137,7 @@ guf_status fold_by_tree(MethodJob &job, const LaneList &lanes, const FoldSource 
                         const FoldAxis &axis, const PassTarget &to) {
   const auto size = static_cast<uint64_t>(axis.size);
   const TreeTeam team = team_of_leaves(lanes, axis.step, size);
-  const uint64_t pieces = ceil_quotient(size, span_of_leaves(team));
+  const uint64_t pieces = ceil_div64(size, span_of_leaves(team));
   if (pieces <= 1) return launch_tree(job, Entry::kLeaves, lanes, from, axis, team, {}, to);
   PassTarget partial;
   partial.element = job.partial_bytes();
@@ -178,8 +178,8 @@ guf_status fold_from_left(MethodJob &job, const LaneList &lanes, const LeftFold 
       block.first_slot = first;
       block.table = table.address == 0 ? 0 : table.address + first * sizeof(dev::fold_piece);
       block.items = static_cast<uint32_t>(items);
-      GUF_BACKEND_TRY(job.run(Entry::kFold, ceil_quotient(items, dev::kFoldThreads),
-                              dev::kFoldThreads, 0, &block, sizeof(block)));
+      GUF_BACKEND_TRY(job.run(Entry::kFold, ceil_div64(items, dev::kFoldThreads), dev::kFoldThreads,
+                              0, &block, sizeof(block)));
     }
   }
   return GUF_OK;

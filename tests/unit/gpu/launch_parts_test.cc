@@ -88,21 +88,23 @@ TEST(LaunchParts, CoverEveryItemOnce) {
     }
     std::vector<int> seen(shape.items, 0);
     const uint64_t limit = 1 + below(random, shape.items + 3);
-    const guf_status status = in_parts(shape, limit, [&](const LaunchShape &part) -> guf_status {
-      EXPECT_LE(part.items, limit);
-      uint64_t items = 1;
-      for (int d = 0; d < part.ndim; ++d) items *= static_cast<uint64_t>(part.size[d]);
-      EXPECT_EQ(items, part.items);
-      for (uint64_t n = 0; n < items; ++n) {
-        uint64_t rest = n, at = part.address[0];
-        for (int d = 0; d < part.ndim; ++d) {
-          at += rest % static_cast<uint64_t>(part.size[d]) * static_cast<uint64_t>(part.step[d][0]);
-          rest /= static_cast<uint64_t>(part.size[d]);
-        }
-        ++seen.at(at);
-      }
-      return GUF_OK;
-    });
+    const guf_status status =
+        for_each_part(shape, limit, [&](const LaunchShape &part) -> guf_status {
+          EXPECT_LE(part.items, limit);
+          uint64_t items = 1;
+          for (int d = 0; d < part.ndim; ++d) items *= static_cast<uint64_t>(part.size[d]);
+          EXPECT_EQ(items, part.items);
+          for (uint64_t n = 0; n < items; ++n) {
+            uint64_t rest = n, at = part.address[0];
+            for (int d = 0; d < part.ndim; ++d) {
+              at += rest % static_cast<uint64_t>(part.size[d]) *
+                    static_cast<uint64_t>(part.step[d][0]);
+              rest /= static_cast<uint64_t>(part.size[d]);
+            }
+            ++seen.at(at);
+          }
+          return GUF_OK;
+        });
     EXPECT_EQ(status, GUF_OK);
     EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), static_cast<int64_t>(shape.items));
   }
