@@ -58,22 +58,22 @@ bool is_fast(const MethodJob &job, const FoldSource &from) {
 
 }  // namespace
 
-TreeTeam team_of_leaves(const LaneList &lanes, int64_t step, uint64_t longest) {
+TreeTeam team_of_leaves(const LaneDims &lanes, int64_t step, uint64_t longest) {
   const uint32_t parts = longest < 8 ? 0 : 3;
-  const bool by_rows = lanes.nearest() < step_size(step);
+  const bool by_rows = lanes.min_abs_stride() < step_size(step);
   uint32_t side = 0;
   if (by_rows) side = std::min(log_of(lanes.total()), parts == 0 ? kLogThreads : kLogRowLanes);
   const uint32_t leaves = log_of(ceil_div64(longest, GUF_LEAF_SIZE));
   return {side, parts, std::min(leaves, kLogThreads - parts - side)};
 }
 
-TreeTeam team_of_joins(const LaneList &lanes, uint64_t longest) {
+TreeTeam team_of_joins(const LaneDims &lanes, uint64_t longest) {
   const uint32_t side = std::min(log_of(lanes.total()), kLogRowLanes);
   const uint32_t runs = log_of(ceil_div64(longest, dev::kJoinRun));
   return {side, 0, std::min(runs, kLogThreads - side)};
 }
 
-guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const FoldSource &from,
+guf_status launch_tree(MethodJob &job, Entry entry, const LaneDims &lanes, const FoldSource &from,
                        const FoldAxis &axis, TreeTeam team, const PieceTable &table,
                        const PassTarget &to) {
   const bool joins = entry == Entry::kJoin;
@@ -91,9 +91,9 @@ guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const
   const uint64_t some = std::min(pieces, kMaxFoldBlocks);
   // The logarithm of the number of lanes of a block.
   const uint32_t log_group = kLogThreads - team.parts - team.units;
-  LaneCut cut(lanes, (kMaxFoldBlocks / some) << log_group);
+  LanePartition partition(lanes, (kMaxFoldBlocks / some) << log_group);
   LaneRange range;
-  while (cut.next(&range)) {
+  while (partition.next(&range)) {
     block.lanes = range.dims;
     block.from = source_from(from, axis, range);
     if (joins) {
@@ -115,7 +115,7 @@ guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const
   return GUF_OK;
 }
 
-guf_status join_up(MethodJob &job, const LaneList &lanes, const FoldSource &from, uint64_t count,
+guf_status join_up(MethodJob &job, const LaneDims &lanes, const FoldSource &from, uint64_t count,
                    const PassTarget &to) {
   FoldSource source = from;
   for (;;) {
@@ -133,7 +133,7 @@ guf_status join_up(MethodJob &job, const LaneList &lanes, const FoldSource &from
   }
 }
 
-guf_status fold_by_tree(MethodJob &job, const LaneList &lanes, const FoldSource &from,
+guf_status fold_by_tree(MethodJob &job, const LaneDims &lanes, const FoldSource &from,
                         const FoldAxis &axis, const PassTarget &to) {
   const auto size = static_cast<uint64_t>(axis.size);
   const TreeTeam team = team_of_leaves(lanes, axis.step, size);
@@ -148,7 +148,7 @@ guf_status fold_by_tree(MethodJob &job, const LaneList &lanes, const FoldSource 
   return join_up(job, lanes, made, pieces, to);
 }
 
-guf_status fold_from_left(MethodJob &job, const LaneList &lanes, const LeftFold &fold,
+guf_status fold_from_left(MethodJob &job, const LaneDims &lanes, const LeftFold &fold,
                           const PieceTable &table, const PassTarget &to) {
   dev::chain_block block = {};
   block.status = job.status();
@@ -162,9 +162,9 @@ guf_status fold_from_left(MethodJob &job, const LaneList &lanes, const LeftFold 
   }
   const uint64_t pieces = table.address != 0 ? table.count : 1;
   const uint64_t some = std::min(pieces, kMaxItems);
-  LaneCut cut(lanes, kMaxItems / some);
+  LanePartition partition(lanes, kMaxItems / some);
   LaneRange range;
-  while (cut.next(&range)) {
+  while (partition.next(&range)) {
     block.lanes = range.dims;
     block.by_lanes = divisor_of(range.dims.lanes);
     block.from = source_from(fold.from, fold.axis, range);

@@ -32,8 +32,8 @@ struct TreeTeam {
   uint32_t lanes, parts, units;
 };
 // Returns the division for pieces of at most `longest` elements.
-TreeTeam team_of_leaves(const LaneList &lanes, int64_t step, uint64_t longest);
-TreeTeam team_of_joins(const LaneList &lanes, uint64_t longest);
+TreeTeam team_of_leaves(const LaneDims &lanes, int64_t step, uint64_t longest);
+TreeTeam team_of_joins(const LaneDims &lanes, uint64_t longest);
 // Returns the number of elements of a piece that the team processes.
 inline uint64_t span_of_leaves(TreeTeam team) {
   return uint64_t{GUF_LEAF_SIZE} << team.units;
@@ -43,15 +43,15 @@ inline uint64_t span_of_joins(TreeTeam team) {
 }
 
 // Queues one launch of `leaves` or `join`, or several launches if there are too many work-items.
-guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const FoldSource &from,
+guf_status launch_tree(MethodJob &job, Entry entry, const LaneDims &lanes, const FoldSource &from,
                        const FoldAxis &axis, TreeTeam team, const PieceTable &table,
                        const PassTarget &to);
 
 // Reduces the whole axis of each lane.
-guf_status fold_by_tree(MethodJob &job, const LaneList &lanes, const FoldSource &from,
+guf_status fold_by_tree(MethodJob &job, const LaneDims &lanes, const FoldSource &from,
                         const FoldAxis &axis, const PassTarget &to);
 // Combines `count` partial results of each lane, with the layout [slot][lane], level by level.
-guf_status join_up(MethodJob &job, const LaneList &lanes, const FoldSource &from, uint64_t count,
+guf_status join_up(MethodJob &job, const LaneDims &lanes, const FoldSource &from, uint64_t count,
                    const PassTarget &to);
 
 struct LeftFold {
@@ -61,7 +61,7 @@ struct LeftFold {
   int ndim;        // number of further dimensions that are reduced together with the axis
   FoldAxis further[GUF_MAX_LOOP_NDIM - 1];
 };
-guf_status fold_from_left(MethodJob &job, const LaneList &lanes, const LeftFold &fold,
+guf_status fold_from_left(MethodJob &job, const LaneDims &lanes, const LeftFold &fold,
                           const PieceTable &table, const PassTarget &to);
 
 }  // namespace gufunc::gpu

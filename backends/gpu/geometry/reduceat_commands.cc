@@ -43,7 +43,7 @@ class SliceReduction {
 
   MethodJob &job_;
   const guf_method_block &block_;
-  LaneList lanes_;
+  LaneDims lanes_;
   FoldSource from_ = {};
   FoldAxis axis_ = {};
   TreeTeam teams_[kClasses] = {};
@@ -182,15 +182,15 @@ guf_status SliceReduction::join_long(uint64_t slices, uint64_t pieces, PassTarge
 }
 
 guf_status SliceReduction::run() {
-  LaneList all;
+  LaneDims all;
   all.add({block_.fold_size[0], block_.fold_input_step[0], 0, 0, 0});
   for (int d = 0; d < block_.nkept; ++d) {
     all.add({block_.kept_size[d], block_.kept_input_step[d], 0, job_.output_step(d), -1});
   }
   GUF_BACKEND_TRY(job_.open_source(&all, &from_));
   axis_ = {block_.fold_size[0], 0, 0};
-  if (axis_.size != 1) axis_.step = all.take(0).input;
-  all.arrange();
+  if (axis_.size != 1) axis_.step = all.remove(0).input;
+  all.sort_and_merge();
   lanes_ = all;
   for (int kind = 0; kind < kClasses; ++kind) teams_[kind] = team_of(kind);
   for (int64_t k = 0; k < block_.nindices; ++k) ++members_[class_of(length(k))];

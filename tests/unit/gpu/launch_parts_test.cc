@@ -56,12 +56,12 @@ TEST(LaunchParts, AcceptTheSmallestStep) {
   EXPECT_EQ(step_size(INT64_MIN), uint64_t{1} << 63);
   EXPECT_FALSE(can_merge_dims(0, INT64_MIN, 2)) << "the product overflows";
   EXPECT_TRUE(can_merge_dims(INT64_MIN, INT64_MIN / 2, 2));
-  LaneList lanes;
+  LaneDims lanes;
   lanes.add({2, INT64_MIN, 1, 8, -1});
   lanes.add({2, 8, 1, 16, -1});
-  lanes.arrange();
+  lanes.sort_and_merge();
   EXPECT_EQ(lanes[0].input, 8) << "the smallest step is first";
-  EXPECT_EQ(lanes.nearest(), 8u);
+  EXPECT_EQ(lanes.min_abs_stride(), 8u);
   EXPECT_GT(team_of_leaves(lanes, INT64_MIN, 8).lanes, 0u) << "the lanes are nearer";
   LaunchShape shape = {};
   shape.count = 1;

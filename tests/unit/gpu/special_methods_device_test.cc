@@ -267,15 +267,15 @@ TEST_F(DeviceForms, LaunchesStayBelowTwoToThe31) {
 // Each range of lanes begins where the previous range ends, and its addresses are the addresses of
 // its first lane.
 TEST_F(DeviceForms, RangesOfLanesBeginAtTheirFirstLane) {
-  LaneList lanes;
+  LaneDims lanes;
   lanes.add({5, 8, 1, 16, -1});
   lanes.add({7, 1000, 100, 2000, -1});
   lanes.add({3, 100000, 10000, 300000, -1});
   for (const uint64_t most : {1U, 2U, 5U, 9U, 11U, 35U, 70U, 105U, 1000U}) {
-    LaneCut cut(lanes, most);
+    LanePartition partition(lanes, most);
     LaneRange range;
     uint64_t next = 0;
-    while (cut.next(&range)) {
+    while (partition.next(&range)) {
       ASSERT_EQ(range.first, next);
       ASSERT_LE(range.dims.lanes, most);
       ASSERT_EQ(range.dims.pitch, 105U);
