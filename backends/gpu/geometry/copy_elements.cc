@@ -135,10 +135,10 @@ guf_status queue_copy(LaunchShape *shape, uint32_t bytes, CommandSink &commands,
                                         : queue_elements(part, word, commands, error);
       });
     }
-    if (row_should(*shape)) return queue_elements(*shape, word, commands, error);
+    if (prefers_row(*shape)) return queue_elements(*shape, word, commands, error);
   } else if (shape->ndim < kShapeDims) {
     const LaunchShape all = shape_of_words(*shape, word, words);
-    if (row_should(all)) return queue_elements(all, word, commands, error);
+    if (prefers_row(all)) return queue_elements(all, word, commands, error);
   }
   const uint32_t narrow = std::min(word, 8U);  // the widest word that the entry `bytes` supports
   const uint32_t narrow_words = bytes / narrow;

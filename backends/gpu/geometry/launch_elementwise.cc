@@ -79,8 +79,8 @@ guf_status queue_elementwise(const guf_launch_block &block, const LaunchStatus &
   init_shape(block, &shape);
   GUF_BACKEND_TRY(take_operands(block, &shape, &operands, commands, error));
   const bool plain = !operands.forms && shape.mask == 0 && status.fp_flags == 0;
-  if (plain && row_can(shape) && commands.has(Entry::kRow) &&
-      (row_should(shape) || !commands.has(Entry::kNd))) {
+  if (plain && row_supports(shape) && commands.has(Entry::kRow) &&
+      (prefers_row(shape) || !commands.has(Entry::kNd))) {
     const RowLoop loop = {Entry::kRow,         block.nin,      commands.traits().vectors,
                           operands.immediates, operands.bytes, status.address};
     return queue_row(shape, loop, commands, error);

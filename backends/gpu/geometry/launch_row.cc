@@ -92,7 +92,7 @@ guf_status queue_row_part(const LaunchShape &shape, const RowLoop &loop, uint32_
 
 }  // namespace
 
-bool row_can(const LaunchShape &shape) {
+bool row_supports(const LaunchShape &shape) {
   return shape.ndim <= 1 + static_cast<int>(dev::kOuter);
 }
 

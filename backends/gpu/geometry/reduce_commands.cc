@@ -67,7 +67,7 @@ guf_status fill_initial(MethodJob &job) {
   const FoldSource none = {0, 0, dev::kFormOwn};
   const FoldAxis axis = {0, 0, 0};
   if (job.tree()) return fold_by_tree(job, lanes, none, axis, to);
-  return fold_from_left(job, lanes, {none, axis, 0, 0, {}}, {}, to);
+  return left_fold(job, lanes, {none, axis, 0, 0, {}}, {}, to);
 }
 
 guf_status fold_dims(MethodJob &job) {
@@ -91,7 +91,7 @@ guf_status fold_dims(MethodJob &job) {
           job.scratch(lanes.total(), element, job.masked(), &to.sink.output, &to.sink.present));
     }
     GUF_BACKEND_TRY(by_tree ? fold_by_tree(job, lanes, from, axis, to)
-                            : fold_from_left(job, lanes, {from, axis, 0, 0, {}}, {}, to));
+                            : left_fold(job, lanes, {from, axis, 0, 0, {}}, {}, to));
     lanes.make_dense(element);
     from = {to.sink.output, to.sink.present,
             by_tree ? job.partial_form() : uint32_t{dev::kFormOwn}};
@@ -154,7 +154,7 @@ guf_status fold_mixed(MethodJob &job) {
   to.sink.output = job.output();
   to.sink.flags = dev::kFoldLast;
   job.set_initial(&to.sink);
-  return fold_from_left(job, lanes, fold, {}, to);
+  return left_fold(job, lanes, fold, {}, to);
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST(LaunchParts, AcceptTheSmallestStep) {
   lanes.sort_and_merge();
   EXPECT_EQ(lanes[0].input, 8) << "the smallest step is first";
   EXPECT_EQ(lanes.min_abs_stride(), 8u);
-  EXPECT_GT(team_of_leaves(lanes, INT64_MIN, 8).lanes, 0u) << "the lanes are nearer";
+  EXPECT_GT(tiling_of_leaves(lanes, INT64_MIN, 8).log2_lanes, 0u) << "the lanes are nearer";
   LaunchShape shape = {};
   shape.count = 1;
   for (const int64_t step : {INT64_MIN, int64_t{8}}) add_dimension(&shape, 2, &step, 0);
