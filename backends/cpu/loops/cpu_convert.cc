@@ -45,7 +45,7 @@ ElementForm operand_form(const guf_launch_block &block, int operand) {
 // dimension 0, or 0 if there is none.
 int choose_tile_dim(const Conversion &c) {
   const auto crosses = [&](const int64_t *step, int d) {
-    return sdk::step_size(step[d]) < sdk::step_size(step[0]);
+    return sdk::abs_step(step[d]) < sdk::abs_step(step[0]);
   };
   for (int d = 1; d < c.ndim; ++d) {
     if (c.size[d] > 1 && crosses(c.from_step, d) != crosses(c.to_step, d)) return d;

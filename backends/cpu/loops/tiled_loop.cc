@@ -28,7 +28,7 @@ Tiling tiling_of(const guf_launch_block &block, bool by_columns) {
   Tiling tiling = {by_columns, 0, {}};
   for (int i = 0; i < block.noperands; ++i) {
     const uint32_t size = dtype_size(block.dtype[i]);
-    if (across[i] != size || sdk::step_size(along[i]) < kTileLine) continue;
+    if (across[i] != size || sdk::abs_step(along[i]) < kTileLine) continue;
     if (tiling.count == Tiling::kMaxTransposed) {
       tiling.count = -1;
       return tiling;

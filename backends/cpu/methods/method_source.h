@@ -21,7 +21,7 @@ struct Tile {
   int64_t lane_step = 0, step = 0;
 };
 
-using sdk::step_size;
+using sdk::abs_step;
 
 // Returns whether outer_step == step * size, so that two dimensions with these steps can be merged.
 // The product may overflow for arrays without elements.
@@ -63,7 +63,7 @@ class Source {
     if (to == nullptr) return tile;
     // The dimension with the smaller step is contiguous in the copy, as in the source, so that the
     // converted rows are long.
-    const bool along_lanes = step_size(from.lane_step) < step_size(from.step) && lanes > 1;
+    const bool along_lanes = abs_step(from.lane_step) < abs_step(from.step) && lanes > 1;
     tile.base = to;
     tile.lane_step = along_lanes ? value_bytes_ : n * value_bytes_;
     tile.step = along_lanes ? lanes * value_bytes_ : value_bytes_;

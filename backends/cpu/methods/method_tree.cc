@@ -63,7 +63,7 @@ guf_status TreeFolder::run_range(int last, LaneRun lanes, int64_t n, Lanes out, 
   if (!fold_.tree()) return left_fold(last, lanes, n, out, start);
   if (n <= kLeaf) return leaf_of(last, lanes, n, out);
   const int64_t step = shape_.step[last], mask_step = shape_.mask_step[last];
-  const bool by_rows = step_size(lanes.step) > step_size(step);
+  const bool by_rows = abs_step(lanes.step) > abs_step(step);
   if (last == 0 && (lanes.count == 1 || (fast() && by_rows))) return rows(lanes, n, out);
   const MethodScratch::Scope scope(scratch_);
   TreeJoiner joiner(fold_, scratch_);
@@ -259,7 +259,7 @@ guf_status TreeFolder::fold_lanes(LaneRun lanes, int64_t n, Lanes out, const cha
 // Reduces lanes by a left fold, in blocks of elements.
 guf_status TreeFolder::left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, const char *start) {
   if (streams()) {
-    const bool along_lanes = step_size(lanes.step) < step_size(shape_.step[0]);
+    const bool along_lanes = abs_step(lanes.step) < abs_step(shape_.step[0]);
     if (lanes.count == 1 && fold_.has_chain()) return fold_row(lanes, n, out, start);
     if (along_lanes && !source_->staged()) return fold_lanes(lanes, n, out, start);
   }
@@ -328,7 +328,7 @@ guf_status TreeFolder::read_elements(LaneRun lanes, int64_t step, int64_t mask_s
   Tile tile{lanes.base, lanes.step, step};
   if (source_ != nullptr) tile = source_->fetch(tile, count, n, scratch_);
   if (tile.base == nullptr) return GUF_E_NO_MEMORY;
-  const bool by_lane = n > 1 && (count == 1 || step_size(tile.step) < step_size(tile.lane_step));
+  const bool by_lane = n > 1 && (count == 1 || abs_step(tile.step) < abs_step(tile.lane_step));
   for (int64_t i = 0; i < (by_lane ? count : n); ++i) {
     const char *from = tile.base + i * (by_lane ? tile.lane_step : tile.step);
     char *to = out.value + i * (by_lane ? size : size * count);

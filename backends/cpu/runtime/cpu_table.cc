@@ -111,6 +111,6 @@ guf_status gufunc_backend_cpu_open(const guf_host_api *host, uint32_t host_minor
                                    guf_backend_api *api, guf_error *) {
   gufunc::sdk::set_host(host);
   gufunc::sdk::start_fork_watch();
-  gufunc::sdk::give_table(gufunc::cpu::make_table(), host_minor, api);
+  gufunc::sdk::copy_table(gufunc::cpu::make_table(), host_minor, api);
   return GUF_OK;
 }

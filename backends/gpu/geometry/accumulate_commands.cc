@@ -27,7 +27,7 @@ struct Scan {
 // closer to each other than neighbouring lanes are; otherwise neighbouring threads read
 // neighbouring elements even without staging.
 bool is_staged(const MethodJob &job, const Scan &scan, uint32_t shared_bytes) {
-  return scan.size > 1 && step_size(scan.step) < scan.lanes.min_abs_stride() &&
+  return scan.size > 1 && abs_step(scan.step) < scan.lanes.min_abs_stride() &&
          shared_bytes <= job.commands.traits().max_shared_bytes;
 }
 

@@ -36,10 +36,10 @@ int tile_dimension(const LaunchShape &shape, uint32_t word) {
   constexpr int64_t kLeast = 8;
   const uint64_t near = word;
   if (shape.ndim < 2 || shape.ndim > 2 + static_cast<int>(dev::kTileOuter)) return 0;
-  const uint64_t across = step_size(shape.step[0][0]);
-  if (shape.size[0] < kLeast || across <= near || step_size(shape.step[0][1]) != near) return 0;
+  const uint64_t across = abs_step(shape.step[0][0]);
+  if (shape.size[0] < kLeast || across <= near || abs_step(shape.step[0][1]) != near) return 0;
   for (int d = 1; d < shape.ndim; ++d) {
-    if (step_size(shape.step[d][0]) == near && shape.size[d] >= kLeast) return d;
+    if (abs_step(shape.step[d][0]) == near && shape.size[d] >= kLeast) return d;
   }
   return 0;
 }

@@ -61,8 +61,8 @@ void sort_by_operand(LaunchShape *shape, int operand) {
   const auto row_bytes = static_cast<size_t>(shape->count);
   for (int k = 1; k < shape->ndim; ++k) {
     for (int j = k; j > 0; --j) {
-      const uint64_t here = step_size(shape->step[j][operand]);
-      const uint64_t below = step_size(shape->step[j - 1][operand]);
+      const uint64_t here = abs_step(shape->step[j][operand]);
+      const uint64_t below = abs_step(shape->step[j - 1][operand]);
       if (here == 0 || below <= here) break;
       sorted = false;
       std::swap(shape->size[j], shape->size[j - 1]);

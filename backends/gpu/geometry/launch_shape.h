@@ -55,7 +55,7 @@ guf_status for_each_part(const LaunchShape &shape, uint64_t limit, Queue queue) 
       &queue);
 }
 
-using sdk::step_size;
+using sdk::abs_step;
 
 // Returns whether outer == inner * size without overflow. Two dimensions with these steps can then
 // be merged.

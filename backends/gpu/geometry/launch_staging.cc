@@ -21,7 +21,7 @@ constexpr int64_t kTransposedSide = 16;
 // dimension other than 0, while all outputs are contiguous along dimension 0.
 bool is_transposed(const guf_launch_block &block, int operand) {
   const uint64_t bytes = dtype_size(block.dtype[operand]);
-  if (step_size(block.step[operand]) < 4 * bytes || block.size[0] < kTransposedSide) return false;
+  if (abs_step(block.step[operand]) < 4 * bytes || block.size[0] < kTransposedSide) return false;
   bool along = false;
   for (int d = 1; d < block.nloop; ++d) {
     const int64_t step = block.outer_step[d - 1][operand];

@@ -8,8 +8,8 @@ namespace gufunc::gpu {
 namespace {
 
 bool has_smaller_stride(const LaneDim &a, const LaneDim &b) {
-  const uint64_t in_a = step_size(a.input), in_b = step_size(b.input);
-  return in_a != in_b ? in_a < in_b : step_size(a.output) < step_size(b.output);
+  const uint64_t in_a = abs_step(a.input), in_b = abs_step(b.input);
+  return in_a != in_b ? in_a < in_b : abs_step(a.output) < abs_step(b.output);
 }
 
 bool can_merge(const LaneDim &near, const LaneDim &far) {
@@ -62,7 +62,7 @@ void LaneDims::make_dense(int64_t element) {
 
 uint64_t LaneDims::min_abs_stride() const {
   uint64_t least = UINT64_MAX;
-  for (int i = 0; i < count_; ++i) least = std::min(least, step_size(dims_[i].input));
+  for (int i = 0; i < count_; ++i) least = std::min(least, abs_step(dims_[i].input));
   return least;
 }
 

@@ -60,7 +60,7 @@ bool is_fast(const MethodJob &job, const FoldSource &from) {
 
 TreeTiling tiling_of_leaves(const LaneDims &lanes, int64_t step, uint64_t longest) {
   const uint32_t parts = longest < 8 ? 0 : 3;
-  const bool by_rows = lanes.min_abs_stride() < step_size(step);
+  const bool by_rows = lanes.min_abs_stride() < abs_step(step);
   uint32_t side = 0;
   if (by_rows) side = std::min(log_of(lanes.total()), parts == 0 ? kLogThreads : kLogRowLanes);
   const uint32_t leaves = log_of(ceil_div64(longest, GUF_LEAF_SIZE));

@@ -53,7 +53,7 @@ guf_status queue_block(const guf_launch_block &block, CommandSink &commands, guf
 // A dimension with one element can have any step. The step can therefore be INT64_MIN, whose
 // absolute value does not fit into int64.
 TEST(LaunchParts, AcceptTheSmallestStep) {
-  EXPECT_EQ(step_size(INT64_MIN), uint64_t{1} << 63);
+  EXPECT_EQ(abs_step(INT64_MIN), uint64_t{1} << 63);
   EXPECT_FALSE(can_merge_dims(0, INT64_MIN, 2)) << "the product overflows";
   EXPECT_TRUE(can_merge_dims(INT64_MIN, INT64_MIN / 2, 2));
   LaneDims lanes;
