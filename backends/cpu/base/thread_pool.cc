@@ -94,12 +94,12 @@ void ThreadPool::run(uint32_t count, uint32_t max_threads, Wake wake, Body body,
 }
 
 bool ThreadPool::acquire() {
-  const uint32_t generation = process_generation();
+  const uint32_t current = fork_epoch();
   uint32_t owner = 0;
-  if (owner_.compare_exchange_strong(owner, generation, std::memory_order_acq_rel)) return true;
+  if (owner_.compare_exchange_strong(owner, current, std::memory_order_acq_rel)) return true;
   // The owner is a thread of the parent process, which does not exist in the forked child.
-  return owner != generation &&
-         owner_.compare_exchange_strong(owner, generation, std::memory_order_acq_rel);
+  return owner != current &&
+         owner_.compare_exchange_strong(owner, current, std::memory_order_acq_rel);
 }
 
 void ThreadPool::release() {
@@ -107,10 +107,10 @@ void ThreadPool::release() {
 }
 
 void ThreadPool::start_helpers() {
-  const uint32_t generation = process_generation();
+  const uint32_t current = fork_epoch();
   const bool stopped =
       quit_.load(std::memory_order_acquire) && live_.load(std::memory_order_acquire) == 0;
-  if (generation_ == generation && !stopped) {
+  if (fork_epoch_ == current && !stopped) {
     if (__builtin_expect(short_of_helpers_, 0) && std::chrono::steady_clock::now() >= next_try_) {
       add_helpers();
     }
@@ -122,7 +122,7 @@ void ThreadPool::start_helpers() {
   caller_sleeps_.store(0, std::memory_order_relaxed);
   live_.store(0, std::memory_order_relaxed);
   quit_.store(false, std::memory_order_relaxed);
-  generation_ = generation;
+  fork_epoch_ = current;
   helpers_ = 0;
   add_helpers();
 }
@@ -257,7 +257,7 @@ guf_status ThreadPool::stop(uint64_t timeout_ns) {
     usleep(50);
   }
   uint32_t live = 0;
-  if (generation_ == process_generation()) {
+  if (fork_epoch_ == fork_epoch()) {
     quit_.store(true, std::memory_order_seq_cst);
     wake_word_.fetch_add(1, std::memory_order_seq_cst);
     futex_wake(&wake_word_, INT32_MAX);

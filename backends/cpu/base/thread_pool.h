@@ -83,10 +83,10 @@ class ThreadPool {
   std::atomic<uint32_t> sleepers_{0};
   std::atomic<uint32_t> live_{0};
   std::atomic<bool> quit_{false};
-  // The generation of the process that uses the pool, or 0 if the pool is free.
+  // The fork epoch of the process that uses the pool, or 0 if the pool is free.
   alignas(64) std::atomic<uint32_t> owner_{0};
   std::atomic<ThreadLimit> granted_{};  // not determined yet if `by` is kUndetermined
-  uint32_t generation_ = 0;             // generation of the process that started the helpers
+  uint32_t fork_epoch_ = 0;             // fork epoch of the process that started the helpers
   uint32_t helpers_ = 0;
   bool short_of_helpers_ = false;  // the system refused a thread; set only by the pool's owner
   std::chrono::steady_clock::time_point next_try_{};

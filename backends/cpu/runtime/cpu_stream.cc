@@ -26,7 +26,7 @@ constexpr auto kIdleLife = std::chrono::milliseconds(50);
 constinit std::atomic<uint32_t> nstreams{0};  // number of streams created so far
 
 // The lower half of the word contains the number of threads of all streams. The upper half contains
-// the generation of the process that owns the threads, because a forked child inherits the number
+// the fork epoch of the process that owns the threads, because a forked child inherits the number
 // but not the threads.
 constinit std::atomic<uint64_t> live_threads{0};
 // This word is incremented when a thread ends. wait_for_threads() sleeps on it.
@@ -34,11 +34,11 @@ constinit std::atomic<uint32_t> ended_threads{0};
 
 uint32_t count_live() {
   const uint64_t seen = live_threads.load(std::memory_order_acquire);
-  return seen >> 32 == process_generation() ? static_cast<uint32_t>(seen) : 0;
+  return seen >> 32 == fork_epoch() ? static_cast<uint32_t>(seen) : 0;
 }
 
 void thread_starts() {
-  const uint64_t process = uint64_t{process_generation()} << 32;
+  const uint64_t process = uint64_t{fork_epoch()} << 32;
   uint64_t seen = live_threads.load(std::memory_order_relaxed);
   uint64_t requested;
   do {
@@ -56,11 +56,10 @@ void thread_ends() {
 }  // namespace
 
 Stream::Stream()
-    : generation_(process_generation()),
-      number_(nstreams.fetch_add(1, std::memory_order_relaxed)) {}
+    : fork_epoch_(fork_epoch()), number_(nstreams.fetch_add(1, std::memory_order_relaxed)) {}
 
 guf_status Stream::check_fork(guf_error *error) const {
-  if (__builtin_expect(generation_ == process_generation(), 1)) return GUF_OK;
+  if (__builtin_expect(fork_epoch_ == fork_epoch(), 1)) return GUF_OK;
   return fail(error, GUF_E_FORKED, kNone, kNone,
               "the stream was made before this process was forked");
 }
@@ -271,7 +270,7 @@ guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {
 
 void Stream::close() {
   // In a forked child, a thread that no longer exists may own the mutex, so the memory is leaked.
-  if (generation_ != process_generation()) return;
+  if (fork_epoch_ != fork_epoch()) return;
   std::unique_lock lock(mutex_);
   closed_ = true;
   if (has_thread_) {

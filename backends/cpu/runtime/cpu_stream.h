@@ -99,7 +99,7 @@ class Stream {
   std::atomic<uint32_t> state_{0};
   std::atomic<uint64_t> launches_{0};
   std::atomic<bool> failed_{false};
-  const uint32_t generation_;
+  const uint32_t fork_epoch_;
   const uint32_t number_;  // identifies the stream in traces
 
   std::mutex mutex_;  // protects the members below
