@@ -113,8 +113,8 @@ void Tracer::put_back(TracedWork *work) {
   free_records_ = work;
 }
 
-void Tracer::leave_out() const {
-  sdk::leave_out(*sink_, device_.context().index);
+void Tracer::count_unreported() const {
+  sdk::count_unreported(*sink_, device_.context().index);
 }
 
 TracedWork *Tracer::open(Stream &stream, int32_t kind) {
@@ -124,7 +124,7 @@ TracedWork *Tracer::open(Stream &stream, int32_t kind) {
   if (npending_.load(std::memory_order_relaxed) >= kOftenPending) collect();
   TracedWork *const work = known ? take_record() : nullptr;
   if (work == nullptr) {  // usually because too much work is pending
-    leave_out();
+    count_unreported();
     return nullptr;
   }
   stream.retain();

@@ -55,7 +55,7 @@ class Tracer {
 
   TracedWork *take_record();
   void put_back(TracedWork *work);
-  void leave_out() const;
+  void count_unreported() const;
   void find_base();
   bool report(TracedWork &work);
   uint64_t time_of(Native event, bool *out_known);
