@@ -5,8 +5,8 @@
 // the failure is first copied to the events in the list and then cleared.
 #include "backends/gpu/runtime/gpu_event.h"
 
-#include "backends/gpu/runtime/deadline.h"
 #include "backends/gpu/runtime/gpu_device.h"
+#include "backends/gpu/runtime/polling_deadline.h"
 
 namespace gufunc::gpu {
 
@@ -88,7 +88,7 @@ guf_status Event::query(guf_error *error) {
 
 guf_status Event::synchronize(uint64_t timeout_ns, guf_error *error) {
   if (!recorded()) return GUF_OK;
-  Deadline deadline(timeout_ns);
+  PollingDeadline deadline(timeout_ns);
   if (deadline.never()) {
     GUF_BACKEND_TRY(
         device_.check(device_.driver().event_synchronize(native_), "waiting for an event", error));

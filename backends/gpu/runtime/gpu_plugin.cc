@@ -9,8 +9,8 @@
 #include <cstring>
 #include <mutex>
 
-#include "backends/gpu/runtime/deadline.h"
 #include "backends/gpu/runtime/gpu_device.h"
+#include "backends/gpu/runtime/polling_deadline.h"
 
 namespace gufunc::gpu {
 namespace {
@@ -207,7 +207,7 @@ void device_close(void *device) {
 // are no threads to stop.
 guf_status shutdown(uint64_t timeout_ns, guf_error *) {
   if (forked()) return GUF_OK;
-  Deadline deadline(timeout_ns);
+  PollingDeadline deadline(timeout_ns);
   GUF_BACKEND_TRY(for_each_device([&](Device &device) -> guf_status {
     ScopedContext scope(device);
     if (scope.begin(nullptr) != GUF_OK) return GUF_OK;

@@ -2,9 +2,9 @@
 // Waits for streams and keeps the failure of their work.
 #include "backends/gpu/runtime/gpu_stream.h"
 
-#include "backends/gpu/runtime/deadline.h"
 #include "backends/gpu/runtime/gpu_device.h"
 #include "backends/gpu/runtime/gpu_event.h"
+#include "backends/gpu/runtime/polling_deadline.h"
 
 namespace gufunc::gpu {
 
@@ -56,7 +56,7 @@ guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {
 }
 
 guf_status Stream::wait(uint64_t timeout_ns, guf_error *error) {
-  Deadline deadline(timeout_ns);
+  PollingDeadline deadline(timeout_ns);
   if (deadline.never()) {
     return device_.check(device_.driver().stream_synchronize(native_), "waiting for the stream",
                          error);

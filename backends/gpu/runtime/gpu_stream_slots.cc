@@ -2,10 +2,10 @@
 // The slots for streams and events. A NULL stream is the default stream of the device. In
 // stream_query and stream_synchronize, which receive no device, a NULL stream means the default
 // streams of all devices.
-#include "backends/gpu/runtime/deadline.h"
 #include "backends/gpu/runtime/gpu_device.h"
 #include "backends/gpu/runtime/gpu_event.h"
 #include "backends/gpu/runtime/gpu_plugin.h"
+#include "backends/gpu/runtime/polling_deadline.h"
 
 namespace gufunc::gpu {
 namespace {
@@ -110,7 +110,7 @@ guf_status stream_query(void *stream, guf_error *error) {
 
 guf_status stream_synchronize(void *stream, uint64_t timeout_ns, guf_error *error) {
   if (stream != nullptr) return wait_stream(*static_cast<Stream *>(stream), timeout_ns, error);
-  const Deadline deadline(timeout_ns);
+  const PollingDeadline deadline(timeout_ns);
   return for_each_device([&](Device &device) {
     return wait_stream(device.default_stream(), deadline.left_ns(), error);
   });

@@ -64,10 +64,10 @@ class MemoryPool {
   // Releases a block after the work that is queued on the stream now.
   void release_block(Block *block, Stream &stream);
 
-  // Allocate and release memory like acquire_block() and release_block(), but identify the memory by its address. If
-  // `stream` is NULL, allocate() returns memory that all streams can use immediately, and may wait
-  // for queued work; release() releases memory after the work that is queued on the device's
-  // default stream.
+  // Allocate and release memory like acquire_block() and release_block(), but identify the memory
+  // by its address. If `stream` is NULL, allocate() returns memory that all streams can use
+  // immediately, and may wait for queued work; release() releases memory after the work that is
+  // queued on the device's default stream.
   // Errors  GUF_E_ARG <= release: no allocation has this address, or its size differs
   guf_status allocate(uint64_t bytes, Stream *stream, uint64_t *out_address, guf_error *error);
   guf_status release(uint64_t address, uint64_t bytes, Stream *stream, guf_error *error);

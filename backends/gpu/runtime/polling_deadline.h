@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The end of a wait with a timeout. Some drivers lack such waits, so the caller polls and sleeps
 // for increasing times.
-#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_DEADLINE_H
-#define GUFUNC_BACKENDS_GPU_RUNTIME_DEADLINE_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_POLLING_DEADLINE_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_POLLING_DEADLINE_H
 
 #include <algorithm>
 #include <chrono>
@@ -11,10 +11,10 @@
 
 namespace gufunc::gpu {
 
-class Deadline {
+class PollingDeadline {
  public:
   // UINT64_MAX, and any timeout of more than a century, never expires.
-  explicit Deadline(uint64_t timeout_ns) : never_(timeout_ns >= kNever) {
+  explicit PollingDeadline(uint64_t timeout_ns) : never_(timeout_ns >= kNever) {
     if (!never_) end_ = Clock::now() + std::chrono::nanoseconds(timeout_ns);
   }
 
@@ -51,4 +51,4 @@ class Deadline {
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_DEADLINE_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_POLLING_DEADLINE_H
