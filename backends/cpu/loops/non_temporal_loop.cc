@@ -41,7 +41,7 @@ struct Ahead {
 // Each line is written by two stores of 32 bytes. Four stores of 16 bytes are not faster than
 // ordinary stores, so ISA levels below v3 do not use non-temporal stores.
 [[gnu::target("avx")]] void store_non_temporal(char *to, const char *from, int64_t nbytes,
-                                                Ahead ahead) {
+                                               Ahead ahead) {
   for (; nbytes >= 64; nbytes -= 64, to += 64, from += 64) {
     for (int i = 0; i < ahead.count; ++i) {
       _mm_prefetch(ahead.from[i], _MM_HINT_T0);
