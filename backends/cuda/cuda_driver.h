@@ -32,7 +32,7 @@ class CudaDriver final : public gpu::Driver {
     std::snprintf(out_text, size, "CUDA %d.%d", version / 1000, version % 1000 / 10);
   }
 
-  Code device_facts(int32_t index, gpu::DeviceFacts *out) override {
+  Code device_properties(int32_t index, gpu::DeviceProperties *out) override {
     DeviceNumber device = 0;
     if (const Result code = api_.device_get(&device, index); code != kSuccess) return code;
     size_t bytes = 0;
@@ -45,8 +45,8 @@ class CudaDriver final : public gpu::Driver {
     if (code == kSuccess) code = api_.device_attribute(&minor, kAttributeMinor, device);
     if (code != kSuccess) return code;
     std::snprintf(out->target, sizeof(out->target), "sm_%d%d", major, minor);
-    out->lanes = 32;
-    out->units = static_cast<uint32_t>(attribute(kAttributeMultiprocessors, device));
+    out->warp_size = 32;
+    out->multiprocessors = static_cast<uint32_t>(attribute(kAttributeMultiprocessors, device));
     const int opt_in = attribute(kAttributeSharedBytesOptIn, device);
     out->max_shared_bytes =
         static_cast<uint32_t>(opt_in > 0 ? opt_in : attribute(kAttributeSharedBytes, device));
@@ -313,7 +313,7 @@ class CudaDriver final : public gpu::Driver {
     return api_.function_set(function, kFunctionDynamicSharedBytes, most);
   }
 
-  Code function_facts(Native function, gpu::FunctionFacts *out) override {
+  Code function_attributes(Native function, gpu::FunctionAttributes *out) override {
     int values[4] = {};
     constexpr int kAttributes[] = {kFunctionMaxThreads, kFunctionRegisters, kFunctionSharedBytes,
                                    kFunctionLocalBytes};

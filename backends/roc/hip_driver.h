@@ -41,7 +41,7 @@ class HipDriver final : public gpu::Driver {
     }
   }
 
-  Code device_facts(int32_t index, gpu::DeviceFacts *out) override {
+  Code device_properties(int32_t index, gpu::DeviceProperties *out) override {
     const HipError named = hip_.hipDeviceGetName(out->name, sizeof(out->name), index);
     if (named != kHipSuccess) return named;
     size_t bytes = 0;
@@ -52,8 +52,8 @@ class HipDriver final : public gpu::Driver {
     out->memory_bytes = bytes;
     // Devices of the gfx9 generation have waves of 64 work-items.
     // For later generations, kernels are compiled for waves of 32.
-    out->lanes = std::strncmp(out->target, "gfx9", 4) == 0 ? 64 : 32;
-    out->units = attribute(kUnitsAttribute, index);
+    out->warp_size = std::strncmp(out->target, "gfx9", 4) == 0 ? 64 : 32;
+    out->multiprocessors = attribute(kUnitsAttribute, index);
     out->max_shared_bytes = attribute(kSharedBytesAttribute, index);
     out->pools = has_pools(hip_) && attribute(kPoolsAttribute, index) != 0;
     out->managed = attribute(kManagedAttribute, index) != 0;
@@ -102,7 +102,7 @@ class HipDriver final : public gpu::Driver {
   // ---- Memory
 
   Code allocate(uint64_t bytes, uint64_t *out_address) override {
-    return place(out_address, [&](void **memory) { return hip_.hipMalloc(memory, bytes); });
+    return allocate_with(out_address, [&](void **memory) { return hip_.hipMalloc(memory, bytes); });
   }
   Code release(uint64_t address) override { return hip_.hipFree(pointer_of(address)); }
 
@@ -133,7 +133,7 @@ class HipDriver final : public gpu::Driver {
     return hip_.hipMemPoolTrimTo(pool, keep_bytes);
   }
   Code pool_allocate(Native pool, uint64_t bytes, Native stream, uint64_t *out_address) override {
-    return place(out_address, [&](void **memory) {
+    return allocate_with(out_address, [&](void **memory) {
       return hip_.hipMallocFromPoolAsync(memory, bytes, pool, stream);
     });
   }
@@ -141,7 +141,7 @@ class HipDriver final : public gpu::Driver {
     return hip_.hipFreeAsync(pointer_of(address), stream);
   }
   Code managed_allocate(uint64_t bytes, uint64_t *out_address) override {
-    return place(out_address, [&](void **memory) {
+    return allocate_with(out_address, [&](void **memory) {
       return hip_.hipMallocManaged(memory, bytes, kManagedForAll);
     });
   }
@@ -150,7 +150,7 @@ class HipDriver final : public gpu::Driver {
   // is fastest. Memory that kernels access while the host uses it is fine-grained.
   Code host_allocate(uint64_t bytes, gpu::HostMemory kind, uint64_t *out_address) override {
     if (kind == gpu::HostMemory::kPinned) {
-      return place(out_address, [&](void **memory) {
+      return allocate_with(out_address, [&](void **memory) {
         return hip_.hipHostMalloc(memory, bytes, kPortableMemory | kCoarseGrained);
       });
     }
@@ -286,7 +286,7 @@ class HipDriver final : public gpu::Driver {
   // of shared memory for all functions.
   Code function_prepare(Native, uint32_t) override { return kHipSuccess; }
 
-  Code function_facts(Native function, gpu::FunctionFacts *out) override {
+  Code function_attributes(Native function, gpu::FunctionAttributes *out) override {
     *out = {};
     if (hip_.hipFuncGetAttribute == nullptr) return kHipSuccess;
     int values[4] = {};
@@ -369,14 +369,14 @@ class HipDriver final : public gpu::Driver {
     if (properties == nullptr) return kHipNotSupported;
     PropertyBytes found = {};
     const HipError status = properties(&found, device);
-    const size_t place =
+    const size_t offset =
         hip_.hipGetDevicePropertiesR0600 != nullptr ? kTargetInProperties6 : kTargetInProperties5;
-    std::snprintf(out_text, size, "%.63s", found.bytes + place);
+    std::snprintf(out_text, size, "%.63s", found.bytes + offset);
     return status;
   }
 
   template <class Function>
-  static Code place(uint64_t *out_address, Function function) {
+  static Code allocate_with(uint64_t *out_address, Function function) {
     void *memory = nullptr;
     const HipError made = function(&memory);
     *out_address = reinterpret_cast<uint64_t>(memory);

@@ -21,7 +21,7 @@ void *allocate(void *, size_t size, size_t alignment) {
                                                                                     : nullptr;
 }
 
-void give_back(void *, void *pointer) {
+void release(void *, void *pointer) {
   std::free(pointer);
 }
 
@@ -34,7 +34,7 @@ const char *configuration(void *, const char *name) {
 
 const guf_host_api &host_services() {
   static constexpr guf_host_api kServices = {
-      sizeof(guf_host_api), GUF_BACKEND_ABI_MINOR, nullptr, write_log, allocate, give_back,
+      sizeof(guf_host_api), GUF_BACKEND_ABI_MINOR, nullptr, write_log, allocate, release,
       configuration};
   return kServices;
 }

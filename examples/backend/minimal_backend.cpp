@@ -175,6 +175,6 @@ guf_status gufunc_backend_open_v1(const guf_host_api *host, uint32_t host_minor,
 #define GUF_REQUIRED_SLOT(slot) table.slot = slot;
 #define GUF_OPTIONAL_SLOT(slot)  // left NULL
 #include <gufunc/backend_slots.def>
-  give_table(table, host_minor, api);
+  copy_table(table, host_minor, api);
   return GUF_OK;
 }

@@ -24,7 +24,7 @@ struct Report {
   std::mutex mutex;
   uint64_t queued = 0;
   std::vector<guf_trace_work> done;
-  uint64_t left_out = 0;
+  uint64_t unreported = 0;
 };
 
 void on_queued(void *context, guf_trace_work *work) {
@@ -40,11 +40,11 @@ void on_done(void *context, const guf_trace_work *work) {
   report.done.push_back(*work);
 }
 
-void on_left_out(void *context, int32_t device) {
+void on_unreported(void *context, int32_t device) {
   auto &report = *static_cast<Report *>(context);
   const std::lock_guard lock(report.mutex);
   EXPECT_EQ(device, 0);
-  ++report.left_out;
+  ++report.unreported;
 }
 
 const guf_trace_api &trace_extension() {
@@ -84,7 +84,7 @@ class DeviceTrace : public DeviceCalls {
   }
 
   Report report_;
-  guf_trace_sink sink_ = {sizeof sink_, 0, &report_, on_queued, on_done, on_left_out};
+  guf_trace_sink sink_ = {sizeof sink_, 0, &report_, on_queued, on_done, on_unreported};
   uint64_t begun_ = 0;
 };
 
@@ -167,7 +167,7 @@ TEST_F(DeviceTrace, PendingRecordsAreBounded) {
   }
   EXPECT_LE(sim().live("event") - events, 1024U);
   EXPECT_LE(report_.queued, 600U);
-  EXPECT_EQ(report_.queued + report_.left_out, 2000U) << "lost records are counted";
+  EXPECT_EQ(report_.queued + report_.unreported, 2000U) << "lost records are counted";
   sim().set("DELAY_US", "0");
   wait(stream);
   EXPECT_EQ(report_.done.size(), report_.queued);
@@ -181,7 +181,7 @@ TEST_F(DeviceTrace, PendingRecordsAreBounded) {
 }
 
 TEST_F(DeviceTrace, AnOlderHostsSinkCountsNothing) {
-  sink_.struct_size = offsetof(guf_trace_sink, left_out);
+  sink_.struct_size = offsetof(guf_trace_sink, unreported);
   OpenDevice device;
   void *const stream = open_stream(device);
   const uint64_t there = allocate(device, 4000);
@@ -192,7 +192,7 @@ TEST_F(DeviceTrace, AnOlderHostsSinkCountsNothing) {
   sim().set("DELAY_US", "0");
   wait(stream);
   EXPECT_LT(report_.queued, 1000U);
-  EXPECT_EQ(report_.left_out, 0U);
+  EXPECT_EQ(report_.unreported, 0U);
   free(device, there, 4000);
   plugin().stream_close(stream);
 }
@@ -271,7 +271,7 @@ TEST_F(DeviceTrace, CaptureQueriesMayFail) {
   sim().clear_faults();
   wait(stream);
   EXPECT_EQ(report_.done.size(), 0U);
-  EXPECT_EQ(report_.left_out, 1U);
+  EXPECT_EQ(report_.unreported, 1U);
   free(device, there, 4000);
   plugin().stream_close(stream);
 }

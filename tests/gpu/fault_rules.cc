@@ -194,7 +194,7 @@ Reaction expected_reaction(const Call &call, const std::string &function, const 
 
 std::string text_of(const Call &call) {
   char text[300];
-  std::snprintf(text, sizeof(text), "%s gave %d, code %d, '%s'", call.slot, call.status,
+  std::snprintf(text, sizeof(text), "%s returned %d, code %d, '%s'", call.slot, call.status,
                 call.native_code, call.message);
   return text;
 }

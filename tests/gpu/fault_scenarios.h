@@ -17,7 +17,7 @@ struct Scenario {
 };
 
 std::vector<Scenario> memory_scenarios();
-std::vector<Scenario> order_scenarios();
+std::vector<Scenario> stream_scenarios();
 std::vector<Scenario> kernel_scenarios();
 std::vector<Scenario> all_scenarios();
 

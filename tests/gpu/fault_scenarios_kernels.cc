@@ -293,7 +293,7 @@ std::vector<Scenario> kernel_scenarios() {
 
 std::vector<Scenario> all_scenarios() {
   std::vector<Scenario> all = memory_scenarios();
-  for (const auto &more : {order_scenarios(), kernel_scenarios()}) {
+  for (const auto &more : {stream_scenarios(), kernel_scenarios()}) {
     all.insert(all.end(), more.begin(), more.end());
   }
   return all;

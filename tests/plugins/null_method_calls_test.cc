@@ -149,14 +149,14 @@ TEST_F(NullMethods, DoNotReceiveUnsupportedFpFlagRequests) {
 
 // The backend does not have the flag GUF_BACKEND_METHOD_STRUCTURED.
 TEST_F(NullMethods, AreNotSentStructuredDtypesThatTheBackendRefuses) {
-  guf_dtype record = 0;
-  ASSERT_EQ(guf_dtype_register("null_struct", 24, 8, &record, &error_), GUF_OK);
-  const guf_dtype types[] = {record, record, record};
+  guf_dtype structured = 0;
+  ASSERT_EQ(guf_dtype_register("null_struct", 24, 8, &structured, &error_), GUF_OK);
+  const guf_dtype types[] = {structured, structured, structured};
   guf_ufunc_desc desc = {};
   desc.struct_size = sizeof desc;
   desc.nin = 2;
   desc.nout = 1;
-  desc.name = "of_records";
+  desc.name = "of_structured";
   guf_loop_desc loop = {};
   loop.struct_size = sizeof loop;
   loop.kind = GUF_LOOP_NUMPY;
@@ -166,8 +166,8 @@ TEST_F(NullMethods, AreNotSentStructuredDtypesThatTheBackendRefuses) {
   guf_ufunc ufunc = nullptr;
   ASSERT_EQ(guf_ufunc_create(nullptr, &desc, &ufunc, &error_), GUF_OK) << error_.message;
   ASSERT_EQ(guf_ufunc_add_loop(ufunc, &loop, &error_), GUF_OK) << error_.message;
-  using Record = std::array<int64_t, 3>;
-  const guf_operand in = operand_of(make<Record>(near_, record, {{1, 2, 3}, {4, 5, 6}}));
+  using Structured = std::array<int64_t, 3>;
+  const guf_operand in = operand_of(make<Structured>(near_, structured, {{1, 2, 3}, {4, 5, 6}}));
   guf_operand out = {};
   guf_reduce_args args = {};
   args.struct_size = sizeof args;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A backend without hardware. The backend counts calls, computes two functions, and fails when its
-// script says so.
+// A backend without hardware. The backend counts calls, computes two functions, and fails as its
+// script specifies.
 #define GUFUNC_BACKEND_IMPLEMENTATION
 #include <gufunc/backend.h>
 

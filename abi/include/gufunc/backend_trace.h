@@ -73,7 +73,7 @@ typedef struct guf_trace_sink {
   /* Called instead of `queued` and `done` for a piece of work on device `device` that cannot be
    * recorded because buffer space or memory is exhausted. The trace reports the number of such
    * pieces. The sink of an older host ends before this field. */
-  void (*left_out)(void *context, int32_t device);
+  void (*unreported)(void *context, int32_t device);
 } guf_trace_sink;
 
 typedef struct guf_trace_api {

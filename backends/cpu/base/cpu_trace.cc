@@ -24,7 +24,7 @@ guf_trace_work *make_traced(uint32_t stream) {
   if (kept != nullptr) {
     *kept = work;
   } else {
-    sdk::leave_out(*sink, work.device);
+    sdk::count_unreported(*sink, work.device);
   }
   return kept;
 }

@@ -19,7 +19,7 @@ class Deadline {
 
   bool never() const { return never_; }
   Clock::time_point at() const { return at_; }
-  bool passed() const { return !never_ && Clock::now() >= at_; }
+  bool expired() const { return !never_ && Clock::now() >= at_; }
   // Returns the remaining time as a timeout in nanoseconds, which is UINT64_MAX if the wait never
   // ends.
   uint64_t left_ns() const {

@@ -18,9 +18,9 @@ class ScratchCache {
   constexpr explicit ScratchCache(size_t bytes) : bytes_(bytes) {}
 
   // Returns a block, or NULL if there is no memory.
-  void *take();
+  void *acquire();
   // Returns a block to the cache. NULL is accepted and ignored.
-  void put(void *piece);
+  void release(void *piece);
   // Frees all blocks in the cache. Blocks that are in use can still be returned later.
   void clear();
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <gufunc/backend/steps.hpp>
 
-#include "backends/cpu/base/claim_pool.h"
 #include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/base/thread_pool.h"
 #include "backends/cpu/loops/cpu_launch.h"
 #include "backends/cpu/loops/dtype_layout.h"
 #include "backends/cpu/loops/element_convert.h"
@@ -45,7 +45,7 @@ ElementForm operand_form(const guf_launch_block &block, int operand) {
 // dimension 0, or 0 if there is none.
 int choose_tile_dim(const Conversion &c) {
   const auto crosses = [&](const int64_t *step, int d) {
-    return sdk::step_size(step[d]) < sdk::step_size(step[0]);
+    return sdk::abs_step(step[d]) < sdk::abs_step(step[0]);
   };
   for (int d = 1; d < c.ndim; ++d) {
     if (c.size[d] > 1 && crosses(c.from_step, d) != crosses(c.to_step, d)) return d;
@@ -129,14 +129,14 @@ struct CopyJob {
 
 void copy_chunk(void *context, uint32_t chunk) {
   const auto &job = *static_cast<const CopyJob *>(context);
-  const uint64_t chunk_size = std::max(kCopyChunk, job.size / ClaimPool::kMaxChunks + 1);
+  const uint64_t chunk_size = std::max(kCopyChunk, job.size / ThreadPool::kMaxChunks + 1);
   const uint64_t first = chunk * chunk_size;
   if (first >= job.size) return;
   std::memcpy(job.to + first, job.from + first, std::min(chunk_size, job.size - first));
 }
 
 uint32_t byte_chunks(uint64_t size) {
-  const uint64_t chunk_size = std::max(kCopyChunk, size / ClaimPool::kMaxChunks + 1);
+  const uint64_t chunk_size = std::max(kCopyChunk, size / ThreadPool::kMaxChunks + 1);
   return static_cast<uint32_t>((size + chunk_size - 1) / chunk_size);
 }
 
@@ -166,9 +166,9 @@ guf_status execute_convert(const guf_launch_block &block, guf_error *error) {
     c.items *= static_cast<uint64_t>(stripes);
   }
   const uint64_t bytes = block.items * (dtype_size(block.dtype[0]) + dtype_size(block.dtype[1]));
-  const Split split = split_items(c.items, block.items, bytes, claim_pool().threads());
+  const Split split = split_items(c.items, block.items, bytes, thread_pool().threads());
   c.chunk_items = split.chunk_items;
-  claim_pool().run(split.chunks, 0, split.wake, convert_chunk, &c);
+  thread_pool().run(split.chunks, 0, split.wake, convert_chunk, &c);
   return GUF_OK;
 }
 
@@ -179,7 +179,7 @@ void execute_copy(uint64_t dst, uint64_t src, uint64_t size) {
     std::memmove(job.to, job.from, size);
     return;
   }
-  claim_pool().run(byte_chunks(size), 0, ClaimPool::Wake::kYes, copy_chunk, &job);
+  thread_pool().run(byte_chunks(size), 0, ThreadPool::Wake::kYes, copy_chunk, &job);
 }
 
 void execute_fill(uint64_t dst, const void *pattern, uint32_t pattern_size, uint64_t count) {

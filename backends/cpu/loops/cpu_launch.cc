@@ -11,8 +11,8 @@
 #include <atomic>
 #include <mutex>
 
-#include "backends/cpu/base/claim_pool.h"
 #include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/base/thread_pool.h"
 #include "backends/cpu/loops/launch_strategy.h"
 
 namespace gufunc::cpu {
@@ -85,8 +85,8 @@ guf_status run_shared(const guf_launch_block &block, const HostLoop &loop,
                       const LaunchStrategy &strategy, const LoopCost &cost, uint64_t first,
                       guf_error *error) {
   SharedLaunch shared{&block, &loop, &strategy, cost, first, item_work(block), error};
-  claim_pool().run(strategy.split.chunks, strategy.threads, strategy.split.wake, run_chunk,
-                   &shared);
+  thread_pool().run(strategy.split.chunks, strategy.threads, strategy.split.wake, run_chunk,
+                    &shared);
   return shared.status;
 }
 
@@ -118,7 +118,7 @@ guf_status run_timed(const guf_launch_block &block, const HostLoop &loop,
   }
   if (done == block.items) return GUF_OK;
   const uint64_t weight = cost->weigh((block.items - done) * item_work(block));
-  if (weight >= kSurpriseWork) {
+  if (weight >= kMinUnmeasuredWork) {
     share_items(block, done, weight, launch.max_threads, strategy);
     if (strategy->serial == SerialReason::kNotSerial)
       return run_shared(block, loop, *strategy, *cost, done, error);

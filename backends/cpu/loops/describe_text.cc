@@ -4,8 +4,8 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "backends/cpu/base/claim_pool.h"
 #include "backends/cpu/base/cpu_isa.h"
+#include "backends/cpu/base/thread_pool.h"
 #include "backends/cpu/loops/work_split.h"
 
 namespace gufunc::cpu {
@@ -39,7 +39,7 @@ void TextBuffer::add(const char *format, ...) {
 void describe_one_thread(SerialReason serial, uint64_t work, TextBuffer *out) {
   out->add("threads: 1, ");
   switch (serial) {
-    case SerialReason::kOrdered:
+    case SerialReason::kCallerThreadOnly:
       return out->add("as the loop must not run in threads of the backend\n");
     case SerialReason::kRequested:
       return out->add("as the call requests one\n");
@@ -48,21 +48,21 @@ void describe_one_thread(SerialReason serial, uint64_t work, TextBuffer *out) {
                       static_cast<unsigned long long>(work),
                       static_cast<unsigned long long>(kParallelWork));
     case SerialReason::kOneThread:
-      return out->add("by %s\n", reason_of(claim_pool().granted().by));
+      return out->add("by %s\n", reason_of(thread_pool().granted().by));
     default:
       return out->add("as all items are in one chunk\n");
   }
 }
 
-void describe_most_threads(uint32_t threads, uint64_t pieces, uint32_t max_threads,
+void describe_most_threads(uint32_t threads, uint64_t chunks, uint32_t max_threads,
                            const char *word, TextBuffer *out) {
   out->add("threads: up to %u, ", threads);
-  if (threads == pieces) {
+  if (threads == chunks) {
     out->add("one per %s", word);
   } else if (threads == max_threads) {
     out->add("as the call requests");
   } else {
-    out->add("by %s", reason_of(claim_pool().granted().by));
+    out->add("by %s", reason_of(thread_pool().granted().by));
   }
 }
 

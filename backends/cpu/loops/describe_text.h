@@ -27,8 +27,8 @@ class TextBuffer {
 // Writes the line about threads for work that runs on one thread.
 void describe_one_thread(SerialReason serial, uint64_t work, TextBuffer *out);
 // Writes the beginning of the line about threads: the maximum number of threads and the reason
-// for it. `word` is the name of a piece of work.
-void describe_most_threads(uint32_t threads, uint64_t pieces, uint32_t max_threads,
+// for it. `word` is the name of a chunk of work.
+void describe_most_threads(uint32_t threads, uint64_t chunks, uint32_t max_threads,
                            const char *word, TextBuffer *out);
 // Writes the highest ISA level for which loops are selected.
 void describe_instructions(TextBuffer *out);

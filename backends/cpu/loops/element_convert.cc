@@ -89,8 +89,8 @@ void ElementConverter::row_by_blocks(char *to, int64_t to_step, const char *from
   }
 }
 
-void ElementConverter::box(char *to, const int64_t *to_step, const char *from,
-                           const int64_t *from_step, const int64_t *size, int ndim) const {
+void ElementConverter::convert_nd(char *to, const int64_t *to_step, const char *from,
+                                  const int64_t *from_step, const int64_t *size, int ndim) const {
   int longest = 0;
   for (int d = 0; d < ndim; ++d) {
     if (size[d] == 0) return;

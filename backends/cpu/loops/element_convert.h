@@ -30,8 +30,8 @@ class ElementConverter {
 
   // Converts the elements of several dimensions. The longest dimension is processed as rows.
   static constexpr int kMaxDims = 1 + GUF_MAX_CORE_STRIDES;
-  void box(char *to, const int64_t *to_step, const char *from, const int64_t *from_step,
-           const int64_t *size, int ndim) const;
+  void convert_nd(char *to, const int64_t *to_step, const char *from, const int64_t *from_step,
+                  const int64_t *size, int ndim) const;
 
  private:
   bool choose_cast(guf_dtype from, guf_dtype to);

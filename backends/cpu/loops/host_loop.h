@@ -18,26 +18,27 @@ namespace gufunc::cpu {
 // HostLoop::failure contains the loop's report.
 constexpr guf_status kLoopFailed = INT32_MIN;
 
-// The type of the loop's function: guf_loop_numpy, guf_loop_status or guf_loop_error.
-enum class LoopKind : uint8_t { kNothing, kStatus, kError };
+// The type of the loop's function: guf_loop_numpy, which returns void, guf_loop_status or
+// guf_loop_error.
+enum class LoopKind : uint8_t { kVoid, kStatus, kError };
 
 inline LoopKind loop_kind_of(const guf_launch_block &block) {
-  if (__builtin_expect((block.flags & GUF_LAUNCH_STATUS) == 0, 1)) return LoopKind::kNothing;
+  if (__builtin_expect((block.flags & GUF_LAUNCH_STATUS) == 0, 1)) return LoopKind::kVoid;
   return (block.flags & GUF_LAUNCH_ERROR) == 0 ? LoopKind::kStatus : LoopKind::kError;
 }
 inline LoopKind loop_kind_of(const guf_method_block &block) {
-  if ((block.flags & GUF_METHOD_STATUS) == 0) return LoopKind::kNothing;
+  if ((block.flags & GUF_METHOD_STATUS) == 0) return LoopKind::kVoid;
   return (block.flags & GUF_METHOD_ERROR) == 0 ? LoopKind::kStatus : LoopKind::kError;
 }
 
 struct HostLoop {
   void *entry = nullptr;
   void *user = nullptr;
-  LoopKind kind = LoopKind::kNothing;
+  LoopKind kind = LoopKind::kVoid;
   LoopFailure *failure = nullptr;  // receives the first failure of the launch or chunk
   FpStatus *fp_status = nullptr;   // collects floating-point flags; NULL: not requested
 
-  bool may_fail() const { return kind != LoopKind::kNothing; }
+  bool may_fail() const { return kind != LoopKind::kVoid; }
 
   guf_status operator()(char **args, const int64_t *dims, const int64_t *steps) const {
     if (__builtin_expect(fp_status != nullptr, 0)) return fp_status->run(*this, args, dims, steps);

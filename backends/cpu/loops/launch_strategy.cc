@@ -37,8 +37,8 @@ LaunchStrategy launch_strategy(const guf_launch_block &block, uint32_t max_threa
   strategy.items = item_traversal(block);
   strategy.split.chunk_items = block.items;
   if (strategy.serial != SerialReason::kNotSerial) return strategy;
-  const uint64_t weight = ordered_work(strategy.weight, max_threads);
-  if (claim_pool().threads() == 1) {
+  const uint64_t weight = weight_for_requested_threads(strategy.weight, max_threads);
+  if (thread_pool().threads() == 1) {
     strategy.serial = weight < kParallelWork ? SerialReason::kTooSmall : SerialReason::kOneThread;
   } else if (weight < kParallelWork) {
     strategy.serial = cost.is_known() ? SerialReason::kTooSmall : SerialReason::kUnknownCost;
@@ -52,7 +52,7 @@ void share_items(const guf_launch_block &block, uint64_t first, uint64_t weight,
                  uint32_t max_threads, LaunchStrategy *strategy) {
   const uint64_t items = block.items - first;
   const uint64_t bytes = bytes_of(block) / block.items * items;
-  const uint32_t granted = claim_pool().threads();
+  const uint32_t granted = thread_pool().threads();
   strategy->serial = SerialReason::kNotSerial;
   strategy->threads = max_threads == 0 ? granted : std::min(max_threads, granted);
   strategy->split = split_items(items, weight, bytes, strategy->threads);

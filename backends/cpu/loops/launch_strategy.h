@@ -15,19 +15,19 @@ namespace gufunc::cpu {
 
 // The reason why a launch is serial.
 enum class SerialReason : uint8_t {
-  kNotSerial,   // the launch may run on several threads
-  kOrdered,     // the loop may not run on threads of the backend
-  kRequested,   // the launch requests one thread
-  kTooSmall,    // several threads would cost more than they save
-  kOneThread,   // the pool has one thread
-  kOneChunk,    // the items fit in one chunk
-  kUnknownCost  // the loop was never measured; the cost of the first item decides
+  kNotSerial,         // the launch may run on several threads
+  kCallerThreadOnly,  // the loop may not run on threads of the backend
+  kRequested,         // the launch requests one thread
+  kTooSmall,          // several threads would cost more than they save
+  kOneThread,         // the pool has one thread
+  kOneChunk,          // the items fit in one chunk
+  kUnknownCost        // the loop was never measured; the cost of the first item decides
 };
 
 // Returns a reason that does not depend on the cost of the loop, or kNotSerial.
 inline SerialReason serial_reason(const guf_launch_block &block, uint32_t max_threads) {
   if (block.items <= 1) return SerialReason::kOneChunk;
-  if ((block.flags & GUF_LAUNCH_ANY_THREAD) == 0) return SerialReason::kOrdered;
+  if ((block.flags & GUF_LAUNCH_ANY_THREAD) == 0) return SerialReason::kCallerThreadOnly;
   return max_threads == 1 ? SerialReason::kRequested : SerialReason::kNotSerial;
 }
 

@@ -21,17 +21,17 @@ uint64_t key_of(const void *entry, const void *user) {
 
 }  // namespace
 
-struct LoopCost::Place {
+struct LoopCost::Entry {
   std::atomic<uint64_t> key;
   std::atomic<float> factor;
 };
 
-constinit LoopCost::Place LoopCost::table[kSlots] = {};
+constinit LoopCost::Entry LoopCost::table[kSlots] = {};
 
 LoopCost::LoopCost(const void *entry, const void *user)
-    : key_(key_of(entry, user)), place_(table[(key_ ^ key_ >> 32) % kSlots]) {
-  const bool ours = place_.key.load(std::memory_order_relaxed) == key_;
-  factor_ = ours ? place_.factor.load(std::memory_order_relaxed) : 0;
+    : key_(key_of(entry, user)), entry_(table[(key_ ^ key_ >> 32) % kSlots]) {
+  const bool ours = entry_.key.load(std::memory_order_relaxed) == key_;
+  factor_ = ours ? entry_.factor.load(std::memory_order_relaxed) : 0;
 }
 
 uint64_t LoopCost::weigh(uint64_t work) const {
@@ -49,8 +49,8 @@ void LoopCost::record(uint64_t work, uint64_t ns) {
   const float each = static_cast<float>(ns) / static_cast<float>(work);
   const float factor = std::max(each / kUsualNs, std::numeric_limits<float>::min());
   factor_ = is_known() && factor > factor_ ? factor_ + (factor - factor_) / 4 : factor;
-  place_.factor.store(factor_, std::memory_order_relaxed);
-  place_.key.store(key_, std::memory_order_relaxed);
+  entry_.factor.store(factor_, std::memory_order_relaxed);
+  entry_.key.store(key_, std::memory_order_relaxed);
 }
 
 bool is_sample() {

@@ -34,11 +34,11 @@ class LoopCost {
   void record(uint64_t work, uint64_t ns);
 
  private:
-  struct Place;
-  static Place table[];
+  struct Entry;
+  static Entry table[];
 
   const uint64_t key_;
-  Place &place_;
+  Entry &entry_;
   float factor_;  // weight of an element; 0: not measured
 };
 

@@ -40,8 +40,8 @@ struct Ahead {
 // of the next one, which costs 4 of 36 ms. A prefetch of an unmapped address has no effect.
 // Each line is written by two stores of 32 bytes. Four stores of 16 bytes are not faster than
 // ordinary stores, so ISA levels below v3 do not use non-temporal stores.
-[[gnu::target("avx")]] void store_around_caches(char *to, const char *from, int64_t nbytes,
-                                                Ahead ahead) {
+[[gnu::target("avx")]] void store_non_temporal(char *to, const char *from, int64_t nbytes,
+                                               Ahead ahead) {
   for (; nbytes >= 64; nbytes -= 64, to += 64, from += 64) {
     for (int i = 0; i < ahead.count; ++i) {
       _mm_prefetch(ahead.from[i], _MM_HINT_T0);
@@ -107,10 +107,10 @@ guf_status NonTemporalLoop::run_row(char *const *args, int64_t count) {
       ahead.from[ahead.count] = call[i] + items * block_.step[i];
       ahead.step[ahead.count++] = kLine / item_bytes_ * block_.step[i];
     }
-    call[output_] = capacity_;
+    call[output_] = buffer_;
     int64_t dims = items;
     GUF_BACKEND_TRY(loop_(call, &dims, block_.step));
-    store_around_caches(args[output_] + done * item_bytes_, capacity_, items * item_bytes_, ahead);
+    store_non_temporal(args[output_] + done * item_bytes_, buffer_, items * item_bytes_, ahead);
   }
   return GUF_OK;
 }

@@ -40,7 +40,7 @@ class NonTemporalLoop {
   const HostLoop &loop_;
   int output_;
   int64_t item_bytes_;
-  alignas(kLine) char capacity_[kBlockBytes];
+  alignas(kLine) char buffer_[kBlockBytes];
 };
 
 }  // namespace gufunc::cpu

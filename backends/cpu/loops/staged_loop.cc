@@ -119,12 +119,12 @@ guf_status StagedLoop::place_scratch(guf_error *error) {
 
 void StagedLoop::load(Operand &op, const char *from, int64_t count) {
   op.size[0] = count;
-  op.load.box(op.scratch, op.scratch_step, from, op.memory_step, op.size, op.ndim);
+  op.load.convert_nd(op.scratch, op.scratch_step, from, op.memory_step, op.size, op.ndim);
 }
 
 void StagedLoop::store(Operand &op, char *to, int64_t count) {
   op.size[0] = count;
-  op.store.box(to, op.memory_step, op.scratch, op.scratch_step, op.size, op.ndim);
+  op.store.convert_nd(to, op.memory_step, op.scratch, op.scratch_step, op.size, op.ndim);
 }
 
 guf_status StagedLoop::run_row(char *const *args, int64_t count) {

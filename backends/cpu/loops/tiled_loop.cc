@@ -28,7 +28,7 @@ Tiling tiling_of(const guf_launch_block &block, bool by_columns) {
   Tiling tiling = {by_columns, 0, {}};
   for (int i = 0; i < block.noperands; ++i) {
     const uint32_t size = dtype_size(block.dtype[i]);
-    if (across[i] != size || sdk::step_size(along[i]) < kTileLine) continue;
+    if (across[i] != size || sdk::abs_step(along[i]) < kTileLine) continue;
     if (tiling.count == Tiling::kMaxTransposed) {
       tiling.count = -1;
       return tiling;
@@ -77,7 +77,7 @@ TiledLoop::TiledLoop(const guf_launch_block &block, const HostLoop &loop, const 
 }
 
 TiledLoop::~TiledLoop() {
-  cache().put(piece_);
+  cache().release(piece_);
 }
 
 ScratchCache &TiledLoop::cache() {
@@ -90,7 +90,7 @@ void TiledLoop::free_scratch() {
 }
 
 void TiledLoop::place_scratch() {
-  if (tiling_.count > 0 && block_.items >= kMinLongItems) piece_ = cache().take();
+  if (tiling_.count > 0 && block_.items >= kMinLongItems) piece_ = cache().acquire();
   if (piece_ != nullptr || tiling_.count == 0) along_ = kLongRow;
   for (int k = 0; k < tiling_.count; ++k) {
     const size_t place = static_cast<size_t>(k) * kTileBytes;

@@ -36,11 +36,11 @@ Split split_items(uint64_t items, uint64_t work, uint64_t bytes, uint32_t thread
       std::min(kSmallestChunkBytes / item_bytes, kParallelWork / 4 / item_work) + 1;
   const uint64_t most = std::max(kLargestChunkBytes / item_bytes, least);
   uint64_t chunk = std::clamp(even, least, most);
-  chunk = std::max(chunk, items / ClaimPool::kMaxChunks + 1);
+  chunk = std::max(chunk, items / ThreadPool::kMaxChunks + 1);
   if (chunk >= kItemsPerLine) chunk = (chunk + kItemsPerLine - 1) / kItemsPerLine * kItemsPerLine;
   split.chunk_items = chunk;
   split.chunks = static_cast<uint32_t>((items - 1) / chunk + 1);
-  split.wake = work >= kWakeWork ? ClaimPool::Wake::kYes : ClaimPool::Wake::kNo;
+  split.wake = work >= kWakeWork ? ThreadPool::Wake::kYes : ThreadPool::Wake::kNo;
   return split;
 }
 

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "backends/cpu/base/claim_pool.h"
+#include "backends/cpu/base/thread_pool.h"
 
 namespace gufunc::cpu {
 
@@ -27,7 +27,7 @@ inline constexpr uint64_t kInlineWork = 64 * 1024;
 inline constexpr uint64_t kTimedWork = 8 * 1024;
 // The least remaining work that threads share after the first item of a loop that was never
 // measured.
-inline constexpr uint64_t kSurpriseWork = 512 * 1024;
+inline constexpr uint64_t kMinUnmeasuredWork = 512 * 1024;
 // If the first item took less time than this limit, cold caches may dominate its time. The next
 // item is then measured instead.
 inline constexpr uint64_t kColdNs = 50'000;
@@ -35,14 +35,14 @@ inline constexpr uint64_t kColdNs = 50'000;
 // Returns the weight that determines the number of threads.
 // If a call requests several threads, the weight is at least kWakeWork, so that the call gets these
 // threads even for little work.
-inline uint64_t ordered_work(uint64_t weight, uint32_t max_threads) {
+inline uint64_t weight_for_requested_threads(uint64_t weight, uint32_t max_threads) {
   return max_threads < 2 || weight > kWakeWork ? weight : kWakeWork;
 }
 
 struct Split {
   uint64_t chunk_items = 0;
   uint32_t chunks = 1;
-  ClaimPool::Wake wake = ClaimPool::Wake::kNo;
+  ThreadPool::Wake wake = ThreadPool::Wake::kNo;
 };
 
 // Divides `items` among `threads` threads. `work` and `bytes` are the weight and the size of all

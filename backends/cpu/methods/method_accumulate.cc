@@ -40,7 +40,7 @@ class TotalScan {
   bool open(int64_t tiles, MethodScratch &scratch) {
     for (levels_ = 1; tiles > kScanTile; tiles = (tiles + kScanTile - 1) / kScanTile) ++levels_;
     const int64_t bytes = lanes_ * fold_.value_bytes();
-    scanned_ = scratch.take(bytes * (2 * levels_ + 1));
+    scanned_ = scratch.allocate(bytes * (2 * levels_ + 1));
     for (int i = 0; scanned_ != nullptr && i < levels_; ++i) {
       level_[i] = {scanned_ + (2 * i + 1) * bytes, scanned_ + (2 * i + 2) * bytes, 0, false};
     }
@@ -145,8 +145,8 @@ guf_status Accumulation::run(MethodTraversal *traversal) {
     if (traversal != nullptr) {
       const int64_t part = part_of(whole.lanes());
       const auto parts = static_cast<uint64_t>((block_.fold_size[0] + part - 1) / part);
-      const uint64_t pieces = pieces_of(parts, threads).count;
-      *traversal = {MethodWalk::kTiles, work, threads,         pieces,
+      const uint64_t chunks = chunks_of(parts, threads).count;
+      *traversal = {MethodWalk::kTiles, work, threads,         chunks,
                     whole.lanes(),      part, source_.staged()};
       return GUF_OK;
     }
@@ -156,13 +156,13 @@ guf_status Accumulation::run(MethodTraversal *traversal) {
     return GUF_OK;
   }
   if (traversal != nullptr) {
-    const uint64_t pieces = pieces_of(units.count(), threads).count;
+    const uint64_t chunks = chunks_of(units.count(), threads).count;
     const bool staged = source_.staged() || !sink_.direct();
-    *traversal = {MethodWalk::kItems, work, threads, pieces, units.lanes(), 0, staged};
+    *traversal = {MethodWalk::kItems, work, threads, chunks, units.lanes(), 0, staged};
     return GUF_OK;
   }
-  return share(units.count(), work, threads,
-               [&](uint64_t first, uint64_t last) { return run_units(units, first, last); });
+  return parallel_for(units.count(), work, threads,
+                      [&](uint64_t first, uint64_t last) { return run_units(units, first, last); });
 }
 
 guf_status Accumulation::run_units(const ItemUnits &units, uint64_t first, uint64_t last) const {
@@ -179,8 +179,9 @@ guf_status Accumulation::run_unit(const ItemUnits &units, const ItemUnit &unit,
   const int64_t n = block_.fold_size[0], lanes = unit.lanes, most = part_of(lanes);
   const Results output = output_of(units, unit);
   TotalScan totals(fold_, lanes);
-  char *const last = scratch.take(lanes * size_);
-  char *const staged = sink_.direct() ? nullptr : scratch.take(lanes * std::min(n, most) * size_);
+  char *const last = scratch.allocate(lanes * size_);
+  char *const staged =
+      sink_.direct() ? nullptr : scratch.allocate(lanes * std::min(n, most) * size_);
   if (!totals.open((n + kScanTile - 1) / kScanTile, scratch) || last == nullptr ||
       (staged == nullptr && !sink_.direct())) {
     return GUF_E_NO_MEMORY;
@@ -218,7 +219,7 @@ guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit
   const int64_t tiles = (n + kScanTile - 1) / kScanTile, part = part_of(lanes);
   const Results output = output_of(units, unit);
   TotalScan totals(fold_, lanes);
-  char *const all = scratch.take(tiles * bytes);
+  char *const all = scratch.allocate(tiles * bytes);
   if (all == nullptr || !totals.open(tiles, scratch)) return GUF_E_NO_MEMORY;
   const uint64_t work = weigh(method_, static_cast<uint64_t>(n) * static_cast<uint64_t>(lanes));
   const auto parts = static_cast<uint64_t>((n + part - 1) / part);
@@ -236,7 +237,7 @@ guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit
     }
     return GUF_OK;
   };
-  GUF_BACKEND_TRY(share(parts, work, threads, scan_parts));
+  GUF_BACKEND_TRY(parallel_for(parts, work, threads, scan_parts));
   // The total of a tile is replaced by the offset of the next tile.
   for (int64_t t = 0; t + 1 < tiles; ++t) {
     GUF_BACKEND_TRY(totals.push(all + t * bytes, size_));
@@ -250,7 +251,7 @@ guf_status Accumulation::share_unit(const ItemUnits &units, const ItemUnit &unit
     }
     return GUF_OK;
   };
-  return share(static_cast<uint64_t>(tiles - 1), work, threads, add_offsets);
+  return parallel_for(static_cast<uint64_t>(tiles - 1), work, threads, add_offsets);
 }
 
 // Scans `n` elements from `first` on. A single lane is scanned as several tiles side by side.

@@ -65,7 +65,7 @@ Fold::Fold(const guf_backend_method &method, LoopFailure *failure, FpStatus *fp_
   opaque_ = is_structured(block.loop_dtype);
   initial_ = initial_of(method);
   partial_bytes_ = partial_size(block.loop_dtype, has_entry());
-  if (exact_ && has_entry() && kind == LoopKind::kNothing && failure != nullptr)
+  if (exact_ && has_entry() && kind == LoopKind::kVoid && failure != nullptr)
     find_absorbing(block.loop_dtype);
 }
 
@@ -103,8 +103,8 @@ guf_status Fold::scan(const ScanRows &rows, int64_t count, int64_t n) const {
   return chain_(args, dims, steps);
 }
 
-guf_status Fold::move(int32_t request, const char *from, int64_t from_step, char *to,
-                      int64_t to_step, int64_t count) const {
+guf_status Fold::copy_values(int32_t request, const char *from, int64_t from_step, char *to,
+                             int64_t to_step, int64_t count) const {
   if (partial_bytes_ == value_bytes_) {
     copy_elements(to, to_step, from, from_step, count, static_cast<uint32_t>(value_bytes_), 0);
     return GUF_OK;
@@ -117,12 +117,12 @@ guf_status Fold::move(int32_t request, const char *from, int64_t from_step, char
 
 guf_status Fold::load(const char *from, int64_t from_step, char *to, int64_t to_step,
                       int64_t count) const {
-  return move(GUF_FOLD_LOAD, from, from_step, to, to_step, count);
+  return copy_values(GUF_FOLD_LOAD, from, from_step, to, to_step, count);
 }
 
 guf_status Fold::store(const char *from, int64_t from_step, char *to, int64_t to_step,
                        int64_t count) const {
-  GUF_BACKEND_TRY(move(GUF_FOLD_STORE, from, from_step, to, to_step, count));
+  GUF_BACKEND_TRY(copy_values(GUF_FOLD_STORE, from, from_step, to, to_step, count));
   if (__builtin_expect(loop_.fp_status != nullptr, 0) && partial_bytes_ != value_bytes_) {
     loop_.fp_status->check_rounding(GUF_F32, from, from_step, dtype_, to, to_step, count);
   }
@@ -135,11 +135,11 @@ void Fold::copy(Lanes from, Lanes to, int64_t count) const {
   if (to.present != nullptr) std::memcpy(to.present, from.present, static_cast<size_t>(count));
 }
 
-Lanes Fold::take(MethodScratch &scratch, int64_t count, bool tracked) const {
+Lanes Fold::allocate(MethodScratch &scratch, int64_t count, bool tracked) const {
   Lanes lanes;
-  lanes.value = scratch.take(count * partial_bytes_);
+  lanes.value = scratch.allocate(count * partial_bytes_);
   if (lanes.value == nullptr || !tracked) return lanes;
-  lanes.present = reinterpret_cast<uint8_t *>(scratch.take(count));
+  lanes.present = reinterpret_cast<uint8_t *>(scratch.allocate(count));
   if (lanes.present == nullptr) lanes.value = nullptr;
   return lanes;
 }
@@ -155,7 +155,7 @@ guf_status Fold::combine(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lan
   }
   // Combines all pairs, but uses a result only if both of its operands are present.
   const MethodScratch::Scope scope(scratch);
-  char *const both = scratch.take(count * size);
+  char *const both = scratch.allocate(count * size);
   if (both == nullptr) return GUF_E_NO_MEMORY;
   GUF_BACKEND_TRY(join(a.value, a_units * size, b.value, b_units * size, both, size, count));
   switch (size) {
@@ -233,7 +233,7 @@ bool TreeJoiner::open(int64_t lanes, int64_t pushes, bool tracked) {
   int levels = 2;  // one pending subtree and the next one
   while (pushes >> (levels - 1) != 0) ++levels;
   lanes_ = lanes;
-  levels_ = fold_.take(scratch_, lanes * levels, tracked);
+  levels_ = fold_.allocate(scratch_, lanes * levels, tracked);
   return levels_.value != nullptr;
 }
 

@@ -95,15 +95,15 @@ class Fold {
   void copy(Lanes from, Lanes to, int64_t count) const;
   // Allocates memory for `count` values and, if `tracked` is set, for their `present` bytes. The
   // `value` of the result is NULL if there is no memory.
-  Lanes take(MethodScratch &scratch, int64_t count, bool tracked) const;
+  Lanes allocate(MethodScratch &scratch, int64_t count, bool tracked) const;
 
  private:
   guf_status combine_present(Lanes a, int64_t a_units, Lanes b, int64_t b_units, Lanes out,
                              int64_t count) const;
   guf_status tree_leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
                        MethodScratch &scratch) const;
-  guf_status move(int32_t request, const char *from, int64_t from_step, char *to, int64_t to_step,
-                  int64_t count) const;
+  guf_status copy_values(int32_t request, const char *from, int64_t from_step, char *to,
+                         int64_t to_step, int64_t count) const;
   void find_absorbing(guf_dtype dtype);
 
   HostLoop loop_, entry_, chain_;

@@ -77,19 +77,20 @@ guf_status MixedFold::run(MethodTraversal *traversal) {
   const ItemUnits units(block_, std::max<int64_t>(kMixedLaneBytes / size_, 1), units_for(threads),
                         lane_multiple(method_));
   if (traversal != nullptr) {
-    const uint64_t pieces = pieces_of(units.count(), threads).count;
+    const uint64_t chunks = chunks_of(units.count(), threads).count;
     const bool staged = source_.staged() || !sink_.direct();
-    *traversal = {MethodWalk::kItems, work, threads, pieces, units.lanes(), 0, staged};
+    *traversal = {MethodWalk::kItems, work, threads, chunks, units.lanes(), 0, staged};
     return GUF_OK;
   }
-  return share(units.count(), work, threads, [&](uint64_t first, uint64_t last) -> guf_status {
-    MethodScratch scratch;
-    for (uint64_t i = first; i < last; ++i) {
-      const MethodScratch::Scope scope(scratch);
-      GUF_BACKEND_TRY(run_unit(units, units.unit(i), scratch));
-    }
-    return GUF_OK;
-  });
+  return parallel_for(units.count(), work, threads,
+                      [&](uint64_t first, uint64_t last) -> guf_status {
+                        MethodScratch scratch;
+                        for (uint64_t i = first; i < last; ++i) {
+                          const MethodScratch::Scope scope(scratch);
+                          GUF_BACKEND_TRY(run_unit(units, units.unit(i), scratch));
+                        }
+                        return GUF_OK;
+                      });
 }
 
 guf_status MixedFold::run_unit(const ItemUnits &units, const ItemUnit &unit,
@@ -101,7 +102,7 @@ guf_status MixedFold::run_unit(const ItemUnits &units, const ItemUnit &unit,
   }
   const char *const from = reinterpret_cast<const char *>(block_.input) + unit.input;
   const char *const mask = reinterpret_cast<const char *>(block_.mask) + unit.mask;
-  char *const all = scratch.take(unit.lanes * size_);
+  char *const all = scratch.allocate(unit.lanes * size_);
   if (all == nullptr) return GUF_E_NO_MEMORY;
   GUF_BACKEND_TRY(begin(units, from, unit.lanes, all, scratch));
   for (uint64_t row = 0; row < rows_; ++row) {
@@ -131,7 +132,7 @@ guf_status MixedFold::begin(const ItemUnits &units, const char *first, int64_t l
   }
   const MethodScratch::Scope scope(scratch);
   const auto between = static_cast<int64_t>(dtype_size(block_.output_dtype));
-  char *const cast = scratch.take(lanes * between);
+  char *const cast = scratch.allocate(lanes * between);
   if (cast == nullptr) return GUF_E_NO_MEMORY;
   to_output_.row(cast, between, first, units.input_step(), lanes);
   to_result_.row(all, size_, cast, between, lanes);

@@ -71,9 +71,9 @@ void Reduction::shape_up() {
     empty_ |= block_.fold_size[d] == 0;
     const int last = shape_.ndim - 1;
     if (fold_.exact() && fold_.tree() && last >= 0 &&
-        continues(block_.fold_input_step[d], shape_.step[last], shape_.size[last]) &&
+        can_merge_dims(block_.fold_input_step[d], shape_.step[last], shape_.size[last]) &&
         (!masked() ||
-         continues(block_.fold_mask_step[d], shape_.mask_step[last], shape_.size[last]))) {
+         can_merge_dims(block_.fold_mask_step[d], shape_.mask_step[last], shape_.size[last]))) {
       shape_.size[last] *= block_.fold_size[d];
       continue;
     }
@@ -103,7 +103,7 @@ int64_t Reduction::most_lanes() const {
 guf_status Reduction::run_units(const ItemUnits &units, uint64_t first, uint64_t last) const {
   MethodScratch scratch;
   TreeFolder folder(fold_, &source_, shape_, masked(), scratch);
-  const Lanes results = fold_.take(scratch, units.lanes(), masked());
+  const Lanes results = fold_.allocate(scratch, units.lanes(), masked());
   if (results.value == nullptr) return GUF_E_NO_MEMORY;
   for (uint64_t i = first; i < last; ++i) {
     const ItemUnit unit = units.unit(i);
@@ -132,9 +132,9 @@ Reduction::Cut Reduction::cut(uint64_t least, uint64_t work) const {
     while (piece * each < kPieceWork || size / piece > least * 4) piece *= 2;
     cut.piece = static_cast<int64_t>(piece);
     cut.pieces = static_cast<int64_t>((size + piece - 1) / piece);
-    const uint64_t pieces = times(cut.above, static_cast<uint64_t>(cut.pieces));
+    const uint64_t pieces = saturating_mul(cut.above, static_cast<uint64_t>(cut.pieces));
     if (cut.dim == 0 || pieces >= least || each < kPieceWork) return cut;
-    cut.above = times(cut.above, size);
+    cut.above = saturating_mul(cut.above, size);
     elements /= size;
   }
 }
@@ -194,7 +194,7 @@ guf_status Reduction::finish(const ItemUnits &units, const Cut &cut, Lanes joine
   }
   if (above.ndim == 0) above.size[above.ndim++] = 1;
   TreeFolder folder(fold_, nullptr, above, masked(), scratch);
-  const Lanes results = fold_.take(scratch, units.lanes(), masked());
+  const Lanes results = fold_.allocate(scratch, units.lanes(), masked());
   if (results.value == nullptr) return GUF_E_NO_MEMORY;
   for (uint64_t i = 0; i < units.count(); ++i) {
     const ItemUnit unit = units.unit(i);
@@ -219,15 +219,15 @@ guf_status Reduction::run_cut(const ItemUnits &units, const Cut &cut, uint32_t t
                               uint64_t work) {
   MethodScratch scratch;
   const auto count = static_cast<int64_t>(cut.above * block_.items);
-  const Lanes all = fold_.take(scratch, count * cut.pieces, masked());
-  const Lanes joined = fold_.take(scratch, count, masked());
+  const Lanes all = fold_.allocate(scratch, count * cut.pieces, masked());
+  const Lanes joined = fold_.allocate(scratch, count, masked());
   if (all.value == nullptr || joined.value == nullptr) return GUF_E_NO_MEMORY;
   const uint64_t pieces = cut.above * static_cast<uint64_t>(cut.pieces) * units.count();
   const auto run_pieces = [&](uint64_t first, uint64_t last) -> guf_status {
     for (uint64_t i = first; i < last; ++i) GUF_BACKEND_TRY(run_piece(units, cut, i, all));
     return GUF_OK;
   };
-  GUF_BACKEND_TRY(share(pieces, work, threads, run_pieces));
+  GUF_BACKEND_TRY(parallel_for(pieces, work, threads, run_pieces));
   GUF_BACKEND_TRY(join_pieces(cut, all, joined));
   return finish(units, cut, joined);
 }
@@ -245,19 +245,19 @@ guf_status Reduction::run(MethodTraversal *traversal) {
     const ItemUnits whole(block_, most, 1);
     const Cut where = cut((requested + whole.count() - 1) / whole.count(), work);
     if (const uint64_t parts = where.above * static_cast<uint64_t>(where.pieces); parts > 1) {
-      const uint64_t pieces = pieces_of(parts * whole.count(), threads).count;
+      const uint64_t chunks = chunks_of(parts * whole.count(), threads).count;
       if (traversal == nullptr) return run_cut(whole, where, threads, work);
-      *traversal = {MethodWalk::kSubtrees, work, threads, pieces, 1, where.piece, staged()};
+      *traversal = {MethodWalk::kSubtrees, work, threads, chunks, 1, where.piece, staged()};
       return GUF_OK;
     }
   }
   if (traversal != nullptr) {
-    const uint64_t pieces = pieces_of(units.count(), threads).count;
-    *traversal = {MethodWalk::kItems, work, threads, pieces, units.lanes(), 0, staged()};
+    const uint64_t chunks = chunks_of(units.count(), threads).count;
+    *traversal = {MethodWalk::kItems, work, threads, chunks, units.lanes(), 0, staged()};
     return GUF_OK;
   }
-  return share(units.count(), work, threads,
-               [&](uint64_t first, uint64_t last) { return run_units(units, first, last); });
+  return parallel_for(units.count(), work, threads,
+                      [&](uint64_t first, uint64_t last) { return run_units(units, first, last); });
 }
 
 }  // namespace

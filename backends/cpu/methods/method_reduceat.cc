@@ -92,7 +92,7 @@ guf_status ReduceAt::run_item(TreeFolder *folder, const ItemUnit &unit, int64_t 
 guf_status ReduceAt::run(const ItemUnits &units, uint64_t first, uint64_t last) const {
   MethodScratch scratch;
   TreeFolder folder(fold, &source, shape, false, scratch);
-  const Lanes results = fold.take(scratch, std::max(units.lanes(), kTogether), false);
+  const Lanes results = fold.allocate(scratch, std::max(units.lanes(), kTogether), false);
   if (results.value == nullptr) return GUF_E_NO_MEMORY;
   const auto indices = static_cast<uint64_t>(block.nindices);
   for (uint64_t i = first, end; i < last; i = end) {
@@ -131,20 +131,20 @@ guf_status reduceat(const guf_backend_method &method, const Fold &fold,
   job.shape.step[0] = block.fold_input_step[0];
   MethodScratch scratch;
   const int64_t most = TreeFolder(fold, &job.source, job.shape, false, scratch).most_lanes();
-  const uint64_t work = weigh(method, times(stretched_elements(block), block.items));
+  const uint64_t work = weigh(method, saturating_mul(stretched_elements(block), block.items));
   const uint32_t threads = method_threads(method, work);
   // If there are only a few slices, items must be divided as well, so that every thread gets work.
   const ItemUnits units(block, most, (units_for(threads) - 1) / block.nindices + 1,
                         lane_multiple(method));
-  const uint64_t count = times(units.count(), static_cast<uint64_t>(block.nindices));
+  const uint64_t count = saturating_mul(units.count(), static_cast<uint64_t>(block.nindices));
   if (traversal != nullptr) {
     const bool staged = job.source.staged() || !job.sink.direct();
-    const uint64_t pieces = pieces_of(count, threads).count;
-    *traversal = {MethodWalk::kSlices, work, threads, pieces, units.lanes(), 0, staged};
+    const uint64_t chunks = chunks_of(count, threads).count;
+    *traversal = {MethodWalk::kSlices, work, threads, chunks, units.lanes(), 0, staged};
     return GUF_OK;
   }
-  return share(count, work, threads,
-               [&](uint64_t first, uint64_t last) { return job.run(units, first, last); });
+  return parallel_for(count, work, threads,
+                      [&](uint64_t first, uint64_t last) { return job.run(units, first, last); });
 }
 
 }  // namespace gufunc::cpu

@@ -100,9 +100,10 @@ void describe_step(const guf_backend_method &method, guf_launch_block *step) {
 uint64_t work_of(const guf_method_block &block) {
   uint64_t work = block.items;
   for (int d = 0; d < block.nfold; ++d) {
-    work = times(work, static_cast<uint64_t>(block.fold_size[d]));
+    work = saturating_mul(work, static_cast<uint64_t>(block.fold_size[d]));
   }
-  if (block.method == GUF_METHOD_AT) work = times(work, static_cast<uint64_t>(block.nindices));
+  if (block.method == GUF_METHOD_AT)
+    work = saturating_mul(work, static_cast<uint64_t>(block.nindices));
   return work;
 }
 

@@ -20,7 +20,7 @@ class MethodScratch {
   MethodScratch &operator=(const MethodScratch &) = delete;
 
   // Returns memory that is aligned to a cache line, or NULL if there is no memory.
-  char *take(int64_t bytes) {
+  char *allocate(int64_t bytes) {
     const auto rounded = (static_cast<size_t>(bytes) + kLine - 1) / kLine * kLine;
     if (rounded <= kStackBytes - used_) {
       char *const memory = stack_ + used_;

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "backends/cpu/base/claim_pool.h"
+#include "backends/cpu/base/thread_pool.h"
 #include "backends/cpu/loops/launch_strategy.h"
 #include "backends/cpu/loops/loop_cost.h"
 #include "backends/cpu/loops/work_split.h"
@@ -19,7 +19,8 @@ namespace gufunc::cpu {
 
 // Returns the weight of a method's work, which determines the number of threads.
 inline uint64_t weigh(const guf_backend_method &method, uint64_t work) {
-  return ordered_work(LoopCost(method.kernel, method.user).weigh(work), method.max_threads);
+  return weight_for_requested_threads(LoopCost(method.kernel, method.user).weigh(work),
+                                      method.max_threads);
 }
 
 // Returns the granularity of the number of lanes in a unit.
@@ -32,37 +33,37 @@ inline int64_t lane_multiple(const guf_backend_method &method) {
 
 // Returns the reason why a method is serial, or kNotSerial. `work` is the weight of its work.
 inline SerialReason serial_reason(const guf_backend_method &method, uint64_t work) {
-  if ((method.block->flags & GUF_METHOD_ANY_THREAD) == 0) return SerialReason::kOrdered;
+  if ((method.block->flags & GUF_METHOD_ANY_THREAD) == 0) return SerialReason::kCallerThreadOnly;
   if (method.max_threads == 1) return SerialReason::kRequested;
   if (work < kParallelWork) return SerialReason::kTooSmall;
-  return claim_pool().threads() == 1 ? SerialReason::kOneThread : SerialReason::kNotSerial;
+  return thread_pool().threads() == 1 ? SerialReason::kOneThread : SerialReason::kNotSerial;
 }
 
 // Returns the maximum number of threads for the method.
 inline uint32_t method_threads(const guf_backend_method &method, uint64_t work) {
   if (serial_reason(method, work) != SerialReason::kNotSerial) return 1;
-  const uint32_t all = claim_pool().threads();
+  const uint32_t all = thread_pool().threads();
   return method.max_threads == 0 ? all : std::min(method.max_threads, all);
 }
 
-inline ClaimPool::Wake wake_of(uint64_t work) {
-  return work >= kWakeWork ? ClaimPool::Wake::kYes : ClaimPool::Wake::kNo;
+inline ThreadPool::Wake wake_of(uint64_t work) {
+  return work >= kWakeWork ? ThreadPool::Wake::kYes : ThreadPool::Wake::kNo;
 }
 
-// A division of the range [0, count) into pieces of `each` numbers.
-struct Pieces {
-  uint64_t each, count;
+// A division of a range into `count` chunks of `size` numbers. The last chunk may be smaller.
+struct Chunks {
+  uint64_t size, count;
 };
-inline Pieces pieces_of(uint64_t count, uint32_t threads) {
+inline Chunks chunks_of(uint64_t count, uint32_t threads) {
   if (threads < 2 || count < 2) return {count, 1};
-  constexpr uint64_t kPiecesPerThread = 8;
-  const uint64_t each =
-      std::max(count / (threads * kPiecesPerThread) + 1, count / ClaimPool::kMaxChunks + 1);
-  return {each, (count - 1) / each + 1};
+  constexpr uint64_t kMaxChunksPerThread = 8;
+  const uint64_t size =
+      std::max(count / (threads * kMaxChunksPerThread) + 1, count / ThreadPool::kMaxChunks + 1);
+  return {size, (count - 1) / size + 1};
 }
 
 // Returns the product, or UINT64_MAX on overflow.
-inline uint64_t times(uint64_t a, uint64_t b) {
+inline uint64_t saturating_mul(uint64_t a, uint64_t b) {
   uint64_t product;
   return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
@@ -70,26 +71,26 @@ inline uint64_t times(uint64_t a, uint64_t b) {
 // Divides [0, count) into ranges and calls body(first, last), which returns a guf_status, for each
 // range.
 template <class Body>
-guf_status share(uint64_t count, uint64_t work, uint32_t threads, const Body &body) {
-  const Pieces pieces = pieces_of(count, threads);
-  if (pieces.count < 2) return body(uint64_t{0}, count);
+guf_status parallel_for(uint64_t count, uint64_t work, uint32_t threads, const Body &body) {
+  const Chunks chunks = chunks_of(count, threads);
+  if (chunks.count < 2) return body(uint64_t{0}, count);
   struct Job {
     const Body *body;
-    uint64_t count, each;
+    uint64_t count, chunk_size;
     std::atomic<guf_status> status{GUF_OK};
   };
-  Job job{&body, count, pieces.each};
-  const ClaimPool::Body run = [](void *context, uint32_t piece) {
+  Job job{&body, count, chunks.size};
+  const ThreadPool::Body run = [](void *context, uint32_t chunk) {
     Job &mine = *static_cast<Job *>(context);
     if (mine.status.load(std::memory_order_relaxed) != GUF_OK) return;
-    const uint64_t first = piece * mine.each;
-    const guf_status status = (*mine.body)(first, std::min(first + mine.each, mine.count));
+    const uint64_t first = chunk * mine.chunk_size;
+    const guf_status status = (*mine.body)(first, std::min(first + mine.chunk_size, mine.count));
     guf_status none = GUF_OK;
     if (status != GUF_OK) {
       mine.status.compare_exchange_strong(none, status, std::memory_order_acq_rel);
     }
   };
-  claim_pool().run(static_cast<uint32_t>(pieces.count), threads, wake_of(work), run, &job);
+  thread_pool().run(static_cast<uint32_t>(chunks.count), threads, wake_of(work), run, &job);
   return job.status.load(std::memory_order_acquire);
 }
 

@@ -19,7 +19,7 @@ guf_status Sink::put(const Fold &fold, Lanes results, const char *initial, char 
   const MethodScratch::Scope scope(scratch);
   const int64_t size = fold.partial_bytes();
   if (initial != nullptr) {
-    char *const first = scratch.take(size);
+    char *const first = scratch.allocate(size);
     if (first == nullptr) return GUF_E_NO_MEMORY;
     GUF_BACKEND_TRY(fold.load(initial, 0, first, 0, 1));
     if (results.present == nullptr) {
@@ -37,7 +37,7 @@ guf_status Sink::put(const Fold &fold, Lanes results, const char *initial, char 
   const int64_t value_size = fold.value_bytes();
   char *values = results.value;
   if (size != value_size) {
-    values = scratch.take(count * value_size);
+    values = scratch.allocate(count * value_size);
     if (values == nullptr) return GUF_E_NO_MEMORY;
     GUF_BACKEND_TRY(fold.store(results.value, size, values, value_size, count));
   }

@@ -21,13 +21,13 @@ struct Tile {
   int64_t lane_step = 0, step = 0;
 };
 
-using sdk::step_size;
+using sdk::abs_step;
 
-// Returns whether `distance` equals step * length.
+// Returns whether outer_step == step * size, so that two dimensions with these steps can be merged.
 // The product may overflow for arrays without elements.
-inline bool continues(int64_t distance, int64_t step, int64_t length) {
+inline bool can_merge_dims(int64_t outer_step, int64_t step, int64_t size) {
   int64_t product;
-  return !__builtin_mul_overflow(step, length, &product) && product == distance;
+  return !__builtin_mul_overflow(step, size, &product) && product == outer_step;
 }
 
 inline ElementForm form_of(guf_dtype dtype, uint32_t operand_flags) {
@@ -59,18 +59,18 @@ class Source {
  private:
   Tile copy_of(Tile from, int64_t lanes, int64_t n, MethodScratch &scratch) const {
     Tile tile;
-    char *const to = scratch.take(lanes * n * value_bytes_);
+    char *const to = scratch.allocate(lanes * n * value_bytes_);
     if (to == nullptr) return tile;
     // The dimension with the smaller step is contiguous in the copy, as in the source, so that the
     // converted rows are long.
-    const bool along_lanes = step_size(from.lane_step) < step_size(from.step) && lanes > 1;
+    const bool along_lanes = abs_step(from.lane_step) < abs_step(from.step) && lanes > 1;
     tile.base = to;
     tile.lane_step = along_lanes ? value_bytes_ : n * value_bytes_;
     tile.step = along_lanes ? lanes * value_bytes_ : value_bytes_;
     const int64_t rows = along_lanes ? n : lanes, length = along_lanes ? lanes : n;
     const int64_t row_step = along_lanes ? from.step : from.lane_step;
     const int64_t step = along_lanes ? from.lane_step : from.step;
-    if (continues(row_step, step, length)) {
+    if (can_merge_dims(row_step, step, length)) {
       converter_.row(to, value_bytes_, from.base, step, rows * length);
     } else {
       for (int64_t r = 0; r < rows; ++r) {

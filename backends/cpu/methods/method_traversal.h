@@ -23,7 +23,7 @@ struct MethodTraversal {
   MethodWalk walk = MethodWalk::kNothing;
   uint64_t work = 0;
   uint32_t threads = 1;  // maximum; also 1 if there is too little work to share
-  uint64_t pieces = 1;   // number of units of work that the threads claim one after the other
+  uint64_t chunks = 1;   // number of units of work that the threads claim one after the other
   int64_t side_by_side = 1, piece = 0;
   bool staged = false;  // elements are converted in blocks to the loop's dtype and byte order
 };

@@ -63,7 +63,7 @@ guf_status TreeFolder::run_range(int last, LaneRun lanes, int64_t n, Lanes out, 
   if (!fold_.tree()) return left_fold(last, lanes, n, out, start);
   if (n <= kLeaf) return leaf_of(last, lanes, n, out);
   const int64_t step = shape_.step[last], mask_step = shape_.mask_step[last];
-  const bool by_rows = step_size(lanes.step) > step_size(step);
+  const bool by_rows = abs_step(lanes.step) > abs_step(step);
   if (last == 0 && (lanes.count == 1 || (fast() && by_rows))) return rows(lanes, n, out);
   const MethodScratch::Scope scope(scratch_);
   TreeJoiner joiner(fold_, scratch_);
@@ -99,8 +99,8 @@ guf_status TreeFolder::rows(LaneRun lanes, int64_t n, Lanes out) {
   const MethodScratch::Scope scope(scratch_);
   const int64_t size = fold_.partial_bytes(), step = shape_.step[0];
   const int64_t group = std::min(std::max<int64_t>(kGroupBytes / (size * n), 4), lanes.count);
-  const Lanes one = fold_.take(scratch_, group * nleaves, false);
-  const Lanes other = fold_.take(scratch_, group * nleaves, false);
+  const Lanes one = fold_.allocate(scratch_, group * nleaves, false);
+  const Lanes other = fold_.allocate(scratch_, group * nleaves, false);
   if (one.value == nullptr || other.value == nullptr) return GUF_E_NO_MEMORY;
   const int64_t full = n / kLeaf, rest = n % kLeaf;
   for (int64_t first = 0; first < lanes.count; first += group) {
@@ -128,8 +128,8 @@ guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
   // For integers any order is correct, so neighbouring elements become
   // neighbouring lanes, which are read as vectors.
   const bool across = fold_.exact();
-  const Lanes one = fold_.take(scratch_, group + 1, masked_);
-  const Lanes other = fold_.take(scratch_, group + 1, masked_);
+  const Lanes one = fold_.allocate(scratch_, group + 1, masked_);
+  const Lanes other = fold_.allocate(scratch_, group + 1, masked_);
   TreeJoiner joiner(fold_, scratch_);
   int64_t width = fold_.has_absorbing() ? std::min(kFirstLeaves, group) : group;
   if (one.value == nullptr || other.value == nullptr ||
@@ -188,7 +188,7 @@ guf_status TreeFolder::pairs(Lanes *values, Lanes *scratch, int64_t lanes, int64
 guf_status TreeFolder::leaf_of(int dim, LaneRun lanes, int64_t n, Lanes out) {
   if (dim == 0) return leaf_by(lanes, shape_.step[0], shape_.mask_step[0], n, out);
   const MethodScratch::Scope scope(scratch_);
-  const Lanes elements = fold_.take(scratch_, n * lanes.count, masked_);
+  const Lanes elements = fold_.allocate(scratch_, n * lanes.count, masked_);
   if (elements.value == nullptr) return GUF_E_NO_MEMORY;
   GUF_BACKEND_TRY(elements_of(dim, lanes, n, elements));
   return fold_.leaf(elements, lanes.count, n, out, scratch_);
@@ -215,7 +215,7 @@ guf_status TreeFolder::leaf_by(LaneRun lanes, int64_t step, int64_t mask_step, i
     if (tile.base == nullptr) return GUF_E_NO_MEMORY;
     return leaves(tile, lanes.count, n, out.value, fold_.partial_bytes());
   }
-  const Lanes elements = fold_.take(scratch_, n * lanes.count, masked_);
+  const Lanes elements = fold_.allocate(scratch_, n * lanes.count, masked_);
   if (elements.value == nullptr) return GUF_E_NO_MEMORY;
   GUF_BACKEND_TRY(read_elements(lanes, step, mask_step, n, elements));
   return fold_.leaf(elements, lanes.count, n, out, scratch_);
@@ -259,7 +259,7 @@ guf_status TreeFolder::fold_lanes(LaneRun lanes, int64_t n, Lanes out, const cha
 // Reduces lanes by a left fold, in blocks of elements.
 guf_status TreeFolder::left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, const char *start) {
   if (streams()) {
-    const bool along_lanes = step_size(lanes.step) < step_size(shape_.step[0]);
+    const bool along_lanes = abs_step(lanes.step) < abs_step(shape_.step[0]);
     if (lanes.count == 1 && fold_.has_chain()) return fold_row(lanes, n, out, start);
     if (along_lanes && !source_->staged()) return fold_lanes(lanes, n, out, start);
   }
@@ -273,7 +273,7 @@ guf_status TreeFolder::left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, c
     }
     return GUF_OK;
   }
-  const Lanes elements = fold_.take(scratch_, std::min(n, kLeaf) * lanes.count, masked_);
+  const Lanes elements = fold_.allocate(scratch_, std::min(n, kLeaf) * lanes.count, masked_);
   if (elements.value == nullptr) return GUF_E_NO_MEMORY;
   for (int64_t k = 0; start != nullptr && k < lanes.count; ++k) {
     std::memcpy(out.value + k * size, start, static_cast<size_t>(size));
@@ -328,7 +328,7 @@ guf_status TreeFolder::read_elements(LaneRun lanes, int64_t step, int64_t mask_s
   Tile tile{lanes.base, lanes.step, step};
   if (source_ != nullptr) tile = source_->fetch(tile, count, n, scratch_);
   if (tile.base == nullptr) return GUF_E_NO_MEMORY;
-  const bool by_lane = n > 1 && (count == 1 || step_size(tile.step) < step_size(tile.lane_step));
+  const bool by_lane = n > 1 && (count == 1 || abs_step(tile.step) < abs_step(tile.lane_step));
   for (int64_t i = 0; i < (by_lane ? count : n); ++i) {
     const char *from = tile.base + i * (by_lane ? tile.lane_step : tile.step);
     char *to = out.value + i * (by_lane ? size : size * count);

@@ -11,9 +11,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "backends/cpu/base/claim_pool.h"
 #include "backends/cpu/base/cpu_host.h"
 #include "backends/cpu/base/cpu_isa.h"
+#include "backends/cpu/base/thread_pool.h"
 
 namespace gufunc::cpu {
 namespace {
@@ -93,7 +93,7 @@ guf_status device_open(int32_t index, uint64_t native, void **out_device,
   }
   guf_backend_device_info info = {};
   info.struct_size = sizeof(info);
-  info.units = claim_pool().threads();
+  info.units = thread_pool().threads();
   const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
   if (pages > 0 && page > 0)
     info.memory_bytes = static_cast<uint64_t>(pages) * static_cast<uint64_t>(page);

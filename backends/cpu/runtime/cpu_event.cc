@@ -9,12 +9,12 @@
 
 namespace gufunc::cpu {
 
-Event::Event() : generation_(process_generation()) {}
+Event::Event() : fork_epoch_(fork_epoch()) {}
 
 void Event::release() {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   // In a forked child, a thread that no longer exists may own the mutex, so the memory is leaked.
-  if (generation_ == process_generation()) destroy(this);
+  if (fork_epoch_ == fork_epoch()) destroy(this);
 }
 
 uint64_t Event::begin_record() {
@@ -46,13 +46,13 @@ guf_status Event::forked(guf_error *error) const {
 }
 
 guf_status Event::query(guf_error *error) {
-  if (generation_ != process_generation()) return forked(error);
+  if (fork_epoch_ != fork_epoch()) return forked(error);
   const std::lock_guard lock(mutex_);
   return completed_ < recorded_ ? GUF_NOT_READY : failure_.report(error);
 }
 
 guf_status Event::synchronize(uint64_t timeout_ns, guf_error *error) {
-  if (generation_ != process_generation()) return forked(error);
+  if (fork_epoch_ != fork_epoch()) return forked(error);
   const Deadline deadline(timeout_ns);
   std::unique_lock lock(mutex_);
   const uint64_t record = recorded_;

@@ -43,7 +43,7 @@ class Event {
   guf_status forked(guf_error *error) const;
 
   std::atomic<uint32_t> references_{1};
-  const uint32_t generation_;
+  const uint32_t fork_epoch_;
   std::mutex mutex_;
   std::condition_variable completed_changed_;
   uint64_t recorded_ = 0, completed_ = 0;

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <utility>
 
-#include "backends/cpu/base/claim_pool.h"
 #include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/base/thread_pool.h"
 #include "backends/cpu/loops/loop_cost.h"
 #include "backends/cpu/loops/work_split.h"
 #include "backends/cpu/runtime/cpu_stream.h"
@@ -29,7 +29,7 @@ constexpr uint32_t kRunsPerThread = 8;
 constexpr size_t kCacheEntries = 64;
 constinit std::atomic<emulator::Worker *> worker_cache[kCacheEntries] = {};
 
-emulator::Worker *take_worker() {
+emulator::Worker *acquire_worker() {
   for (std::atomic<emulator::Worker *> &place : worker_cache) {
     if (place.load(std::memory_order_relaxed) == nullptr) continue;
     if (emulator::Worker *const worker = place.exchange(nullptr, std::memory_order_acquire)) {
@@ -39,7 +39,7 @@ emulator::Worker *take_worker() {
   return emulator::make_worker();
 }
 
-void give_worker(emulator::Worker *worker) {
+void release_worker(emulator::Worker *worker) {
   for (std::atomic<emulator::Worker *> &place : worker_cache) {
     emulator::Worker *none = nullptr;
     if (place.compare_exchange_strong(none, worker, std::memory_order_release,
@@ -82,7 +82,7 @@ void run_blocks(void *context, uint32_t chunk) {
   launch.first_block = job.first_block + chunk * job.chunk_blocks;
   launch.nblocks = std::min(job.chunk_blocks, job.blocks - launch.first_block);
   emulator::Result result = {};
-  emulator::Worker *const worker = take_worker();
+  emulator::Worker *const worker = acquire_worker();
   if (worker == nullptr) {
     result.outcome = emulator::Outcome::kNoMemory;
     return keep_failure(job, result);
@@ -91,7 +91,7 @@ void run_blocks(void *context, uint32_t chunk) {
   result = emulator::run(launch, *worker);
   LoopCost cost = job.cost;
   cost.record(saturated_product(launch.nblocks, job.block_work), stopwatch.ns());
-  give_worker(worker);
+  release_worker(worker);
   if (result.outcome != emulator::Outcome::kDone) keep_failure(job, result);
 }
 
@@ -104,14 +104,14 @@ void run_chunks(Job &job, uint64_t weight) {
   const uint64_t blocks = job.blocks - job.first_block;
   uint64_t chunks = 1;
   if (weight >= kParallelWork) {
-    chunks = std::min<uint64_t>(blocks, uint64_t{claim_pool().threads()} * kRunsPerThread);
-    chunks = std::min<uint64_t>(chunks, ClaimPool::kMaxChunks);
+    chunks = std::min<uint64_t>(blocks, uint64_t{thread_pool().threads()} * kRunsPerThread);
+    chunks = std::min<uint64_t>(chunks, ThreadPool::kMaxChunks);
   }
   job.chunk_blocks = (blocks + chunks - 1) / chunks;
   chunks = (blocks + job.chunk_blocks - 1) / job.chunk_blocks;
-  claim_pool().run(static_cast<uint32_t>(chunks), 0,
-                   weight >= kWakeWork ? ClaimPool::Wake::kYes : ClaimPool::Wake::kNo, run_blocks,
-                   &job);
+  thread_pool().run(static_cast<uint32_t>(chunks), 0,
+                    weight >= kWakeWork ? ThreadPool::Wake::kYes : ThreadPool::Wake::kNo,
+                    run_blocks, &job);
 }
 
 guf_status execute_kernel(const guf_backend_kernel_launch &request, guf_error *error) {
@@ -201,7 +201,7 @@ guf_status kernel_launch(void *, const guf_backend_kernel_launch *launch, guf_er
       saturated_product(product(launch->grid), kThreadWork * product(launch->block));
   const bool is_short = cost.is_known() && cost.weigh(work) <= kInlineWork;
   return stream->submit(task, KernelTask::copy_of,
-                        is_short ? Place::kInlineWhenIdle : Place::kQueue, error);
+                        is_short ? RunPolicy::kInlineWhenIdle : RunPolicy::kQueue, error);
 }
 
 }  // namespace

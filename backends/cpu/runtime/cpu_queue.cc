@@ -37,9 +37,9 @@ class PlainTask : public Task {
 // Runs a task on a stream. Without a stream, the task runs immediately, because work on the
 // device's default stream is complete when a slot returns.
 template <class Self>
-guf_status run_in_order(Self &task, void *stream, Place place, guf_error *error) {
+guf_status run_in_order(Self &task, void *stream, RunPolicy policy, guf_error *error) {
   if (stream == nullptr) return task.execute(error);
-  return static_cast<Stream *>(stream)->submit(task, Self::copy_of, place, error);
+  return static_cast<Stream *>(stream)->submit(task, Self::copy_of, policy, error);
 }
 
 guf_status unknown(guf_error *error, const char *what, uint32_t found) {
@@ -224,7 +224,7 @@ guf_status memory_free(void *, uint64_t address, uint64_t size, int32_t kind, vo
     return unknown(error, "memory kind", static_cast<uint32_t>(kind));
   }
   FreeTask task(address, size);
-  return run_in_order(task, stream, Place::kInlineWhenIdle, error);
+  return run_in_order(task, stream, RunPolicy::kInlineWhenIdle, error);
 }
 
 guf_status copy(void *, void *stream, uint64_t dst, uint64_t src, uint64_t size, int32_t kind,
@@ -233,8 +233,8 @@ guf_status copy(void *, void *stream, uint64_t dst, uint64_t src, uint64_t size,
     return unknown(error, "copy kind", static_cast<uint32_t>(kind));
   }
   CopyTask task(dst, src, size);
-  return run_in_order(task, stream, size <= kInlineBytes ? Place::kInlineWhenIdle : Place::kQueue,
-                      error);
+  return run_in_order(task, stream,
+                      size <= kInlineBytes ? RunPolicy::kInlineWhenIdle : RunPolicy::kQueue, error);
 }
 
 guf_status fill(void *, void *stream, uint64_t dst, const void *pattern, uint32_t pattern_size,
@@ -244,7 +244,7 @@ guf_status fill(void *, void *stream, uint64_t dst, const void *pattern, uint32_
   }
   FillTask task(dst, pattern, pattern_size, count);
   const bool small = count <= kInlineBytes / pattern_size;
-  return run_in_order(task, stream, small ? Place::kInlineWhenIdle : Place::kQueue, error);
+  return run_in_order(task, stream, small ? RunPolicy::kInlineWhenIdle : RunPolicy::kQueue, error);
 }
 
 guf_status launch(void *, const guf_backend_launch *launch, guf_error *error) {
@@ -257,17 +257,18 @@ guf_status launch(void *, const guf_backend_launch *launch, guf_error *error) {
   // Only work that is known to be short runs on the caller.
   const LoopCost cost(launch->kernel, launch->user);
   const bool is_short = cost.is_known() && cost.weigh(work_of(block)) <= kInlineWork;
-  Place place = is_short || block.items == 0 ? Place::kInlineWhenIdle : Place::kQueue;
+  RunPolicy policy = is_short || block.items == 0 ? RunPolicy::kInlineWhenIdle : RunPolicy::kQueue;
   // A loop that is not marked as callable from any thread runs on the calling thread.
-  if ((block.flags & GUF_LAUNCH_ANY_THREAD) == 0) place = Place::kCaller;
-  return stream->submit(task, LaunchTask::copy_of, place, error);
+  if ((block.flags & GUF_LAUNCH_ANY_THREAD) == 0) policy = RunPolicy::kCaller;
+  return stream->submit(task, LaunchTask::copy_of, policy, error);
 }
 
 guf_status convert(void *, void *stream, const guf_launch_block *block, guf_error *error) {
   if (stream == nullptr) return execute_convert(*block, error);
   ConvertTask task(*block);
-  const Place place = block->items <= kInlineWork ? Place::kInlineWhenIdle : Place::kQueue;
-  return static_cast<Stream *>(stream)->submit(task, ConvertTask::copy_of, place, error);
+  const RunPolicy policy =
+      block->items <= kInlineWork ? RunPolicy::kInlineWhenIdle : RunPolicy::kQueue;
+  return static_cast<Stream *>(stream)->submit(task, ConvertTask::copy_of, policy, error);
 }
 
 guf_status stream_wait_event(void *stream, void *event, guf_error *error) {
@@ -281,7 +282,7 @@ guf_status stream_wait_event(void *stream, void *event, guf_error *error) {
     return GUF_OK;
   }
   WaitTask task(awaited, awaited->last_record());
-  return static_cast<Stream *>(stream)->submit(task, WaitTask::copy_of, Place::kQueue, error);
+  return static_cast<Stream *>(stream)->submit(task, WaitTask::copy_of, RunPolicy::kQueue, error);
 }
 
 guf_status event_record(void *event, void *stream, guf_error *error) {
@@ -294,8 +295,8 @@ guf_status event_record(void *event, void *stream, guf_error *error) {
     return GUF_OK;
   }
   RecordTask task(recorded, record);
-  const guf_status status = static_cast<Stream *>(stream)->submit(task, RecordTask::copy_of,
-                                                                  Place::kInlineWhenIdle, error);
+  const guf_status status = static_cast<Stream *>(stream)->submit(
+      task, RecordTask::copy_of, RunPolicy::kInlineWhenIdle, error);
   if (status != GUF_OK)
     // The task was not queued, so no stream will complete the recording.
     recorded->complete(record, Failure());

@@ -26,7 +26,7 @@ constexpr auto kIdleLife = std::chrono::milliseconds(50);
 constinit std::atomic<uint32_t> nstreams{0};  // number of streams created so far
 
 // The lower half of the word contains the number of threads of all streams. The upper half contains
-// the generation of the process that owns the threads, because a forked child inherits the number
+// the fork epoch of the process that owns the threads, because a forked child inherits the number
 // but not the threads.
 constinit std::atomic<uint64_t> live_threads{0};
 // This word is incremented when a thread ends. wait_for_threads() sleeps on it.
@@ -34,11 +34,11 @@ constinit std::atomic<uint32_t> ended_threads{0};
 
 uint32_t count_live() {
   const uint64_t seen = live_threads.load(std::memory_order_acquire);
-  return seen >> 32 == process_generation() ? static_cast<uint32_t>(seen) : 0;
+  return seen >> 32 == fork_epoch() ? static_cast<uint32_t>(seen) : 0;
 }
 
 void thread_starts() {
-  const uint64_t process = uint64_t{process_generation()} << 32;
+  const uint64_t process = uint64_t{fork_epoch()} << 32;
   uint64_t seen = live_threads.load(std::memory_order_relaxed);
   uint64_t requested;
   do {
@@ -56,11 +56,10 @@ void thread_ends() {
 }  // namespace
 
 Stream::Stream()
-    : generation_(process_generation()),
-      number_(nstreams.fetch_add(1, std::memory_order_relaxed)) {}
+    : fork_epoch_(fork_epoch()), number_(nstreams.fetch_add(1, std::memory_order_relaxed)) {}
 
 guf_status Stream::check_fork(guf_error *error) const {
-  if (__builtin_expect(generation_ == process_generation(), 1)) return GUF_OK;
+  if (__builtin_expect(fork_epoch_ == fork_epoch(), 1)) return GUF_OK;
   return fail(error, GUF_E_FORKED, kNone, kNone,
               "the stream was made before this process was forked");
 }
@@ -78,11 +77,11 @@ class Stream::InlineRun {
   Task &task_;
 };
 
-guf_status Stream::submit(Task &task, MakeCopy copy, Place place, guf_error *error) {
+guf_status Stream::submit(Task &task, MakeCopy copy, RunPolicy policy, guf_error *error) {
   GUF_BACKEND_TRY(check_fork(error));
   if (is_traced()) task.traced = make_traced(number_);
-  bool ours = place == Place::kInlineWhenIdle && begin_inline();
-  if (place == Place::kCaller) {
+  bool ours = policy == RunPolicy::kInlineWhenIdle && begin_inline();
+  if (policy == RunPolicy::kCaller) {
     if (const guf_status status = begin_on_caller(error); status != GUF_OK) {
       drop_traced(task.traced);
       return status;
@@ -127,10 +126,10 @@ void Stream::end_inline(Task &task) {
   work_ended_.notify_all();
 }
 
-// Returns whether another thread runs work. If so, that thread acquires the lock when its work
-// ends. Callers must own the lock.
-bool Stream::notice_runner() {
-  if ((state_.fetch_or(kNoticed, std::memory_order_acq_rel) & kRunning) != 0) return true;
+// Returns whether another thread runs work. If so, sets kContended, so that the thread acquires the
+// lock when its work ends. Callers must own the lock.
+bool Stream::mark_contended() {
+  if ((state_.fetch_or(kContended, std::memory_order_acq_rel) & kRunning) != 0) return true;
   state_.store(0, std::memory_order_release);
   return false;
 }
@@ -138,12 +137,12 @@ bool Stream::notice_runner() {
 // Waits until all work that is pending now is complete,
 // then makes the caller the thread that runs work.
 guf_status Stream::begin_on_caller(guf_error *error) {
-  // Another caller may start first, even after each wake-up, so kNoticed is set again each time.
+  // Another caller may start first, even after each wake-up, so kContended is set again each time.
   // A failure of earlier work is not reported here; it stays in the stream until the next
   // synchronize.
   while (!begin_inline()) {
     std::unique_lock lock(mutex_);
-    work_ended_.wait(lock, [&] { return !notice_runner(); });
+    work_ended_.wait(lock, [&] { return !mark_contended(); });
   }
   return check_fork(error);
 }
@@ -178,7 +177,7 @@ void Stream::enqueue(Task *task) {
   }
   tail_ = task;
   ++queued_;
-  const uint32_t before = state_.fetch_or(kRunning | kNoticed, std::memory_order_acq_rel);
+  const uint32_t before = state_.fetch_or(kRunning | kContended, std::memory_order_acq_rel);
   if ((before & kRunning) == 0) queue_runs_ = true;
   if (queue_runs_) wake_thread(lock);
 }
@@ -219,12 +218,12 @@ void Stream::drain(std::unique_lock<std::mutex> &lock) {
 void *Stream::thread_entry(void *self) {
   const AlternateStack signals;
   pthread_setname_np(pthread_self(), "gufunc-stream");
-  static_cast<Stream *>(self)->serve();
+  static_cast<Stream *>(self)->thread_main();
   thread_ends();
   return nullptr;
 }
 
-void Stream::serve() {
+void Stream::thread_main() {
   std::unique_lock lock(mutex_);
   for (;;) {
     if (queue_runs_) drain(lock);
@@ -250,7 +249,7 @@ guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {
   GUF_BACKEND_TRY(check_fork(error));
   const Deadline deadline(timeout_ns);
   std::unique_lock lock(mutex_);
-  if (notice_runner()) {
+  if (mark_contended()) {
     // Waits for the tasks that are queued now and for the current inline run, if any.
     const uint64_t last = queued_;
     const uint64_t inline_runs = inline_ended_ + (queue_runs_ ? 0 : 1);
@@ -271,7 +270,7 @@ guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {
 
 void Stream::close() {
   // In a forked child, a thread that no longer exists may own the mutex, so the memory is leaked.
-  if (generation_ != process_generation()) return;
+  if (fork_epoch_ != fork_epoch()) return;
   std::unique_lock lock(mutex_);
   closed_ = true;
   if (has_thread_) {

@@ -41,8 +41,8 @@ class Task {
   guf_trace_work *traced = nullptr;
 };
 
-// The thread that may run a task.
-enum class Place {
+// Which thread may run a task, and when.
+enum class RunPolicy {
   kInlineWhenIdle,  // small task: runs on the caller if no work is pending
   kQueue,           // large task or wait: runs on the stream's thread
   kCaller           // runs only on the caller, which first waits for pending work
@@ -56,7 +56,7 @@ class Stream {
   // A failure of the task itself becomes the stream's failure; this function does not return it.
   // Errors  GUF_E_NO_MEMORY <= no memory to queue the task; GUF_E_FORKED
   using MakeCopy = Task *(*)(const Task &task);
-  guf_status submit(Task &task, MakeCopy copy, Place place, guf_error *error);
+  guf_status submit(Task &task, MakeCopy copy, RunPolicy policy, guf_error *error);
 
   guf_status query(guf_error *error);
   guf_status synchronize(uint64_t timeout_ns, guf_error *error);
@@ -76,7 +76,7 @@ class Stream {
   static constexpr uint32_t kRunning = 1;  // the stream's thread or an inline caller runs work
   // Another thread has queued work or waits for the thread that runs work. The running thread must
   // therefore acquire mutex_ when its work ends.
-  static constexpr uint32_t kNoticed = 2;
+  static constexpr uint32_t kContended = 2;
 
   class InlineRun;
 
@@ -87,26 +87,26 @@ class Stream {
   guf_status check_fork(guf_error *error) const;
   bool begin_inline();
   void end_inline(Task &task);
-  bool notice_runner();
+  bool mark_contended();
   guf_status begin_on_caller(guf_error *error);
   void run_task(Task &task);
   void enqueue(Task *task);
   void wake_thread(std::unique_lock<std::mutex> &lock);
   void drain(std::unique_lock<std::mutex> &lock);
   static void *thread_entry(void *self);
-  void serve();
+  void thread_main();
 
   std::atomic<uint32_t> state_{0};
   std::atomic<uint64_t> launches_{0};
   std::atomic<bool> failed_{false};
-  const uint32_t generation_;
+  const uint32_t fork_epoch_;
   const uint32_t number_;  // identifies the stream in traces
 
   std::mutex mutex_;  // protects the members below
   std::condition_variable work_arrived_, work_ended_;
   Task *head_ = nullptr, *tail_ = nullptr;
   uint64_t queued_ = 0, completed_ = 0;  // counts of all queued tasks and of completed ones
-  uint64_t inline_ended_ = 0;            // inline runs that ended with kNoticed set
+  uint64_t inline_ended_ = 0;            // inline runs that ended with kContended set
   bool queue_runs_ = false;              // kRunning is set for the queue, not for an inline run
   bool has_thread_ = false;
   bool closed_ = false;

@@ -6,10 +6,10 @@
 
 #include <cstring>
 
-#include "backends/cpu/base/claim_pool.h"
 #include "backends/cpu/base/cpu_host.h"
 #include "backends/cpu/base/cpu_trace.h"
 #include "backends/cpu/base/deadline.h"
+#include "backends/cpu/base/thread_pool.h"
 #include "backends/cpu/loops/tiled_loop.h"
 #include "backends/cpu/runtime/cpu_device.h"
 #include "backends/cpu/runtime/cpu_event.h"
@@ -70,7 +70,7 @@ guf_status event_synchronize(void *event, uint64_t timeout_ns, guf_error *error)
 guf_status shutdown(uint64_t timeout_ns, guf_error *) {
   const Deadline deadline(timeout_ns);
   GUF_BACKEND_TRY(Stream::wait_for_threads(timeout_ns));
-  GUF_BACKEND_TRY(claim_pool().stop(deadline.left_ns()));
+  GUF_BACKEND_TRY(thread_pool().stop(deadline.left_ns()));
   TiledLoop::free_scratch();
   free_kernel_workers();
   return GUF_OK;
@@ -111,6 +111,6 @@ guf_status gufunc_backend_cpu_open(const guf_host_api *host, uint32_t host_minor
                                    guf_backend_api *api, guf_error *) {
   gufunc::sdk::set_host(host);
   gufunc::sdk::start_fork_watch();
-  gufunc::sdk::give_table(gufunc::cpu::make_table(), host_minor, api);
+  gufunc::sdk::copy_table(gufunc::cpu::make_table(), host_minor, api);
   return GUF_OK;
 }

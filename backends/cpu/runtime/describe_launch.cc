@@ -48,7 +48,7 @@ void describe_walk(const guf_launch_block &block, const LaunchStrategy &strategy
 void describe_threads(const LaunchStrategy &strategy, uint32_t max_threads, TextBuffer *out) {
   if (strategy.serial == SerialReason::kUnknownCost) {
     out->add("threads: 1 for the first item, up to %u for the others if it takes long\n",
-             claim_pool().threads());
+             thread_pool().threads());
     return;
   }
   if (strategy.serial != SerialReason::kNotSerial)
@@ -56,7 +56,7 @@ void describe_threads(const LaunchStrategy &strategy, uint32_t max_threads, Text
   describe_most_threads(strategy.threads, strategy.split.chunks, max_threads, "chunk", out);
   out->add("; %u chunks of %llu items", strategy.split.chunks,
            static_cast<unsigned long long>(strategy.split.chunk_items));
-  const bool wakes = strategy.split.wake == ClaimPool::Wake::kYes;
+  const bool wakes = strategy.split.wake == ThreadPool::Wake::kYes;
   out->add(wakes ? "\n" : ", for which no sleeping thread is woken\n");
 }
 

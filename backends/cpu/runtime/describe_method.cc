@@ -57,13 +57,13 @@ void describe_method_threads(const guf_backend_method &method, const MethodTrave
     return out->add("threads: 1, as the indices are applied in order\n");
   const SerialReason serial = serial_reason(method, traversal.work);
   if (serial != SerialReason::kNotSerial) return describe_one_thread(serial, traversal.work, out);
-  if (traversal.pieces < 2)
+  if (traversal.chunks < 2)
     return out->add("threads: 1, as the elements of a result are reduced in order\n");
   const auto threads =
-      static_cast<uint32_t>(std::min<uint64_t>(traversal.threads, traversal.pieces));
-  describe_most_threads(threads, traversal.pieces, method.max_threads, "piece", out);
-  out->add("; %llu pieces%s\n", static_cast<unsigned long long>(traversal.pieces),
-           wake_of(traversal.work) == ClaimPool::Wake::kYes
+      static_cast<uint32_t>(std::min<uint64_t>(traversal.threads, traversal.chunks));
+  describe_most_threads(threads, traversal.chunks, method.max_threads, "piece", out);
+  out->add("; %llu pieces%s\n", static_cast<unsigned long long>(traversal.chunks),
+           wake_of(traversal.work) == ThreadPool::Wake::kYes
                ? ""
                : ", for which no sleeping thread is woken");
 }

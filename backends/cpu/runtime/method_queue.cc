@@ -102,10 +102,10 @@ guf_status method(void *, const guf_backend_method *method, guf_error *error) {
   task.launch = stream->next_launch();
   const LoopCost cost(method->kernel, method->user);
   const bool is_short = cost.is_known() && cost.weigh(work_of(block)) <= kInlineWork;
-  Place place = is_short ? Place::kInlineWhenIdle : Place::kQueue;
+  RunPolicy policy = is_short ? RunPolicy::kInlineWhenIdle : RunPolicy::kQueue;
   // A loop that is not marked as callable from any thread runs on the calling thread.
-  if ((block.flags & GUF_METHOD_ANY_THREAD) == 0) place = Place::kCaller;
-  return stream->submit(task, MethodTask::copy_of, place, error);
+  if ((block.flags & GUF_METHOD_ANY_THREAD) == 0) policy = RunPolicy::kCaller;
+  return stream->submit(task, MethodTask::copy_of, policy, error);
 }
 
 }  // namespace gufunc::cpu

@@ -17,7 +17,7 @@ constexpr uint32_t kScanRowBytes = 3 * 8;
 
 // The axis to scan, for all lanes.
 struct Scan {
-  LaneList lanes;  // each lane writes its results at output + lane.output
+  LaneDims lanes;  // each lane writes its results at output + lane.output
   FoldSource from;
   int64_t size, step, output_step;
   uint64_t output;
@@ -27,7 +27,7 @@ struct Scan {
 // closer to each other than neighbouring lanes are; otherwise neighbouring threads read
 // neighbouring elements even without staging.
 bool is_staged(const MethodJob &job, const Scan &scan, uint32_t shared_bytes) {
-  return scan.size > 1 && step_size(scan.step) < scan.lanes.nearest() &&
+  return scan.size > 1 && abs_step(scan.step) < scan.lanes.min_abs_stride() &&
          shared_bytes <= job.commands.traits().max_shared_bytes;
 }
 
@@ -52,9 +52,9 @@ guf_status launch_scan(MethodJob &job, const Scan &scan, uint64_t tile, uint64_t
   if (totals != 0) block.flags |= dev::kScanTotals;
   const uint64_t tiles = (size + tile - 1) / tile - (totals != 0 ? 1 : 0);
   const uint64_t some = std::min(tiles, kMaxItems);
-  LaneCut cut(scan.lanes, kMaxItems / some);
+  LanePartition partition(scan.lanes, kMaxItems / some);
   LaneRange range;
-  while (cut.next(&range)) {
+  while (partition.next(&range)) {
     block.lanes = range.dims;
     block.by_lanes = divisor_of(range.dims.lanes);
     block.from.input = scan.from.address + static_cast<uint64_t>(range.input);
@@ -101,7 +101,7 @@ guf_status queue_accumulate(MethodJob &job) {
   if (block.fold_size[0] == 0) return GUF_OK;
   GUF_BACKEND_TRY(job.open_output(block.fold_size[0]));
   // The axis is added first, so that its index is known when it is removed.
-  LaneList all;
+  LaneDims all;
   all.add({block.fold_size[0], block.fold_input_step[0], 0, job.slot_step(), 0});
   for (int d = 0; d < block.nkept; ++d) {
     all.add({block.kept_size[d], block.kept_input_step[d], 0, job.output_step(d), -1});
@@ -110,11 +110,11 @@ guf_status queue_accumulate(MethodJob &job) {
   GUF_BACKEND_TRY(job.open_source(&all, &scan.from));
   scan.size = block.fold_size[0];
   if (scan.size != 1) {
-    const Lane axis = all.take(0);
+    const LaneDim axis = all.remove(0);
     scan.step = axis.input;
     scan.output_step = axis.output;
   }
-  all.arrange();
+  all.sort_and_merge();
   scan.lanes = all;
   scan.output = job.output();
   GUF_BACKEND_TRY(run_scan(job, scan));

@@ -50,8 +50,8 @@ class Scatter {
 guf_status Scatter::choose_conversion(guf_dtype from, guf_dtype to, dev::time_conversion *out) {
   ElementCast cast = {};
   if (!choose_cast(from, to, &cast)) return fail_no_cast(job_.error(), kNone, from, to);
-  *out = {cast.way, 0, cast.units};
-  if (is_time(block_.loop_dtype) || cast.way != dev::kNumberToTime) return GUF_OK;
+  *out = {cast.kind, 0, cast.units};
+  if (is_time(block_.loop_dtype) || cast.kind != dev::kNumberToTime) return GUF_OK;
   return fail(
       job_.error(), GUF_E_UNSUPPORTED,
       "at: only the cpu supports the cast of dtype 0x%x to the datetime type 0x%x after each index",
@@ -88,12 +88,12 @@ guf_status Scatter::group(int64_t first, int64_t count, uint64_t *out_targets) {
 }
 
 guf_status Scatter::launch(uint64_t targets, uint64_t target_table, uint64_t operand_table) {
-  LaneList lanes;
+  LaneDims lanes;
   for (int d = 0; d < block_.nkept; ++d) {
     lanes.add({block_.kept_size[d], binary() ? block_.kept_input_step[d] : 0, 0,
                block_.kept_output_step[d], -1});
   }
-  lanes.arrange();
+  lanes.sort_and_merge();
   dev::at_block block = {};
   block.status = job_.status();
   block.fp_flags = job_.fp_flags();
@@ -104,9 +104,9 @@ guf_status Scatter::launch(uint64_t targets, uint64_t target_table, uint64_t ope
   block.output_form = form_in(block_.output_dtype, block_.output_flags);
   if (binary()) block.input_form = form_in(block_.input_dtype, block_.input_flags);
   const uint64_t some = std::min(targets, kMaxItems);
-  LaneCut cut(lanes, kMaxItems / some);
+  LanePartition partition(lanes, kMaxItems / some);
   LaneRange range;
-  while (cut.next(&range)) {
+  while (partition.next(&range)) {
     block.lanes = range.dims;
     block.by_lanes = divisor_of(range.dims.lanes);
     block.input = block_.input + static_cast<uint64_t>(range.input);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash table, by address, of the blocks that a memory pool has handed out.
+// A hash table, by address, of the blocks that a memory pool has allocated.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_BLOCK_TABLE_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_BLOCK_TABLE_H
 
@@ -24,12 +24,12 @@ class BlockTable {
 
   void add(Block *block) {
     if (++count_ > 2 * nchains_) grow();
-    put(block);
+    insert(block);
   }
 
   // Removes and returns the block at `address`, or returns NULL if there is none.
-  Block *take(uint64_t address) {
-    for (Block **link = &chains_[place(address)]; *link != nullptr; link = &(*link)->next) {
+  Block *remove(uint64_t address) {
+    for (Block **link = &chains_[bucket_of(address)]; *link != nullptr; link = &(*link)->next) {
       Block *const block = *link;
       if (block->address != address) continue;
       *link = block->next;
@@ -40,7 +40,7 @@ class BlockTable {
   }
 
   // Removes and returns any block, or returns NULL if the table is empty.
-  Block *take_any() {
+  Block *remove_any() {
     for (size_t i = 0; i < nchains_; ++i) {
       Block *const block = chains_[i];
       if (block == nullptr) continue;
@@ -54,11 +54,11 @@ class BlockTable {
  private:
   static constexpr size_t kFew = 64;
 
-  size_t place(uint64_t address) const {
+  size_t bucket_of(uint64_t address) const {
     return static_cast<size_t>(address * 0x9E3779B97F4A7C15u >> 32) & (nchains_ - 1);
   }
-  void put(Block *block) {
-    Block **const chain = &chains_[place(block->address)];
+  void insert(Block *block) {
+    Block **const chain = &chains_[bucket_of(block->address)];
     block->next = *chain;
     *chain = block;
   }
@@ -75,7 +75,7 @@ class BlockTable {
       while (old[i] != nullptr) {
         Block *const block = old[i];
         old[i] = block->next;
-        put(block);
+        insert(block);
       }
     }
     if (old != inline_chains_) host_free(old);

@@ -66,7 +66,7 @@ void write_strides(const LaunchShape &shape, Writer *writer) {
 }
 
 template <int N>
-constexpr bool blocks_are_written_right() {
+constexpr bool block_layouts_match() {
   namespace dev = guf::device;
   constexpr size_t kCount = N, kForms = (kCount * 4 + 7) / 8 * 8;
   return sizeof(dev::row_block<N>) == sizeof(dev::row_head) + kCount * 8 * (2 + dev::kOuter) &&
@@ -77,8 +77,7 @@ constexpr bool blocks_are_written_right() {
          sizeof(dev::staged_block<N>) ==
              sizeof(dev::generalized_block<N>) + kCount * sizeof(dev::staged_row);
 }
-static_assert(blocks_are_written_right<1>() && blocks_are_written_right<2>() &&
-              blocks_are_written_right<12>());
+static_assert(block_layouts_match<1>() && block_layouts_match<2>() && block_layouts_match<12>());
 
 }  // namespace gufunc::gpu
 

@@ -25,10 +25,11 @@ struct Command {
 
 // The properties of a device that geometry needs.
 struct DeviceTraits {
-  uint32_t units;    // number of multiprocessors or compute units
-  uint32_t vectors;  // number of 16-byte words of each operand that a thread of `row` processes
+  uint32_t multiprocessors;   // number of multiprocessors or compute units
+  uint32_t vectors;           // number of 16-byte words per operand and thread of `row`
   uint32_t max_shared_bytes;  // maximum dynamic shared memory of a block
-  uint64_t unit_local_bytes;  // limit of a launch's local memory on each unit; 0: no limit
+  // The limit of a launch's local memory on each multiprocessor, or 0 if there is none.
+  uint64_t unit_local_bytes;
 };
 
 // Receives the commands of one request. A function that fails returns a status,
@@ -47,7 +48,7 @@ class CommandSink {
 
   // Queues a kernel launch. Copy and cast entries are functions of the backend's own kernels. All
   // other entries are functions of the request's kernel.
-  virtual guf_status run(const Command &step, guf_error *error) = 0;
+  virtual guf_status run(const Command &command, guf_error *error) = 0;
 
   // Allocates device memory for this request, aligned to 256 bytes.
   // The memory is released in stream order.

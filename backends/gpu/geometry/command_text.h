@@ -19,7 +19,7 @@ class CommandText final : public CommandSink {
   const DeviceTraits &traits() const override { return device_.traits(); }
   bool has(Entry entry) const override { return device_.has(entry); }
   uint32_t local_bytes(Entry entry) const override { return device_.local_bytes(entry); }
-  guf_status run(const Command &step, guf_error *error) override;
+  guf_status run(const Command &command, guf_error *error) override;
   guf_status scratch(uint64_t bytes, uint64_t *out_address, guf_error *error) override;
   guf_status upload(const void *source, uint64_t bytes, uint64_t *out_address,
                     guf_error *error) override;

@@ -33,12 +33,12 @@ guf_status queue_conversion_part(const LaunchShape &shape, const Conversion &con
     block.form[i] = conversion.form[i];
     for (int d = 0; d < shape.ndim; ++d) block.stride[d][i] = shape.step[d][i];
   }
-  block.way = conversion.cast.way;
+  block.way = conversion.cast.kind;
   block.reserved = 0;
   block.units = conversion.cast.units;
-  return commands.run({Entry::kConvert, quotient_up(shape.items, kCopyItems), dev::kThreads, 0,
-                       &block, sizeof block},
-                      error);
+  return commands.run(
+      {Entry::kConvert, ceil_div(shape.items, kCopyItems), dev::kThreads, 0, &block, sizeof block},
+      error);
 }
 
 // Queues a conversion. Dimensions that the entry does not support are iterated over on the host.
@@ -47,7 +47,7 @@ guf_status queue_conversion(const LaunchShape &shape, const Conversion &conversi
   const auto queue = [&](const LaunchShape &part) {
     return queue_conversion_part(part, conversion, commands, error);
   };
-  return in_parts(shape, items_within(shape, dev::kDims, kMaxItems), queue);
+  return for_each_part(shape, items_within(shape, dev::kDims, kMaxItems), queue);
 }
 
 // Converts a scalar in host memory and writes the result to every element.
@@ -94,8 +94,8 @@ guf_status queue_copy(LaunchShape *shape, const CopySide &from, const CopySide &
   }
   conversion.form[0] = form_of(from.dtype, from.flags);
   conversion.form[1] = form_of(to.dtype, to.flags);
-  const uint32_t turned = (conversion.form[0] ^ conversion.form[1]) & dev::kFormSwapped;
-  if (conversion.cast.same && turned == 0 && shape->mask == 0) {
+  const bool swap_bytes = ((conversion.form[0] ^ conversion.form[1]) & dev::kFormSwapped) != 0;
+  if (conversion.cast.same && !swap_bytes && shape->mask == 0) {
     return queue_copy(shape, dtype_size(to.dtype), commands, error);
   }
   return queue_conversion(*shape, conversion, commands, error);
@@ -103,7 +103,7 @@ guf_status queue_copy(LaunchShape *shape, const CopySide &from, const CopySide &
 
 guf_status queue_convert(const guf_launch_block &block, CommandSink &commands, guf_error *error) {
   LaunchShape shape;
-  take_shape(block, &shape);
+  init_shape(block, &shape);
   return queue_copy(&shape, {block.dtype[0], block.operand_flags[0]},
                     {block.dtype[1], block.operand_flags[1] & kLayout}, commands, error);
 }

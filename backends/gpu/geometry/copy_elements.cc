@@ -36,10 +36,10 @@ int tile_dimension(const LaunchShape &shape, uint32_t word) {
   constexpr int64_t kLeast = 8;
   const uint64_t near = word;
   if (shape.ndim < 2 || shape.ndim > 2 + static_cast<int>(dev::kTileOuter)) return 0;
-  const uint64_t across = step_size(shape.step[0][0]);
-  if (shape.size[0] < kLeast || across <= near || step_size(shape.step[0][1]) != near) return 0;
+  const uint64_t across = abs_step(shape.step[0][0]);
+  if (shape.size[0] < kLeast || across <= near || abs_step(shape.step[0][1]) != near) return 0;
   for (int d = 1; d < shape.ndim; ++d) {
-    if (step_size(shape.step[d][0]) == near && shape.size[d] >= kLeast) return d;
+    if (abs_step(shape.step[d][0]) == near && shape.size[d] >= kLeast) return d;
   }
   return 0;
 }
@@ -52,8 +52,8 @@ guf_status queue_tile(const LaunchShape &shape, int y, uint32_t word, CommandSin
   block.to = shape.address[1];
   block.size_x = static_cast<uint32_t>(shape.size[0]);
   block.size_y = static_cast<uint32_t>(shape.size[y]);
-  const uint32_t tiles_x = quotient_up(block.size_x, kTile);
-  const uint32_t tiles_y = quotient_up(block.size_y, kTile);
+  const uint32_t tiles_x = ceil_div(block.size_x, kTile);
+  const uint32_t tiles_y = ceil_div(block.size_y, kTile);
   block.tiles_x = divisor_of(tiles_x);
   block.tiles_y = divisor_of(tiles_y);
   block.from_x = shape.step[0][0];
@@ -91,7 +91,7 @@ guf_status queue_words(const LaunchShape &shape, uint32_t word, uint32_t words,
     for (int d = 0; d < shape.ndim; ++d) block.stride[d][i] = shape.step[d][i];
   }
   constexpr uint64_t kBlockWords = uint64_t{dev::kThreads} * uint64_t{dev::kCopyElements};
-  const uint32_t blocks = quotient_up(shape.items * words, kBlockWords);
+  const uint32_t blocks = ceil_div(shape.items * words, kBlockWords);
   return commands.run({Entry::kBytes, blocks, dev::kThreads, 0, &block, sizeof block}, error);
 }
 
@@ -130,20 +130,20 @@ guf_status queue_copy(LaunchShape *shape, uint32_t bytes, CommandSink &commands,
   if (words == 1) {
     const int y = tile_dimension(*shape, word);
     if (y != 0) {
-      return in_parts(*shape, kMaxItems / 2, [&](const LaunchShape &part) {
+      return for_each_part(*shape, kMaxItems / 2, [&](const LaunchShape &part) {
         return part.ndim == shape->ndim ? queue_tile(part, y, word, commands, error)
                                         : queue_elements(part, word, commands, error);
       });
     }
-    if (row_should(*shape)) return queue_elements(*shape, word, commands, error);
+    if (prefers_row(*shape)) return queue_elements(*shape, word, commands, error);
   } else if (shape->ndim < kShapeDims) {
     const LaunchShape all = shape_of_words(*shape, word, words);
-    if (row_should(all)) return queue_elements(all, word, commands, error);
+    if (prefers_row(all)) return queue_elements(all, word, commands, error);
   }
   const uint32_t narrow = std::min(word, 8U);  // the widest word that the entry `bytes` supports
   const uint32_t narrow_words = bytes / narrow;
   const uint64_t limit = items_within(*shape, dev::kDims, kMaxItems / narrow_words);
-  return in_parts(*shape, limit, [&](const LaunchShape &part) {
+  return for_each_part(*shape, limit, [&](const LaunchShape &part) {
     return queue_words(part, narrow, narrow_words, commands, error);
   });
 }

@@ -63,20 +63,20 @@ bool choose_units(guf_dtype from, guf_dtype to, ElementCast *out) {
                                         unit_of_time(to), multiple_of_time(to));
   if (out->units.num == 0) return false;
   if (out->units.by_calendar) {
-    out->way = dev::kByCalendar;
+    out->kind = dev::kByCalendar;
   } else if (out->units.denom != 1) {
-    out->way = dev::kByRatio;
+    out->kind = dev::kByRatio;
   } else if (out->units.num != 1) {
-    out->way = dev::kByFactor;
+    out->kind = dev::kByFactor;
   }
-  out->same = out->way == dev::kRecast;
+  out->same = out->kind == dev::kRecast;
   return true;
 }
 
 }  // namespace
 
 bool choose_cast(guf_dtype from, guf_dtype to, ElementCast *out) {
-  out->way = dev::kRecast;
+  out->kind = dev::kRecast;
   out->same = true;
   if (from == to) return is_structured(from) || kind_of_dtype(from) != dev::kKinds;
   if (is_time(from) && is_time(to) && ((from ^ to) & 0xFF) == 0) {
@@ -85,7 +85,7 @@ bool choose_cast(guf_dtype from, guf_dtype to, ElementCast *out) {
   const uint32_t from_kind = kind_of_dtype(from), to_kind = kind_of_dtype(to);
   if (from_kind == dev::kKinds || to_kind == dev::kKinds) return false;
   out->same = from_kind == to_kind;
-  if (is_time(to) && from_kind >= dev::kKindF16) out->way = dev::kNumberToTime;
+  if (is_time(to) && from_kind >= dev::kKindF16) out->kind = dev::kNumberToTime;
   return true;
 }
 
@@ -101,7 +101,7 @@ dev::raw_element cast_on_host(const void *from, guf_dtype dtype, uint32_t operan
   dev::raw_element raw;
   std::memcpy(&raw, bytes, sizeof raw);
 
-  return dev::converted(cast.way, cast.units, form_of(dtype, operand_flags), form_of(to, 0), raw);
+  return dev::converted(cast.kind, cast.units, form_of(dtype, operand_flags), form_of(to, 0), raw);
 }
 
 }  // namespace gufunc::gpu

@@ -26,7 +26,7 @@ uint32_t partial_bytes(guf_dtype dtype);
 uint32_t form_of(guf_dtype dtype, uint32_t operand_flags);
 
 struct ElementCast {
-  guf::device::conversion_kind way;
+  guf::device::conversion_kind kind;
   bool same;  // the bytes of the elements do not change, except for their order
   guf::time::conversion units;
 };

@@ -37,7 +37,7 @@ guf_status queue_nd_part(const LaunchShape &shape, const LoopOperands &operands,
     writer.skip(static_cast<size_t>(shape.count) * sizeof(uint32_t));
   }
   const auto elements = static_cast<uint64_t>(dev::nd_elements(shape.count));
-  const uint32_t blocks = quotient_up(shape.items, elements * dev::kThreads);
+  const uint32_t blocks = ceil_div(shape.items, elements * dev::kThreads);
   const uint32_t bytes = writer.size();
   return commands.run({Entry::kNd, blocks, dev::kThreads, 0, writer.data(), bytes}, error);
 }
@@ -76,18 +76,18 @@ guf_status queue_elementwise(const guf_launch_block &block, const LaunchStatus &
                              CommandSink &commands, guf_error *error) {
   LaunchShape shape;
   LoopOperands operands;
-  take_shape(block, &shape);
+  init_shape(block, &shape);
   GUF_BACKEND_TRY(take_operands(block, &shape, &operands, commands, error));
   const bool plain = !operands.forms && shape.mask == 0 && status.fp_flags == 0;
-  if (plain && row_can(shape) && commands.has(Entry::kRow) &&
-      (row_should(shape) || !commands.has(Entry::kNd))) {
+  if (plain && row_supports(shape) && commands.has(Entry::kRow) &&
+      (prefers_row(shape) || !commands.has(Entry::kNd))) {
     const RowLoop loop = {Entry::kRow,         block.nin,      commands.traits().vectors,
                           operands.immediates, operands.bytes, status.address};
     return queue_row(shape, loop, commands, error);
   }
   if (!commands.has(Entry::kNd)) return fail_no_entry(error, "nd");
   operands.forms = operands.forms || operands.immediates != 0;
-  return in_parts(shape, kMaxItems, [&](const LaunchShape &part) {
+  return for_each_part(shape, kMaxItems, [&](const LaunchShape &part) {
     return queue_nd_part(part, operands, status, commands, error);
   });
 }

@@ -116,7 +116,7 @@ Mapping choose_mapping(const guf_launch_block &block, const LaunchShape &shape,
   const bool has_block = commands.has(Entry::kBlock);
   if (!commands.has(Entry::kThread)) return by_block(commands);
   if (status.fp_flags != 0) return by_thread;
-  const bool few = shape.items < uint64_t{commands.traits().units} * 16;
+  const bool few = shape.items < uint64_t{commands.traits().multiprocessors} * 16;
   if (has_block && (core.most >= kBlockElements || (few && core.most >= kFewItemsElements))) {
     return by_block(commands);
   }
@@ -146,7 +146,7 @@ guf_status queue_mapped(const guf_launch_block &block, const LaunchShape &shape,
   writer.add(core.stride[0], shape.count * int{dev::kCoreStrides});
   if (mapping.entry == Entry::kStaged) writer.add(rows, shape.count);
   const uint32_t bytes = writer.size();
-  return commands.run({mapping.entry, quotient_up(shape.items, mapping.items), dev::kItemThreads,
+  return commands.run({mapping.entry, ceil_div(shape.items, mapping.items), dev::kItemThreads,
                        mapping.shared, writer.data(), bytes},
                       error);
 }
@@ -159,7 +159,7 @@ uint64_t items_of_launch(const Mapping &mapping, const CommandSink &commands) {
   const uint64_t most_bytes = commands.traits().unit_local_bytes;
   if (most_bytes == 0 || block_bytes * kUnitBlocks <= most_bytes) return mapping.limit;
   const uint64_t blocks = std::max<uint64_t>(most_bytes / block_bytes, 1);
-  return std::min(mapping.limit, blocks * commands.traits().units * mapping.items);
+  return std::min(mapping.limit, blocks * commands.traits().multiprocessors * mapping.items);
 }
 
 }  // namespace
@@ -168,7 +168,7 @@ guf_status queue_generalized(const guf_launch_block &block, const LaunchStatus &
                              CommandSink &commands, guf_error *error) {
   LaunchShape shape;
   CoreShape core;
-  take_shape(block, &shape);
+  init_shape(block, &shape);
   for (int i = 0; i < block.noperands; ++i) {
     if ((block.operand_flags[i] & GUF_LAUNCH_OPERAND_IMMEDIATE) == 0) continue;
     GUF_BACKEND_TRY(place_immediate(block, i, true, &shape.address[i], commands, error));
@@ -183,7 +183,7 @@ guf_status queue_generalized(const guf_launch_block &block, const LaunchStatus &
         "the function needs %u bytes of shared memory, a block of the device has at most %u",
         mapping.shared, commands.traits().max_shared_bytes);
   }
-  return in_parts(shape, items_of_launch(mapping, commands), [&](const LaunchShape &part) {
+  return for_each_part(shape, items_of_launch(mapping, commands), [&](const LaunchShape &part) {
     return queue_mapped(block, part, core, status, mapping, rows, commands, error);
   });
 }

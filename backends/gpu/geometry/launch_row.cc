@@ -67,14 +67,14 @@ guf_status queue_row_part(const LaunchShape &shape, const RowLoop &loop, uint32_
   if (head.nouter == 0) {
     head.nrows = 1;
     head.chunks = divisor_of(1);
-    blocks = quotient_up(head.inner, elements << lgx);
+    blocks = ceil_div(head.inner, elements << lgx);
   } else {
     lgx = 0;
     while (lgx < 8 && elements << lgx < head.inner) ++lgx;
     head.nrows = static_cast<uint32_t>(shape.items / head.inner);
-    const uint32_t chunks = quotient_up(head.inner, elements << lgx);
+    const uint32_t chunks = ceil_div(head.inner, elements << lgx);
     head.chunks = divisor_of(chunks);
-    blocks = chunks * quotient_up(head.nrows, uint64_t{dev::kThreads} >> lgx);
+    blocks = chunks * ceil_div(head.nrows, uint64_t{dev::kThreads} >> lgx);
   }
   head.lgx = lgx;
   for (uint32_t d = 0; d < head.nouter; ++d) {
@@ -92,7 +92,7 @@ guf_status queue_row_part(const LaunchShape &shape, const RowLoop &loop, uint32_
 
 }  // namespace
 
-bool row_can(const LaunchShape &shape) {
+bool row_supports(const LaunchShape &shape) {
   return shape.ndim <= 1 + static_cast<int>(dev::kOuter);
 }
 
@@ -103,7 +103,7 @@ guf_status queue_row(const LaunchShape &shape, const RowLoop &loop, CommandSink 
   // must also not exceed kMaxItems.
   const uint64_t width = uint64_t{vector} * loop.vectors * dev::kThreads;
   const uint64_t limit = shape.ndim <= 1 ? kMaxBlocks * width : kMaxItems;
-  return in_parts(shape, limit, [&](const LaunchShape &part) {
+  return for_each_part(shape, limit, [&](const LaunchShape &part) {
     return queue_row_part(part, loop, vector, commands, error);
   });
 }

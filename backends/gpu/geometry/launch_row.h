@@ -23,11 +23,11 @@ struct RowLoop {
 // launches.
 inline constexpr int64_t kShortRow = 32;
 
-// row_can returns whether `row` supports the shape; row_should returns whether `row` is also the
-// faster entry.
-bool row_can(const LaunchShape &shape);
-inline bool row_should(const LaunchShape &shape) {
-  return shape.ndim <= 1 || (shape.size[0] >= kShortRow && row_can(shape));
+// Returns whether `row` supports the shape.
+bool row_supports(const LaunchShape &shape);
+// Returns whether `row` supports the shape and is the fastest entry for it.
+inline bool prefers_row(const LaunchShape &shape) {
+  return shape.ndim <= 1 || (shape.size[0] >= kShortRow && row_supports(shape));
 }
 
 guf_status queue_row(const LaunchShape &shape, const RowLoop &loop, CommandSink &commands,

@@ -13,12 +13,12 @@ void add_dimension(LaunchShape *shape, int64_t size, const int64_t *step, int64_
   if (shape->ndim > 0) {
     const int last = shape->ndim - 1;
     const int64_t *const inner = shape->step[last];
-    bool continues =
-        shape->mask == 0 || continues_step(mask_step, inner[kMaskColumn], shape->size[last]);
-    for (int i = 0; i < count && continues; ++i) {
-      continues = continues_step(step[i], inner[i], shape->size[last]);
+    bool merges =
+        shape->mask == 0 || can_merge_dims(mask_step, inner[kMaskColumn], shape->size[last]);
+    for (int i = 0; i < count && merges; ++i) {
+      merges = can_merge_dims(step[i], inner[i], shape->size[last]);
     }
-    if (continues) {
+    if (merges) {
       shape->size[last] *= size;
       return;
     }
@@ -29,7 +29,7 @@ void add_dimension(LaunchShape *shape, int64_t size, const int64_t *step, int64_
   shape->step[d][kMaskColumn] = shape->mask == 0 ? 0 : mask_step;
 }
 
-void take_shape(const guf_launch_block &block, LaunchShape *out) {
+void init_shape(const guf_launch_block &block, LaunchShape *out) {
   out->count = block.noperands;
   out->ndim = 0;
   out->items = block.items;
@@ -61,8 +61,8 @@ void sort_by_operand(LaunchShape *shape, int operand) {
   const auto row_bytes = static_cast<size_t>(shape->count);
   for (int k = 1; k < shape->ndim; ++k) {
     for (int j = k; j > 0; --j) {
-      const uint64_t here = step_size(shape->step[j][operand]);
-      const uint64_t below = step_size(shape->step[j - 1][operand]);
+      const uint64_t here = abs_step(shape->step[j][operand]);
+      const uint64_t below = abs_step(shape->step[j - 1][operand]);
       if (here == 0 || below <= here) break;
       sorted = false;
       std::swap(shape->size[j], shape->size[j - 1]);

@@ -32,7 +32,7 @@ struct LaunchShape {
 
 // Writes the loop dimensions of a block with at most kMaxOperands operands.
 // Dimensions are merged if possible.
-void take_shape(const guf_launch_block &block, LaunchShape *out);
+void init_shape(const guf_launch_block &block, LaunchShape *out);
 
 // Adds a dimension outside all others, or extends the last dimension if the new one is contiguous
 // with it. A dimension of size 1 is ignored. `mask_step` is used only if shape->mask is set.
@@ -47,7 +47,7 @@ using QueuePart = guf_status (*)(const LaunchShape &part, void *context);
 guf_status queue_parts(const LaunchShape &shape, uint64_t limit, QueuePart queue, void *context);
 
 template <class Queue>
-guf_status in_parts(const LaunchShape &shape, uint64_t limit, Queue queue) {
+guf_status for_each_part(const LaunchShape &shape, uint64_t limit, Queue queue) {
   if (__builtin_expect(shape.items <= limit, 1)) return queue(shape);
   return queue_parts(
       shape, limit,
@@ -55,11 +55,11 @@ guf_status in_parts(const LaunchShape &shape, uint64_t limit, Queue queue) {
       &queue);
 }
 
-using sdk::step_size;
+using sdk::abs_step;
 
 // Returns whether outer == inner * size without overflow. Two dimensions with these steps can then
 // be merged.
-constexpr bool continues_step(int64_t outer, int64_t inner, int64_t size) {
+constexpr bool can_merge_dims(int64_t outer, int64_t inner, int64_t size) {
   int64_t product = 0;
   return !__builtin_mul_overflow(inner, size, &product) && product == outer;
 }
@@ -71,7 +71,7 @@ inline guf::device::divisor divisor_of(uint32_t d) {
   return {d, static_cast<uint32_t>((over << 32) / d + 1), shift};
 }
 
-inline uint32_t quotient_up(uint64_t a, uint64_t b) {
+inline uint32_t ceil_div(uint64_t a, uint64_t b) {
   return static_cast<uint32_t>((a + b - 1) / b);
 }
 

@@ -21,7 +21,7 @@ constexpr int64_t kTransposedSide = 16;
 // dimension other than 0, while all outputs are contiguous along dimension 0.
 bool is_transposed(const guf_launch_block &block, int operand) {
   const uint64_t bytes = dtype_size(block.dtype[operand]);
-  if (step_size(block.step[operand]) < 4 * bytes || block.size[0] < kTransposedSide) return false;
+  if (abs_step(block.step[operand]) < 4 * bytes || block.size[0] < kTransposedSide) return false;
   bool along = false;
   for (int d = 1; d < block.nloop; ++d) {
     const int64_t step = block.outer_step[d - 1][operand];
@@ -128,7 +128,7 @@ guf_status find_staged(const guf_launch_block &block, const CommandSink &command
       const bool read = !written || (flags & GUF_LAUNCH_OPERAND_READ) != 0;
       if (read && !choose_cast(from, to, &in)) return fail_no_cast(error, i, from, to);
       if (written && !choose_cast(to, from, &back)) return fail_no_cast(error, i, to, from);
-      needed = needed || in.way != guf::device::kRecast || back.way != guf::device::kRecast;
+      needed = needed || in.kind != guf::device::kRecast || back.kind != guf::device::kRecast;
       needed = needed || (generalized && !((!read || in.same) && (!written || back.same)));
     } else if (may_transpose && i < block.nin && !stored && is_transposed(block, i)) {
       out->optional |= 1U << i;

@@ -114,7 +114,7 @@ bool MethodJob::writes_directly() const {
   return block.output_dtype == block.loop_dtype && (block.output_flags & kOddFlags) == 0;
 }
 
-guf_status MethodJob::open_source(LaneList *lanes, FoldSource *out) {
+guf_status MethodJob::open_source(LaneDims *lanes, FoldSource *out) {
   const guf_dtype requested = has(GUF_METHOD_MIXED) ? block.element_dtype : block.loop_dtype;
   const bool own = block.input_dtype == requested && (block.input_flags & kOddFlags) == 0;
   out->address = block.input;
@@ -125,10 +125,10 @@ guf_status MethodJob::open_source(LaneList *lanes, FoldSource *out) {
   CopyDim dims[2 * GUF_MAX_LOOP_NDIM];
   int64_t below = bytes;
   for (int i = 0; i < lanes->count(); ++i) {
-    Lane &lane = (*lanes)[i];
-    dims[i] = {lane.size, lane.input, below};
-    lane.input = below;
-    below *= lane.size;
+    LaneDim &dim = (*lanes)[i];
+    dims[i] = {dim.size, dim.input, below};
+    dim.input = below;
+    below *= dim.size;
   }
   GUF_BACKEND_TRY(commands.scratch(static_cast<uint64_t>(below), &out->address, error_));
   out->form = dev::kFormOwn;
@@ -178,9 +178,9 @@ void MethodJob::set_initial(dev::fold_sink *sink) const {
 
 guf_status MethodJob::run(Entry entry, uint64_t blocks, uint32_t threads, uint32_t shared_bytes,
                           const void *argument, uint32_t argument_bytes) {
-  const Command step = {
+  const Command command = {
       entry, static_cast<uint32_t>(blocks), threads, shared_bytes, argument, argument_bytes};
-  return commands.run(step, error_);
+  return commands.run(command, error_);
 }
 
 guf_status convert_array(MethodJob &job, const Strided &from, const Strided &to,

@@ -46,7 +46,7 @@ class MethodJob {
   // Provides the input of the method, which is converted to scratch memory
   // if the entries cannot read it. Sets the input strides in `lanes`,
   // including the stride of the reduced dimension, accordingly.
-  guf_status open_source(LaneList *lanes, FoldSource *out);
+  guf_status open_source(LaneDims *lanes, FoldSource *out);
   // Chooses where results of type X are written: directly to `block.output`, or to scratch memory
   // that close_output() converts. A slot is one of the results of a kept item. The scratch memory
   // is dense, in the order of the kept dimensions and then of the slots. output_step() and

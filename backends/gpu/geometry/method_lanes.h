@@ -16,33 +16,33 @@ namespace dev = guf::device;
 
 // A dimension. Strides are in bytes. `fold` is the number
 // of the reduced dimension, or -1 for a kept dimension.
-struct Lane {
+struct LaneDim {
   int64_t size, input, mask, output;
   int fold;
 };
 
-class LaneList {
+class LaneDims {
  public:
   int count() const { return count_; }
-  const Lane &operator[](int i) const { return lane_[i]; }
-  Lane &operator[](int i) { return lane_[i]; }
+  const LaneDim &operator[](int i) const { return dims_[i]; }
+  LaneDim &operator[](int i) { return dims_[i]; }
   // Adds a dimension. Dimensions of extent 1 are ignored.
-  void add(const Lane &lane) {
-    if (lane.size != 1) lane_[count_++] = lane;
+  void add(const LaneDim &dim) {
+    if (dim.size != 1) dims_[count_++] = dim;
   }
-  Lane take(int i);  // removes the dimension from the list
+  LaneDim remove(int i);  // removes the dimension from the list
   uint64_t total() const;
   // Sorts the dimensions by the absolute input stride, smallest first,
   // and merges kept dimensions that are contiguous with each other.
-  void arrange();
+  void sort_and_merge();
   // Sets the strides of a dense array whose dimensions have the order of the list.
   // An element has `element` bytes, a mask element has one byte.
   void make_dense(int64_t element);
   // Returns the smallest absolute stride of the input, or UINT64_MAX if there are no lanes.
-  uint64_t nearest() const;
+  uint64_t min_abs_stride() const;
 
  private:
-  Lane lane_[2 * 8] = {};
+  LaneDim dims_[2 * 8] = {};
   int count_ = 0;
 };
 
@@ -53,14 +53,14 @@ struct LaneRange {
   int64_t input, mask, output;
 };
 
-// Divides lanes, in order, into ranges of at most `most` lanes: `while (cut.next(&range))`.
-class LaneCut {
+// Divides lanes, in order, into ranges of at most `most` lanes: `while (partition.next(&range))`.
+class LanePartition {
  public:
-  LaneCut(const LaneList &lanes, uint64_t most);
+  LanePartition(const LaneDims &lanes, uint64_t most);
   bool next(LaneRange *out);
 
  private:
-  const LaneList &lanes_;
+  const LaneDims &lanes_;
   int dim_ = 0;         // the dimension that is divided; lower dimensions are not divided
   uint64_t below_ = 1;  // number of lanes per step along dim_
   int64_t piece_ = 1;   // extent of a range along dim_

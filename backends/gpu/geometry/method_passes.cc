@@ -20,7 +20,7 @@ uint32_t log_of(uint64_t n) {
   return n < 2 ? 0 : static_cast<uint32_t>(std::bit_width(n - 1));
 }
 
-uint64_t ceil_quotient(uint64_t a, uint64_t b) {
+uint64_t ceil_div64(uint64_t a, uint64_t b) {
   return (a + b - 1) / b;
 }
 
@@ -58,42 +58,42 @@ bool is_fast(const MethodJob &job, const FoldSource &from) {
 
 }  // namespace
 
-TreeTeam team_of_leaves(const LaneList &lanes, int64_t step, uint64_t longest) {
+TreeTiling tiling_of_leaves(const LaneDims &lanes, int64_t step, uint64_t longest) {
   const uint32_t parts = longest < 8 ? 0 : 3;
-  const bool by_rows = lanes.nearest() < step_size(step);
+  const bool by_rows = lanes.min_abs_stride() < abs_step(step);
   uint32_t side = 0;
   if (by_rows) side = std::min(log_of(lanes.total()), parts == 0 ? kLogThreads : kLogRowLanes);
-  const uint32_t leaves = log_of(ceil_quotient(longest, GUF_LEAF_SIZE));
+  const uint32_t leaves = log_of(ceil_div64(longest, GUF_LEAF_SIZE));
   return {side, parts, std::min(leaves, kLogThreads - parts - side)};
 }
 
-TreeTeam team_of_joins(const LaneList &lanes, uint64_t longest) {
+TreeTiling tiling_of_joins(const LaneDims &lanes, uint64_t longest) {
   const uint32_t side = std::min(log_of(lanes.total()), kLogRowLanes);
-  const uint32_t runs = log_of(ceil_quotient(longest, dev::kJoinRun));
+  const uint32_t runs = log_of(ceil_div64(longest, dev::kJoinRun));
   return {side, 0, std::min(runs, kLogThreads - side)};
 }
 
-guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const FoldSource &from,
-                       const FoldAxis &axis, TreeTeam team, const PieceTable &table,
+guf_status launch_tree(MethodJob &job, Entry entry, const LaneDims &lanes, const FoldSource &from,
+                       const FoldAxis &axis, TreeTiling tiling, const PieceTable &table,
                        const PassTarget &to) {
   const bool joins = entry == Entry::kJoin;
   dev::tree_block block = {};
   block.status = job.status();
   block.fp_flags = job.fp_flags();
   block.extent = static_cast<uint64_t>(axis.size);
-  block.span = joins ? span_of_joins(team) : span_of_leaves(team);
-  block.log_lanes = team.lanes;
-  block.log_parts = team.parts;
-  block.log_units = team.units;
+  block.span = joins ? span_of_joins(tiling) : span_of_leaves(tiling);
+  block.log_lanes = tiling.log2_lanes;
+  block.log_parts = tiling.log2_parts;
+  block.log_units = tiling.log2_units;
   const uint64_t pieces = table.address != 0
                               ? table.count
-                              : std::max<uint64_t>(ceil_quotient(block.extent, block.span), 1);
+                              : std::max<uint64_t>(ceil_div64(block.extent, block.span), 1);
   const uint64_t some = std::min(pieces, kMaxFoldBlocks);
   // The logarithm of the number of lanes of a block.
-  const uint32_t log_group = kLogThreads - team.parts - team.units;
-  LaneCut cut(lanes, (kMaxFoldBlocks / some) << log_group);
+  const uint32_t log_group = kLogThreads - tiling.log2_parts - tiling.log2_units;
+  LanePartition partition(lanes, (kMaxFoldBlocks / some) << log_group);
   LaneRange range;
-  while (cut.next(&range)) {
+  while (partition.next(&range)) {
     block.lanes = range.dims;
     block.from = source_from(from, axis, range);
     if (joins) {
@@ -102,7 +102,7 @@ guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const
     }
     block.to = sink_from(to, range);
     if (!joins && is_fast(job, from)) block.to.flags |= dev::kFoldFast;
-    const uint64_t groups = ceil_quotient(range.dims.lanes, uint64_t{1} << log_group);
+    const uint64_t groups = ceil_div64(range.dims.lanes, uint64_t{1} << log_group);
     for (uint64_t first = 0; first < pieces; first += some) {
       const uint64_t count = std::min(some, pieces - first);
       block.first_slot = first;
@@ -115,41 +115,41 @@ guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const
   return GUF_OK;
 }
 
-guf_status join_up(MethodJob &job, const LaneList &lanes, const FoldSource &from, uint64_t count,
-                   const PassTarget &to) {
+guf_status combine_levels(MethodJob &job, const LaneDims &lanes, const FoldSource &from,
+                          uint64_t count, const PassTarget &to) {
   FoldSource source = from;
   for (;;) {
-    const TreeTeam team = team_of_joins(lanes, count);
-    const uint64_t pieces = ceil_quotient(count, span_of_joins(team));
+    const TreeTiling tiling = tiling_of_joins(lanes, count);
+    const uint64_t pieces = ceil_div64(count, span_of_joins(tiling));
     const FoldAxis axis = {static_cast<int64_t>(count), 0, 0};
-    if (pieces == 1) return launch_tree(job, Entry::kJoin, lanes, source, axis, team, {}, to);
+    if (pieces == 1) return launch_tree(job, Entry::kJoin, lanes, source, axis, tiling, {}, to);
     PassTarget partial;
     partial.element = job.partial_bytes();
     GUF_BACKEND_TRY(job.scratch(pieces * lanes.total(), partial.element, source.mask != 0,
                                 &partial.sink.output, &partial.sink.present));
-    GUF_BACKEND_TRY(launch_tree(job, Entry::kJoin, lanes, source, axis, team, {}, partial));
+    GUF_BACKEND_TRY(launch_tree(job, Entry::kJoin, lanes, source, axis, tiling, {}, partial));
     source = {partial.sink.output, partial.sink.present, job.partial_form()};
     count = pieces;
   }
 }
 
-guf_status fold_by_tree(MethodJob &job, const LaneList &lanes, const FoldSource &from,
+guf_status fold_by_tree(MethodJob &job, const LaneDims &lanes, const FoldSource &from,
                         const FoldAxis &axis, const PassTarget &to) {
   const auto size = static_cast<uint64_t>(axis.size);
-  const TreeTeam team = team_of_leaves(lanes, axis.step, size);
-  const uint64_t pieces = ceil_quotient(size, span_of_leaves(team));
-  if (pieces <= 1) return launch_tree(job, Entry::kLeaves, lanes, from, axis, team, {}, to);
+  const TreeTiling tiling = tiling_of_leaves(lanes, axis.step, size);
+  const uint64_t pieces = ceil_div64(size, span_of_leaves(tiling));
+  if (pieces <= 1) return launch_tree(job, Entry::kLeaves, lanes, from, axis, tiling, {}, to);
   PassTarget partial;
   partial.element = job.partial_bytes();
   GUF_BACKEND_TRY(job.scratch(pieces * lanes.total(), partial.element, from.mask != 0,
                               &partial.sink.output, &partial.sink.present));
-  GUF_BACKEND_TRY(launch_tree(job, Entry::kLeaves, lanes, from, axis, team, {}, partial));
+  GUF_BACKEND_TRY(launch_tree(job, Entry::kLeaves, lanes, from, axis, tiling, {}, partial));
   const FoldSource made = {partial.sink.output, partial.sink.present, job.partial_form()};
-  return join_up(job, lanes, made, pieces, to);
+  return combine_levels(job, lanes, made, pieces, to);
 }
 
-guf_status fold_from_left(MethodJob &job, const LaneList &lanes, const LeftFold &fold,
-                          const PieceTable &table, const PassTarget &to) {
+guf_status left_fold(MethodJob &job, const LaneDims &lanes, const LeftFold &fold,
+                     const PieceTable &table, const PassTarget &to) {
   dev::chain_block block = {};
   block.status = job.status();
   block.fp_flags = job.fp_flags();
@@ -162,9 +162,9 @@ guf_status fold_from_left(MethodJob &job, const LaneList &lanes, const LeftFold 
   }
   const uint64_t pieces = table.address != 0 ? table.count : 1;
   const uint64_t some = std::min(pieces, kMaxItems);
-  LaneCut cut(lanes, kMaxItems / some);
+  LanePartition partition(lanes, kMaxItems / some);
   LaneRange range;
-  while (cut.next(&range)) {
+  while (partition.next(&range)) {
     block.lanes = range.dims;
     block.by_lanes = divisor_of(range.dims.lanes);
     block.from = source_from(fold.from, fold.axis, range);
@@ -178,8 +178,8 @@ guf_status fold_from_left(MethodJob &job, const LaneList &lanes, const LeftFold 
       block.first_slot = first;
       block.table = table.address == 0 ? 0 : table.address + first * sizeof(dev::fold_piece);
       block.items = static_cast<uint32_t>(items);
-      GUF_BACKEND_TRY(job.run(Entry::kFold, ceil_quotient(items, dev::kFoldThreads),
-                              dev::kFoldThreads, 0, &block, sizeof(block)));
+      GUF_BACKEND_TRY(job.run(Entry::kFold, ceil_div64(items, dev::kFoldThreads), dev::kFoldThreads,
+                              0, &block, sizeof(block)));
     }
   }
   return GUF_OK;

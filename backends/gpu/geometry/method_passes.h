@@ -26,33 +26,33 @@ struct PassTarget {
 };
 
 // The division of the threads of a block among neighbouring lanes, the accumulators of a base block
-// (`parts`), and base blocks or runs of partial results (`units`). All members are logarithms to
+// (parts), and base blocks or runs of partial results (units). All members are logarithms to
 // base 2.
-struct TreeTeam {
-  uint32_t lanes, parts, units;
+struct TreeTiling {
+  uint32_t log2_lanes, log2_parts, log2_units;
 };
 // Returns the division for pieces of at most `longest` elements.
-TreeTeam team_of_leaves(const LaneList &lanes, int64_t step, uint64_t longest);
-TreeTeam team_of_joins(const LaneList &lanes, uint64_t longest);
-// Returns the number of elements of a piece that the team processes.
-inline uint64_t span_of_leaves(TreeTeam team) {
-  return uint64_t{GUF_LEAF_SIZE} << team.units;
+TreeTiling tiling_of_leaves(const LaneDims &lanes, int64_t step, uint64_t longest);
+TreeTiling tiling_of_joins(const LaneDims &lanes, uint64_t longest);
+// Returns the number of elements of a piece that one block processes.
+inline uint64_t span_of_leaves(TreeTiling tiling) {
+  return uint64_t{GUF_LEAF_SIZE} << tiling.log2_units;
 }
-inline uint64_t span_of_joins(TreeTeam team) {
-  return uint64_t{dev::kJoinRun} << team.units;
+inline uint64_t span_of_joins(TreeTiling tiling) {
+  return uint64_t{dev::kJoinRun} << tiling.log2_units;
 }
 
 // Queues one launch of `leaves` or `join`, or several launches if there are too many work-items.
-guf_status launch_tree(MethodJob &job, Entry entry, const LaneList &lanes, const FoldSource &from,
-                       const FoldAxis &axis, TreeTeam team, const PieceTable &table,
+guf_status launch_tree(MethodJob &job, Entry entry, const LaneDims &lanes, const FoldSource &from,
+                       const FoldAxis &axis, TreeTiling tiling, const PieceTable &table,
                        const PassTarget &to);
 
 // Reduces the whole axis of each lane.
-guf_status fold_by_tree(MethodJob &job, const LaneList &lanes, const FoldSource &from,
+guf_status fold_by_tree(MethodJob &job, const LaneDims &lanes, const FoldSource &from,
                         const FoldAxis &axis, const PassTarget &to);
 // Combines `count` partial results of each lane, with the layout [slot][lane], level by level.
-guf_status join_up(MethodJob &job, const LaneList &lanes, const FoldSource &from, uint64_t count,
-                   const PassTarget &to);
+guf_status combine_levels(MethodJob &job, const LaneDims &lanes, const FoldSource &from,
+                          uint64_t count, const PassTarget &to);
 
 struct LeftFold {
   FoldSource from;
@@ -61,8 +61,8 @@ struct LeftFold {
   int ndim;        // number of further dimensions that are reduced together with the axis
   FoldAxis further[GUF_MAX_LOOP_NDIM - 1];
 };
-guf_status fold_from_left(MethodJob &job, const LaneList &lanes, const LeftFold &fold,
-                          const PieceTable &table, const PassTarget &to);
+guf_status left_fold(MethodJob &job, const LaneDims &lanes, const LeftFold &fold,
+                     const PieceTable &table, const PassTarget &to);
 
 }  // namespace gufunc::gpu
 

@@ -12,7 +12,7 @@ namespace {
 // Adds all dimensions to `lanes`: first the kept dimensions, then the reduced dimensions, which are
 // numbered from 0. Returns the number of reduced dimensions that were added. If it would be 0,
 // returns 1, because the reduction then runs over a dimension with a single element.
-int dims_of(const MethodJob &job, LaneList *lanes) {
+int dims_of(const MethodJob &job, LaneDims *lanes) {
   const guf_method_block &block = job.block;
   for (int d = 0; d < block.nkept; ++d) {
     lanes->add({block.kept_size[d], block.kept_input_step[d], block.kept_mask_step[d],
@@ -20,23 +20,23 @@ int dims_of(const MethodJob &job, LaneList *lanes) {
   }
   const bool merges = job.tree() && job.has(GUF_METHOD_EXACT);
   int count = 0;
-  Lane last = {};
+  LaneDim last = {};
   for (int d = 0; d < block.nfold; ++d) {
-    const Lane lane = {block.fold_size[d], block.fold_input_step[d], block.fold_mask_step[d], 0,
-                       count};
+    const LaneDim dim = {block.fold_size[d], block.fold_input_step[d], block.fold_mask_step[d], 0,
+                         count};
     // A left fold must not skip a dimension of a single element, because the initial value is the
     // left operand in the fold of the last dimension.
-    if (lane.size == 1 && job.tree()) continue;
+    if (dim.size == 1 && job.tree()) continue;
     // Consecutive dimensions are merged for integers, because the result of an integer reduction
     // does not depend on the order.
-    if (merges && count > 0 && lane.input == last.input * last.size &&
-        (!job.masked() || lane.mask == last.mask * last.size)) {
-      last.size *= lane.size;
+    if (merges && count > 0 && dim.input == last.input * last.size &&
+        (!job.masked() || dim.mask == last.mask * last.size)) {
+      last.size *= dim.size;
       (*lanes)[lanes->count() - 1].size = last.size;
       continue;
     }
-    last = lane;
-    lanes->add(lane);
+    last = dim;
+    lanes->add(dim);
     ++count;
   }
   return std::max(count, 1);
@@ -44,22 +44,22 @@ int dims_of(const MethodJob &job, LaneList *lanes) {
 
 // Removes a reduced dimension from the list and returns it. A dimension that is not in the list has
 // a single element.
-FoldAxis take_axis(LaneList *lanes, int number) {
+FoldAxis remove_axis(LaneDims *lanes, int number) {
   for (int i = 0; i < lanes->count(); ++i) {
     if ((*lanes)[i].fold != number) continue;
-    const Lane lane = lanes->take(i);
-    return {lane.size, lane.input, lane.mask};
+    const LaneDim dim = lanes->remove(i);
+    return {dim.size, dim.input, dim.mask};
   }
   return {1, 0, 0};
 }
 
 // Writes the initial value to all kept items if there are no elements to reduce.
 guf_status fill_initial(MethodJob &job) {
-  LaneList lanes;
+  LaneDims lanes;
   for (int d = 0; d < job.block.nkept; ++d) {
     lanes.add({job.block.kept_size[d], 0, 0, job.output_step(d), -1});
   }
-  lanes.arrange();
+  lanes.sort_and_merge();
   PassTarget to;
   to.sink.output = job.output();
   to.sink.flags = dev::kFoldLast;
@@ -67,19 +67,19 @@ guf_status fill_initial(MethodJob &job) {
   const FoldSource none = {0, 0, dev::kFormOwn};
   const FoldAxis axis = {0, 0, 0};
   if (job.tree()) return fold_by_tree(job, lanes, none, axis, to);
-  return fold_from_left(job, lanes, {none, axis, 0, 0, {}}, {}, to);
+  return left_fold(job, lanes, {none, axis, 0, 0, {}}, {}, to);
 }
 
 guf_status fold_dims(MethodJob &job) {
   const bool by_tree = job.tree();
   const int64_t element = by_tree ? job.partial_bytes() : job.value_bytes();
-  LaneList lanes;
+  LaneDims lanes;
   const int folds = dims_of(job, &lanes);
   FoldSource from;
   GUF_BACKEND_TRY(job.open_source(&lanes, &from));
-  lanes.arrange();
+  lanes.sort_and_merge();
   for (int d = 0; d < folds; ++d) {
-    const FoldAxis axis = take_axis(&lanes, d);
+    const FoldAxis axis = remove_axis(&lanes, d);
     PassTarget to;
     if (d + 1 == folds) {
       to.sink.output = job.output();
@@ -91,7 +91,7 @@ guf_status fold_dims(MethodJob &job) {
           job.scratch(lanes.total(), element, job.masked(), &to.sink.output, &to.sink.present));
     }
     GUF_BACKEND_TRY(by_tree ? fold_by_tree(job, lanes, from, axis, to)
-                            : fold_from_left(job, lanes, {from, axis, 0, 0, {}}, {}, to));
+                            : left_fold(job, lanes, {from, axis, 0, 0, {}}, {}, to));
     lanes.make_dense(element);
     from = {to.sink.output, to.sink.present,
             by_tree ? job.partial_form() : uint32_t{dev::kFormOwn}};
@@ -110,7 +110,7 @@ guf_status queue_reduce(MethodJob &job) {
 namespace {
 
 // Casts the first element of every lane to the output's dtype, and then to X.
-guf_status first_elements(MethodJob &job, const LaneList &lanes, uint64_t *out_start) {
+guf_status first_elements(MethodJob &job, const LaneDims &lanes, uint64_t *out_start) {
   const guf_method_block &block = job.block;
   const int64_t between = dtype_size(block.output_dtype), value = job.value_bytes();
   CopyDim first[GUF_MAX_LOOP_NDIM], second[GUF_MAX_LOOP_NDIM];
@@ -131,7 +131,7 @@ guf_status first_elements(MethodJob &job, const LaneList &lanes, uint64_t *out_s
 
 guf_status fold_mixed(MethodJob &job) {
   const guf_method_block &block = job.block;
-  LaneList lanes, all;
+  LaneDims lanes, all;
   for (int d = 0; d < block.nkept; ++d) {
     lanes.add({block.kept_size[d], block.kept_input_step[d], block.kept_mask_step[d],
                job.output_step(d), -1});
@@ -154,7 +154,7 @@ guf_status fold_mixed(MethodJob &job) {
   to.sink.output = job.output();
   to.sink.flags = dev::kFoldLast;
   job.set_initial(&to.sink);
-  return fold_from_left(job, lanes, fold, {}, to);
+  return left_fold(job, lanes, fold, {}, to);
 }
 
 }  // namespace

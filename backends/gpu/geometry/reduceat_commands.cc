@@ -28,7 +28,7 @@ class SliceReduction {
     const int64_t end = k + 1 < block_.nindices ? block_.indices[k + 1] : block_.fold_size[0];
     return static_cast<uint64_t>(std::max<int64_t>(end - block_.indices[k], 1));
   }
-  TreeTeam team_of(int kind) const;
+  TreeTiling tiling_of(int kind) const;
   int class_of(uint64_t length) const;
   Piece stretch(int64_t k) const {
     return {static_cast<uint64_t>(block_.indices[k]), length(k), static_cast<uint64_t>(k)};
@@ -43,24 +43,24 @@ class SliceReduction {
 
   MethodJob &job_;
   const guf_method_block &block_;
-  LaneList lanes_;
+  LaneDims lanes_;
   FoldSource from_ = {};
   FoldAxis axis_ = {};
-  TreeTeam teams_[kClasses] = {};
+  TreeTiling tilings_[kClasses] = {};
   int64_t members_[kClasses] = {};
   uint64_t most_pieces_ = 0;
   HostArray<Piece> table_, slices_;
 };
 
-TreeTeam SliceReduction::team_of(int kind) const {
+TreeTiling SliceReduction::tiling_of(int kind) const {
   constexpr uint64_t kLongest[kClasses] = {7, GUF_LEAF_SIZE, uint64_t{1} << 40, uint64_t{1} << 40};
-  return team_of_leaves(lanes_, axis_.step, kLongest[kind]);
+  return tiling_of_leaves(lanes_, axis_.step, kLongest[kind]);
 }
 
 int SliceReduction::class_of(uint64_t length) const {
   if (!job_.tree() || length < 8) return kTiny;
   if (length <= GUF_LEAF_SIZE) return kLeaf;
-  return length <= span_of_leaves(teams_[kPiece]) ? kPiece : kLong;
+  return length <= span_of_leaves(tilings_[kPiece]) ? kPiece : kLong;
 }
 
 PassTarget SliceReduction::target() const {
@@ -82,9 +82,9 @@ guf_status SliceReduction::flush(int kind, uint64_t count) {
   PieceTable table;
   GUF_BACKEND_TRY(upload(table_.data(), count, &table));
   if (job_.tree()) {
-    return launch_tree(job_, Entry::kLeaves, lanes_, from_, axis_, teams_[kind], table, target());
+    return launch_tree(job_, Entry::kLeaves, lanes_, from_, axis_, tilings_[kind], table, target());
   }
-  return fold_from_left(job_, lanes_, {from_, axis_, 0, 0, {}}, table, target());
+  return left_fold(job_, lanes_, {from_, axis_, 0, 0, {}}, table, target());
 }
 
 guf_status SliceReduction::run_class(int kind) {
@@ -103,7 +103,7 @@ guf_status SliceReduction::run_class(int kind) {
 
 // Reduces long slices. Several slices are reduced together if they have few enough pieces.
 guf_status SliceReduction::run_long() {
-  const uint64_t span = span_of_leaves(teams_[kLong]);
+  const uint64_t span = span_of_leaves(tilings_[kLong]);
   const uint64_t bytes = lanes_.total() * static_cast<uint64_t>(job_.partial_bytes());
   const uint64_t most = std::clamp<uint64_t>(kMaxPartialBytes / bytes, 1, kMaxPieces);
   uint64_t pieces = 0;
@@ -122,7 +122,7 @@ guf_status SliceReduction::run_long() {
 }
 
 guf_status SliceReduction::fold_long(int64_t first, int64_t last, uint64_t pieces) {
-  const uint64_t span = span_of_leaves(teams_[kLong]);
+  const uint64_t span = span_of_leaves(tilings_[kLong]);
   HostArray<Piece> table;
   if (!table.open(pieces)) return fail_memory(job_.error(), "the pieces of reduceat");
   uint64_t count = 0, slices = 0;
@@ -142,7 +142,7 @@ guf_status SliceReduction::fold_long(int64_t first, int64_t last, uint64_t piece
   GUF_BACKEND_TRY(job_.scratch(count * lanes_.total(), partial.element, false, &partial.sink.output,
                                &partial.sink.present));
   GUF_BACKEND_TRY(
-      launch_tree(job_, Entry::kLeaves, lanes_, from_, axis_, teams_[kLong], device, partial));
+      launch_tree(job_, Entry::kLeaves, lanes_, from_, axis_, tilings_[kLong], device, partial));
   return join_long(slices, count, partial);
 }
 
@@ -152,13 +152,13 @@ guf_status SliceReduction::join_long(uint64_t slices, uint64_t pieces, PassTarge
   for (;;) {
     uint64_t longest = 1;
     for (uint64_t s = 0; s < slices; ++s) longest = std::max(longest, slices_[s].count);
-    const TreeTeam team = team_of_joins(lanes_, longest);
-    const uint64_t span = span_of_joins(team);
+    const TreeTiling tiling = tiling_of_joins(lanes_, longest);
+    const uint64_t span = span_of_joins(tiling);
     const FoldSource from = {made.sink.output, 0, job_.partial_form()};
     PieceTable device;
     if (longest <= span) {
       GUF_BACKEND_TRY(upload(slices_.data(), slices, &device));
-      return launch_tree(job_, Entry::kJoin, lanes_, from, axis_, team, device, target());
+      return launch_tree(job_, Entry::kJoin, lanes_, from, axis_, tiling, device, target());
     }
     HostArray<Piece> table;
     if (!table.open(pieces)) return fail_memory(job_.error(), "the pieces of reduceat");
@@ -175,24 +175,24 @@ guf_status SliceReduction::join_long(uint64_t slices, uint64_t pieces, PassTarge
     next.element = job_.partial_bytes();
     GUF_BACKEND_TRY(job_.scratch(count * lanes_.total(), next.element, false, &next.sink.output,
                                  &next.sink.present));
-    GUF_BACKEND_TRY(launch_tree(job_, Entry::kJoin, lanes_, from, axis_, team, device, next));
+    GUF_BACKEND_TRY(launch_tree(job_, Entry::kJoin, lanes_, from, axis_, tiling, device, next));
     made = next;
     pieces = count;
   }
 }
 
 guf_status SliceReduction::run() {
-  LaneList all;
+  LaneDims all;
   all.add({block_.fold_size[0], block_.fold_input_step[0], 0, 0, 0});
   for (int d = 0; d < block_.nkept; ++d) {
     all.add({block_.kept_size[d], block_.kept_input_step[d], 0, job_.output_step(d), -1});
   }
   GUF_BACKEND_TRY(job_.open_source(&all, &from_));
   axis_ = {block_.fold_size[0], 0, 0};
-  if (axis_.size != 1) axis_.step = all.take(0).input;
-  all.arrange();
+  if (axis_.size != 1) axis_.step = all.remove(0).input;
+  all.sort_and_merge();
   lanes_ = all;
-  for (int kind = 0; kind < kClasses; ++kind) teams_[kind] = team_of(kind);
+  for (int kind = 0; kind < kClasses; ++kind) tilings_[kind] = tiling_of(kind);
   for (int64_t k = 0; k < block_.nindices; ++k) ++members_[class_of(length(k))];
   const auto count = static_cast<uint64_t>(block_.nindices);
   most_pieces_ = std::min(count, kMaxPieces);

@@ -71,7 +71,7 @@ guf_status CopyKernels::load_best(guf_error *error) {
   return fail_native(
       error, GUF_E_NO_IMAGE, code,
       "no image of the copy and cast kernels for device %d, %s; available images: %s",
-      device_.context().index, device_.facts().target,
+      device_.context().index, device_.properties().target,
       refusals[0] == '\0' ? "none for this target" : refusals);
 }
 

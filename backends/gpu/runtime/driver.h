@@ -49,15 +49,15 @@ inline guf_status failure_of(const ErrorInfo &info) {
   return info.kind == ErrorKind::kNotReady ? guf_status{GUF_E_LAUNCH} : info.status;
 }
 
-struct DeviceFacts {
+struct DeviceProperties {
   char name[128];
   char target[64];  // such as "sm_90" or "gfx942:sramecc+:xnack-"
   uint64_t memory_bytes;
-  uint32_t units;
+  uint32_t multiprocessors;   // number of multiprocessors or compute units
   uint32_t max_shared_bytes;  // maximum dynamic shared memory of a block
   bool pools;                 // whether the driver has stream-ordered memory
   bool managed;
-  uint32_t lanes;  // number of work-items that run together (warp size)
+  uint32_t warp_size;  // number of work-items that run together
 };
 
 struct Context {
@@ -80,7 +80,7 @@ struct LaunchGrid {
 };
 
 // The resources of a function. `registers` is 0 if the driver does not report the number.
-struct FunctionFacts {
+struct FunctionAttributes {
   uint32_t max_threads;   // largest number of threads in a block
   uint32_t registers;     // registers of a work-item
   uint32_t shared_bytes;  // static shared memory, without the dynamic part
@@ -96,7 +96,7 @@ class Driver {
   virtual const ErrorInfo &error_info(Code code) const = 0;
   virtual void write_version(char *out_text, size_t size) const = 0;  // such as "CUDA 13.0"
 
-  virtual Code device_facts(int32_t index, DeviceFacts *out) = 0;
+  virtual Code device_properties(int32_t index, DeviceProperties *out) = 0;
   // Opens a context. If `native` is 0, opens the device's own context.
   virtual Code context_open(int32_t index, uint64_t native, Context *out) = 0;
   virtual void context_close(const Context &context) = 0;
@@ -163,7 +163,7 @@ class Driver {
   // Loads the function's code immediately, and allows launches whose static and dynamic shared
   // memory together have up to `shared_bytes` bytes.
   virtual Code function_prepare(Native function, uint32_t shared_bytes) = 0;
-  virtual Code function_facts(Native function, FunctionFacts *out) = 0;
+  virtual Code function_attributes(Native function, FunctionAttributes *out) = 0;
   virtual Code launch(Native function, const LaunchGrid &shape, const void *block,
                       uint32_t block_bytes, Native stream) = 0;
 
@@ -194,7 +194,7 @@ struct Vendor {
   int32_t (*score)(const char *device_target, int32_t format, const char *image_target);
   const guf_module_v1 *(*builtins)();
   const guf_module_v1 *(*copy_kernels)();
-  // The limit of the local memory of a launch's blocks on each unit.
+  // The limit of the local memory of a launch's blocks on each multiprocessor.
   // 0 means no limit, because the driver allocates local memory for as many work-items as fit on
   // the device, independently of the launch.
   uint64_t unit_local_bytes;

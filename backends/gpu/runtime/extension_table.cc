@@ -86,7 +86,7 @@ guf_status host_unregister(void *device, uint64_t address, guf_error *error) {
   }
   // On a lost device the memory is unregistered, too, to release as many resources as possible.
   owner.wait_until_idle();
-  owner.note(driver.host_unregister(address));
+  owner.check_for_loss(driver.host_unregister(address));
   return GUF_OK;
 }
 

@@ -7,7 +7,7 @@
 
 namespace gufunc::gpu {
 
-guf_status FencePool::take(Native stream, Fence **out, guf_error *error) {
+guf_status FencePool::acquire(Native stream, Fence **out, guf_error *error) {
   Fence *fence = nullptr;
   {
     const std::lock_guard lock(mutex_);
@@ -30,14 +30,14 @@ guf_status FencePool::take(Native stream, Fence **out, guf_error *error) {
   const guf_status status = device_.check(device_.driver().event_record(fence->event, stream),
                                           "recording an event", error);
   if (status != GUF_OK) {
-    put(fence);
+    release(fence);
     return status;
   }
   *out = fence;
   return GUF_OK;
 }
 
-void FencePool::put(Fence *fence) {
+void FencePool::release(Fence *fence) {
   const std::lock_guard lock(mutex_);
   fence->next = first_;
   first_ = fence;
@@ -62,7 +62,7 @@ void FencePool::close() {
   while (first_ != nullptr) {
     Fence *fence = first_;
     first_ = fence->next;
-    device_.note(device_.driver().event_close(fence->event));
+    device_.check_for_loss(device_.driver().event_close(fence->event));
     destroy(fence);
   }
 }

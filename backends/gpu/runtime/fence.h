@@ -26,8 +26,8 @@ class FencePool {
 
   // Returns a fence that is signalled when the work that is queued on the stream now is complete.
   // Errors  GUF_E_NO_MEMORY, or the driver's error for the event
-  guf_status take(Native stream, Fence **out, guf_error *error);
-  void put(Fence *fence);
+  guf_status acquire(Native stream, Fence **out, guf_error *error);
+  void release(Fence *fence);
 
   // Polls a fence. Returns GUF_OK if it is signalled, GUF_NOT_READY, or the driver's error.
   guf_status poll(Fence &fence, guf_error *error);

@@ -8,13 +8,13 @@
 
 namespace gufunc::gpu {
 
-Device::Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts,
+Device::Device(Driver &driver, const Vendor &vendor, const DeviceProperties &properties,
                const Context &context)
     : driver_(driver),
       vendor_(vendor),
-      facts_(facts),
+      properties_(properties),
       context_(context),
-      traits_{facts.units, guf::device::kRowVectors, facts.max_shared_bytes,
+      traits_{properties.multiprocessors, guf::device::kRowVectors, properties.max_shared_bytes,
               vendor.unit_local_bytes},
       fences_(*this),
       memory_(*this, Backing::kDevice),
@@ -28,7 +28,7 @@ Device::Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts,
 
 guf_status Device::start(guf_error *error) {
   // A driver that supports pools may fail to create one. Ordinary allocations are used then.
-  if (facts_.pools) {
+  if (properties_.pools) {
     const Code code = driver_.pool_open(context_, &driver_pool_);
     if (code != kDone) driver_pool_ = nullptr;
     if (ends_device(driver_.error_info(code).kind))
@@ -37,7 +37,7 @@ guf_status Device::start(guf_error *error) {
   memory_.use(driver_pool_);
   const char *const no_cache = host_config("GUFUNC_NO_MEMORY_CACHE");
   if (no_cache != nullptr && no_cache[0] == '1') {
-    for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->cache_nothing();
+    for (MemoryPool *pool : {&memory_, &pinned_, &mapped_, &managed_}) pool->disable_cache();
   }
   GUF_BACKEND_TRY(make_stream(&default_stream_, error));
   GUF_BACKEND_TRY(make_stream(&idle_stream_, error));
@@ -54,7 +54,7 @@ guf_status Device::make_stream(Stream **out, guf_error *error) {
 void Device::wait_until_idle() {
   for (int i = 0; i < 2; ++i) {
     const Code code = driver_.context_synchronize();
-    note(code);
+    check_for_loss(code);
     if (code == kDone) return;
   }
 }
@@ -77,7 +77,7 @@ void Device::close() {
   default_stream_ = idle_stream_ = nullptr;
   collect_streams(true);
   fences_.close();
-  if (driver_pool_ != nullptr) note(driver_.pool_close(driver_pool_));
+  if (driver_pool_ != nullptr) check_for_loss(driver_.pool_close(driver_pool_));
 }
 
 MemoryPool &Device::pool(Backing backing) {
@@ -97,7 +97,7 @@ MemoryPool &Device::pool(Backing backing) {
 guf_status Device::open_stream(Native native, bool owned, Stream **out, guf_error *error) {
   auto *stream = create<Stream>(*this, native, owned);
   if (stream == nullptr) {
-    if (owned) note(driver_.stream_close(native));
+    if (owned) check_for_loss(driver_.stream_close(native));
     return fail_memory(error, "a stream");
   }
   memory_.add_stream(*stream);
@@ -111,9 +111,9 @@ void Device::drop_capture(Stream &stream) {
   bool captured = false;
   if (stream.capturing(&captured, nullptr) != GUF_OK || !captured) return;
   Native graph = nullptr;
-  note(driver_.capture_end(stream.native(), &graph));
-  if (graph != nullptr) note(driver_.graph_close(graph));
-  memory_.release_blocks(memory_.take_captured(stream), stream);
+  check_for_loss(driver_.capture_end(stream.native(), &graph));
+  if (graph != nullptr) check_for_loss(driver_.graph_close(graph));
+  memory_.release_captured(memory_.take_captured(stream), stream);
 }
 
 void Device::close_stream(Stream &stream) {
@@ -149,12 +149,12 @@ void Device::collect_streams(bool all) {
   while (idle != nullptr) {
     Stream *const stream = idle;
     idle = stream->next_closing;
-    note(driver_.stream_close(stream->native()));
+    check_for_loss(driver_.stream_close(stream->native()));
     stream->release();
   }
 }
 
-guf_status Device::refuse(Code code, const char *what, guf_error *error) {
+guf_status Device::report_failure(Code code, const char *what, guf_error *error) {
   const ErrorInfo &info = driver_.error_info(code);
   if (ends_device(info.kind)) {
     Code none = kDone;

@@ -22,7 +22,8 @@ namespace gufunc::gpu {
 class Device {
  public:
   // The caller remains the owner of the context and closes it after close().
-  Device(Driver &driver, const Vendor &vendor, const DeviceFacts &facts, const Context &context);
+  Device(Driver &driver, const Vendor &vendor, const DeviceProperties &properties,
+         const Context &context);
   Device(const Device &) = delete;
   Device &operator=(const Device &) = delete;
 
@@ -37,7 +38,7 @@ class Device {
 
   Driver &driver() const { return driver_; }
   const Vendor &vendor() const { return vendor_; }
-  const DeviceFacts &facts() const { return facts_; }
+  const DeviceProperties &properties() const { return properties_; }
   const Context &context() const { return context_; }
   const DeviceTraits &traits() const { return traits_; }
   FencePool &fences() { return fences_; }
@@ -74,22 +75,24 @@ class Device {
   // Converts a driver code to a status and an error report.
   // A code after which the device cannot be used again marks the device as lost.
   guf_status check(Code code, const char *what, guf_error *error) {
-    return __builtin_expect(code == kDone, 1) ? guf_status{GUF_OK} : refuse(code, what, error);
+    return __builtin_expect(code == kDone, 1) ? guf_status{GUF_OK}
+                                              : report_failure(code, what, error);
   }
-  // Does the same as check(), but without an error report.
-  void note(Code code) {
-    if (code != kDone) refuse(code, "", nullptr);
+  // Does the same as check(), but without an error report. The caller ignores the failure; the
+  // loss of the device is recorded nevertheless.
+  void check_for_loss(Code code) {
+    if (code != kDone) report_failure(code, "", nullptr);
   }
   bool lost() const { return lost_code_.load(std::memory_order_relaxed) != kDone; }
   guf_status fail_lost(guf_error *error) const;
 
  private:
   guf_status make_stream(Stream **out, guf_error *error);
-  [[gnu::cold]] guf_status refuse(Code code, const char *what, guf_error *error);
+  [[gnu::cold]] guf_status report_failure(Code code, const char *what, guf_error *error);
 
   Driver &driver_;
   const Vendor &vendor_;
-  const DeviceFacts facts_;
+  const DeviceProperties properties_;
   const Context context_;
   const DeviceTraits traits_;
   std::atomic<Code> lost_code_{kDone};
@@ -138,7 +141,7 @@ class ScopedContext {
     if (forked()) return false;
     for (int i = 0; i < 2 && !entered_; ++i) {
       const Code code = device_.driver().enter(device_.context(), &before_);
-      device_.note(code);
+      device_.check_for_loss(code);
       entered_ = code == kDone;
     }
     return true;

@@ -6,7 +6,7 @@
 #include "backends/gpu/runtime/gpu_event.h"
 
 #include "backends/gpu/runtime/gpu_device.h"
-#include "backends/gpu/runtime/wait_clock.h"
+#include "backends/gpu/runtime/polling_deadline.h"
 
 namespace gufunc::gpu {
 
@@ -30,15 +30,15 @@ guf_status Event::record(Stream &stream, guf_error *error) {
 }
 
 void Event::watch_failures(Stream &stream) {
-  // Failing work stores the failure before it decrements the number of expected results.
+  // Failing work stores the failure before it decrements fallible_work_.
   // Reading in the opposite order therefore misses no failure.
-  const bool expected = stream.expected_.load(std::memory_order_acquire) != 0;
+  const bool may_fail = stream.fallible_work_.load(std::memory_order_acquire) != 0;
   const bool failed = stream.failed_.load(std::memory_order_acquire);
-  if (!expected && !failed && !may_have_failure_.load(std::memory_order_acquire)) return;
+  if (!may_fail && !failed && !may_have_failure_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(failure_lock());
   stop_watching();
   failure_ = stream.failure_;
-  if (!failure_.happened() && stream.expected_.load(std::memory_order_acquire) != 0) {
+  if (!failure_.happened() && stream.fallible_work_.load(std::memory_order_acquire) != 0) {
     launches_ = stream.launches_.load(std::memory_order_relaxed);
     stream.retain();
     stream_ = &stream;
@@ -88,8 +88,8 @@ guf_status Event::query(guf_error *error) {
 
 guf_status Event::synchronize(uint64_t timeout_ns, guf_error *error) {
   if (!recorded()) return GUF_OK;
-  WaitClock clock(timeout_ns);
-  if (clock.never()) {
+  PollingDeadline deadline(timeout_ns);
+  if (deadline.never()) {
     GUF_BACKEND_TRY(
         device_.check(device_.driver().event_synchronize(native_), "waiting for an event", error));
     return report_failure(error);
@@ -97,8 +97,8 @@ guf_status Event::synchronize(uint64_t timeout_ns, guf_error *error) {
   for (;;) {
     const guf_status status = query(error);
     if (status != GUF_NOT_READY) return status;
-    if (clock.passed()) return GUF_TIMEOUT;
-    clock.pause();
+    if (deadline.expired()) return GUF_TIMEOUT;
+    deadline.pause();
   }
 }
 

@@ -11,19 +11,19 @@
 namespace gufunc::gpu {
 namespace {
 
-constinit std::atomic<uint32_t> driver_generation{0};  // 0: the driver is not open
+constinit std::atomic<uint32_t> driver_fork_epoch{0};  // 0: the driver is not open
 
 }  // namespace
 
 void note_driver_process() {
   start_fork_watch();
   uint32_t none = 0;
-  driver_generation.compare_exchange_strong(none, process_generation(), std::memory_order_acq_rel);
+  driver_fork_epoch.compare_exchange_strong(none, fork_epoch(), std::memory_order_acq_rel);
 }
 
 bool forked() {
-  const uint32_t opened = driver_generation.load(std::memory_order_acquire);
-  return __builtin_expect(opened != 0 && opened != process_generation(), 0);
+  const uint32_t opened = driver_fork_epoch.load(std::memory_order_acquire);
+  return __builtin_expect(opened != 0 && opened != fork_epoch(), 0);
 }
 
 guf_status fail_forked(guf_error *error) {

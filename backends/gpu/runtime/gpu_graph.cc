@@ -19,7 +19,7 @@ struct StatusWords {
   explicit StatusWords(StatusSlot *all) : first(all) {}
 
   StatusSlot *const first;  // a list, in the order in which the words were captured
-  std::atomic<uint32_t> holders{1};
+  std::atomic<uint32_t> references{1};
   std::mutex mutex;  // locked from the launch of a run until its checks are queued
   // An event after the last checks, or NULL before the first run.
   Native checked = nullptr;
@@ -30,7 +30,7 @@ struct WorkMemory {
   explicit WorkMemory(Block *all) : blocks(all) {}
 
   Block *const blocks;
-  std::atomic<uint32_t> holders{1};
+  std::atomic<uint32_t> references{1};
 };
 
 struct Graph {
@@ -71,28 +71,28 @@ guf_status launch_work(Graph &graph, Stream &stream, guf_error *error) {
 // Releases the graph's share of the memory after the graph's last run. Uses the default stream,
 // because its fences are polled most often. The default stream waits for the runs of each graph
 // that shares the memory, so the last of these graphs releases the memory after all runs.
-void give_memory_back(Graph &graph) {
+void release_memory(Graph &graph) {
   Device &device = graph.device;
   WorkMemory *const memory = std::exchange(graph.memory, nullptr);
   if (memory == nullptr) return;
   Stream &stream = device.default_stream();
   if (graph.last_run != nullptr) {
-    device.note(device.driver().stream_wait(stream.native(), graph.last_run));
+    device.check_for_loss(device.driver().stream_wait(stream.native(), graph.last_run));
   }
-  if (memory->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  device.pool(Backing::kDevice).release_blocks(memory->blocks, stream);
+  if (memory->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  device.pool(Backing::kDevice).release_captured(memory->blocks, stream);
   destroy(memory);
 }
 
 // Releases the status words after their last checks.
 void drop_words(Device &device, StatusWords *words) {
-  if (words == nullptr || words->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (words == nullptr || words->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   Stream &stream = device.default_stream();
   if (words->checked != nullptr) {
-    device.note(device.driver().stream_wait(stream.native(), words->checked));
+    device.check_for_loss(device.driver().stream_wait(stream.native(), words->checked));
   }
   device.status_ring().recycle(words->first, words->checked == nullptr ? nullptr : &stream);
-  if (words->checked != nullptr) device.note(device.driver().event_close(words->checked));
+  if (words->checked != nullptr) device.check_for_loss(device.driver().event_close(words->checked));
   destroy(words);
 }
 
@@ -111,23 +111,23 @@ guf_status run_checked(Graph &graph, Stream &stream, guf_error *error) {
                                  "waiting for a graph's last run", error));
   }
   GUF_BACKEND_TRY(launch_work(graph, stream, error));
-  const guf_status looks =
+  const guf_status queued =
       device.status_ring().queue_graph_checks(words.first, stream, stream.next_launch(), error);
   const Code recorded = driver.event_record(words.checked, stream.native());
-  guf_error *const first_error = looks == GUF_OK ? error : nullptr;
+  guf_error *const first_error = queued == GUF_OK ? error : nullptr;
   const guf_status checked = device.check(recorded, "recording an event", first_error);
   const guf_status marked =
       mark_run(graph, stream.native(), checked == GUF_OK ? first_error : nullptr);
-  if (looks != GUF_OK) return looks;
+  if (queued != GUF_OK) return queued;
   return checked != GUF_OK ? checked : marked;
 }
 
 // Makes `kept` share the memory of `model`, which has the same work.
 void share_memory(Graph &kept, const Graph &model) {
   if (kept.memory == model.memory) return;
-  give_memory_back(kept);
+  release_memory(kept);
   kept.memory = model.memory;
-  if (kept.memory != nullptr) kept.memory->holders.fetch_add(1, std::memory_order_relaxed);
+  if (kept.memory != nullptr) kept.memory->references.fetch_add(1, std::memory_order_relaxed);
 }
 
 // Makes `kept` share the status words of `model`, which has the same work.
@@ -135,7 +135,7 @@ void share_words(Graph &kept, const Graph &model) {
   if (kept.words == model.words) return;
   drop_words(kept.device, kept.words);
   kept.words = model.words;
-  if (kept.words != nullptr) kept.words->holders.fetch_add(1, std::memory_order_relaxed);
+  if (kept.words != nullptr) kept.words->references.fetch_add(1, std::memory_order_relaxed);
 }
 
 // Runs the graph's work. The run has started even if queueing its checks fails, so the event after
@@ -193,9 +193,9 @@ guf_status capture_end(void *device, void *stream, void **out_graph, guf_error *
   StatusSlot *const words = owner.captures().close(target);
   Graph *const graph = code == kDone && !lost ? make_graph(owner, memory, words) : nullptr;
   if (graph == nullptr) {
-    owner.pool(Backing::kDevice).release_blocks(memory, target);
+    owner.pool(Backing::kDevice).release_captured(memory, target);
     owner.status_ring().recycle(words, nullptr);
-    if (code == kDone) owner.note(owner.driver().graph_close(native));
+    if (code == kDone) owner.check_for_loss(owner.driver().graph_close(native));
     if (lost) return owner.fail_lost(error);
     return code == kDone ? fail_memory(error, "a graph")
                          : owner.check(code, "ending a capture", error);
@@ -236,7 +236,8 @@ guf_status graph_update(void *graph, void *newer, guf_error *error) {
     Native fresh = nullptr;
     GUF_BACKEND_TRY(device.check(device.driver().graph_instantiate(model.graph, &fresh),
                                  "instantiating a graph", error));
-    if (kept.executable != nullptr) device.note(device.driver().executable_close(kept.executable));
+    if (kept.executable != nullptr)
+      device.check_for_loss(device.driver().executable_close(kept.executable));
     kept.executable = fresh;
   }
   share_memory(kept, model);
@@ -263,12 +264,13 @@ void graph_destroy(void *graph) {
   {
     ScopedContext scope(device);
     if (!scope.begin_closing()) return;
-    give_memory_back(*gone);
+    release_memory(*gone);
     drop_words(device, gone->words);
     Driver &driver = device.driver();
-    if (gone->executable != nullptr) device.note(driver.executable_close(gone->executable));
-    if (gone->graph != nullptr) device.note(driver.graph_close(gone->graph));
-    if (gone->last_run != nullptr) device.note(driver.event_close(gone->last_run));
+    if (gone->executable != nullptr)
+      device.check_for_loss(driver.executable_close(gone->executable));
+    if (gone->graph != nullptr) device.check_for_loss(driver.graph_close(gone->graph));
+    if (gone->last_run != nullptr) device.check_for_loss(driver.event_close(gone->last_run));
   }
   destroy(gone);
 }

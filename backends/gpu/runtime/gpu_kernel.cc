@@ -50,7 +50,7 @@ guf_status no_code(const char *stem, guf_error *error) {
 int32_t score_image(Device &device, const guf_module_image &image) {
   const char *const target = target_of(image);
   if (image.format == GUF_IMAGE_HOST || image.data == nullptr || image.size == 0) return 0;
-  return device.vendor().score(device.facts().target, image.format, target);
+  return device.vendor().score(device.properties().target, image.format, target);
 }
 
 guf_status Module::load(Device &device, const guf_module_image &image, LoadMode mode, Module **out,
@@ -62,7 +62,7 @@ guf_status Module::load(Device &device, const guf_module_image &image, LoadMode 
   }
   if (score_image(device, image) == 0) {
     return fail(error, GUF_E_NO_IMAGE, "image: expected one for %s, got format %d for '%.40s'",
-                device.facts().target, image.format, target);
+                device.properties().target, image.format, target);
   }
   auto *module = create<Module>(device);
   if (module == nullptr) return fail_memory(error, "a module");
@@ -115,7 +115,7 @@ guf_status Module::load_native(const void *image, Native *out, guf_error *error)
   }
   char what[160];
   std::snprintf(what, sizeof(what), "loading the image '%.40s' for device %d, %s,", target_,
-                device_.context().index, device_.facts().target);
+                device_.context().index, device_.properties().target);
   return device_.check(code, what, error);
 }
 
@@ -131,11 +131,12 @@ void Module::unload() {
   while (first_ != nullptr) {
     Kernel *const kernel = first_;
     first_ = kernel->next;
-    if (kernel->module != nullptr) device_.note(device_.driver().module_unload(kernel->module));
+    if (kernel->module != nullptr)
+      device_.check_for_loss(device_.driver().module_unload(kernel->module));
     host_free(kernel);
   }
   for (const Native loaded : {probe_, native_}) {
-    if (loaded != nullptr) device_.note(device_.driver().module_unload(loaded));
+    if (loaded != nullptr) device_.check_for_loss(device_.driver().module_unload(loaded));
   }
   if (text_ != nullptr) destroy(text_);
   destroy(this);
@@ -154,7 +155,7 @@ guf_status Module::find_function(Native native, const char *name, Native *out, g
     return GUF_OK;
   }
   char what[128];
-  if (code == kDone) code = driver.function_prepare(*out, device_.facts().max_shared_bytes);
+  if (code == kDone) code = driver.function_prepare(*out, device_.properties().max_shared_bytes);
   if (code == kDone) return GUF_OK;
   std::snprintf(what, sizeof(what), "loading the kernel '%.80s'", name);
   return device_.check(code, what, error);
@@ -190,7 +191,7 @@ guf_status Module::resolve(const char *stem, Kernel *kernel, guf_error *error) {
   const guf_status status =
       resolve_in(kernel->module == nullptr ? native_ : kernel->module, stem, kernel, error);
   if (status != GUF_OK && kernel->module != nullptr) {
-    device_.note(device_.driver().module_unload(kernel->module));
+    device_.check_for_loss(device_.driver().module_unload(kernel->module));
   }
   return status;
 }
@@ -209,10 +210,10 @@ guf_status Module::resolve_in(Native native, const char *stem, Kernel *kernel, g
     const bool limited = device_.traits().unit_local_bytes != 0;
     if (kernel->functions[entry] == nullptr || !limited) continue;
     if (!is_generalized(static_cast<Entry>(entry))) continue;
-    FunctionFacts facts = {};
-    const Code code = device_.driver().function_facts(kernel->functions[entry], &facts);
+    FunctionAttributes attributes = {};
+    const Code code = device_.driver().function_attributes(kernel->functions[entry], &attributes);
     GUF_BACKEND_TRY(device_.check(code, "querying a kernel's memory", error));
-    kernel->local_bytes[entry] = facts.local_bytes;
+    kernel->local_bytes[entry] = attributes.local_bytes;
   }
   return any ? GUF_OK : no_code(stem, error);
 }

@@ -31,7 +31,7 @@ guf_status backing_of(int32_t kind, Backing *out, guf_error *error) {
   }
 }
 
-// Returns the size of the shortest pattern whose repetition gives the same bytes.
+// Returns the size of the shortest pattern whose repetition is the whole pattern.
 uint32_t shorten(const unsigned char *pattern, uint32_t size) {
   while (size % 2 == 0 && std::memcmp(pattern, pattern + size / 2, size / 2) == 0) size /= 2;
   return size;
@@ -94,7 +94,7 @@ guf_status memory_alloc(void *device, uint64_t size, int32_t kind, void *stream,
   GUF_BACKEND_TRY(backing_of(kind, &backing, error));
   ScopedContext scope(owner);
   GUF_BACKEND_TRY(scope.begin(error));
-  if (backing == Backing::kManaged && !owner.facts().managed) {
+  if (backing == Backing::kManaged && !owner.properties().managed) {
     return fail(error, GUF_E_UNSUPPORTED, "memory kind: device %d has no managed memory",
                 owner.context().index);
   }

@@ -10,7 +10,7 @@
 #include <mutex>
 
 #include "backends/gpu/runtime/gpu_device.h"
-#include "backends/gpu/runtime/wait_clock.h"
+#include "backends/gpu/runtime/polling_deadline.h"
 
 namespace gufunc::gpu {
 namespace {
@@ -31,12 +31,12 @@ void write_driver(char *out_text, size_t size) {
 
 void write_info(const Device &device, guf_backend_device_info *out_info) {
   guf_backend_device_info info = {};
-  const DeviceFacts &facts = device.facts();
+  const DeviceProperties &properties = device.properties();
   info.struct_size = out_info->struct_size;
-  info.units = facts.units;
-  info.memory_bytes = facts.memory_bytes;
-  std::snprintf(info.name, sizeof(info.name), "%s", facts.name);
-  std::snprintf(info.target, sizeof(info.target), "%s", facts.target);
+  info.units = properties.multiprocessors;
+  info.memory_bytes = properties.memory_bytes;
+  std::snprintf(info.name, sizeof(info.name), "%s", properties.name);
+  std::snprintf(info.target, sizeof(info.target), "%s", properties.target);
   device.driver().write_version(info.driver, sizeof(info.driver));
   std::memcpy(out_info, &info, std::min<size_t>(out_info->struct_size, sizeof(info)));
 }
@@ -79,7 +79,7 @@ guf_status check_index(int32_t index, guf_error *error) {
 
 // Reports an error for a device that cannot run even the plugin's own kernels.
 // If the plugin was built without kernels, reports no error; loading a module then fails instead.
-guf_status check_target(const DeviceFacts &facts, int32_t index, guf_error *error) {
+guf_status check_target(const DeviceProperties &properties, int32_t index, guf_error *error) {
   const guf_module_v1 *const table = vendor().copy_kernels();
   if (table == nullptr) return GUF_OK;
   char targets[320] = "";
@@ -87,7 +87,7 @@ guf_status check_target(const DeviceFacts &facts, int32_t index, guf_error *erro
   for (uint32_t i = 0; i < table->nimages; ++i) {
     const guf_module_image &image = table->images[i];
     if (image.format == GUF_IMAGE_HOST || image.target == nullptr) continue;
-    if (vendor().score(facts.target, image.format, image.target) > 0) return GUF_OK;
+    if (vendor().score(properties.target, image.format, image.target) > 0) return GUF_OK;
     if (length + 1 >= sizeof(targets)) continue;
     const int added = std::snprintf(targets + length, sizeof(targets) - length, "%s%.40s",
                                     length == 0 ? "" : ", ", image.target);
@@ -95,21 +95,21 @@ guf_status check_target(const DeviceFacts &facts, int32_t index, guf_error *erro
   }
   return fail(error, GUF_E_NO_IMAGE,
               "device %s:%d, %.60s, has the target %.60s, but the plugin has code for %s only",
-              vendor().name, index, facts.name, facts.target, targets);
+              vendor().name, index, properties.name, properties.target, targets);
 }
 
 guf_status make_device(int32_t index, uint64_t native, Device **out_device, guf_error *error) {
-  DeviceFacts facts = {};
-  Code code = the_driver->device_facts(index, &facts);
+  DeviceProperties properties = {};
+  Code code = the_driver->device_properties(index, &properties);
   if (code != kDone) return refuse_open(code, "querying device", index, error);
-  GUF_BACKEND_TRY(check_target(facts, index, error));
+  GUF_BACKEND_TRY(check_target(properties, index, error));
   Context context = {};
   code = the_driver->context_open(index, native, &context);
   if (code != kDone) {
     const char *const what = native == 0 ? "opening device" : "adopting the context for device";
     return refuse_open(code, what, index, error);
   }
-  auto *device = create<Device>(*the_driver, vendor(), facts, context);
+  auto *device = create<Device>(*the_driver, vendor(), properties, context);
   if (device == nullptr) {
     the_driver->context_close(context);
     return fail_memory(error, "a device");
@@ -207,7 +207,7 @@ void device_close(void *device) {
 // are no threads to stop.
 guf_status shutdown(uint64_t timeout_ns, guf_error *) {
   if (forked()) return GUF_OK;
-  WaitClock clock(timeout_ns);
+  PollingDeadline deadline(timeout_ns);
   GUF_BACKEND_TRY(for_each_device([&](Device &device) -> guf_status {
     ScopedContext scope(device);
     if (scope.begin(nullptr) != GUF_OK) return GUF_OK;
@@ -216,8 +216,8 @@ guf_status shutdown(uint64_t timeout_ns, guf_error *) {
       const guf_status idle = device.default_stream().query(nullptr);
       if (idle != GUF_NOT_READY && idle != GUF_OK) return GUF_OK;
       if (idle == GUF_OK && device.staged_copies().idle()) return GUF_OK;
-      if (clock.passed()) return GUF_TIMEOUT;
-      clock.pause();
+      if (deadline.expired()) return GUF_TIMEOUT;
+      deadline.pause();
     }
   }));
   return for_each_device([](Device &device) -> guf_status {

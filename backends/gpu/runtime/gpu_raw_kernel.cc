@@ -14,16 +14,16 @@ guf_status kernel_limits(void *device, void *kernel, guf_backend_kernel_limits *
   auto &owner = *static_cast<Device *>(device);
   ScopedContext scope(owner);
   GUF_BACKEND_TRY(scope.begin(error));
-  FunctionFacts facts = {};
+  FunctionAttributes attributes = {};
   const RelaxedCapture relaxed(owner.driver());
-  GUF_BACKEND_TRY(
-      owner.check(owner.driver().function_facts(static_cast<const Kernel *>(kernel)->raw, &facts),
-                  "querying a kernel's resources", error));
-  out_limits->max_threads = facts.max_threads;
-  out_limits->registers = facts.registers;
-  out_limits->local_bytes = facts.local_bytes;
-  out_limits->max_shared_bytes = owner.facts().max_shared_bytes;
-  out_limits->subgroup_size = owner.facts().lanes;
+  GUF_BACKEND_TRY(owner.check(
+      owner.driver().function_attributes(static_cast<const Kernel *>(kernel)->raw, &attributes),
+      "querying a kernel's resources", error));
+  out_limits->max_threads = attributes.max_threads;
+  out_limits->registers = attributes.registers;
+  out_limits->local_bytes = attributes.local_bytes;
+  out_limits->max_shared_bytes = owner.properties().max_shared_bytes;
+  out_limits->subgroup_size = owner.properties().warp_size;
   return GUF_OK;
 }
 
@@ -34,7 +34,7 @@ guf_status kernel_launch(void *device, const guf_backend_kernel_launch *launch, 
     return fail(error, GUF_E_UNSUPPORTED, "kernel flags: 0x%x is not known to this plugin",
                 unknown);
   }
-  const uint32_t most = owner.facts().max_shared_bytes;
+  const uint32_t most = owner.properties().max_shared_bytes;
   if (__builtin_expect(launch->shared_bytes > most, 0)) {
     return fail(error, GUF_E_UNSUPPORTED,
                 "kernel '%.63s': shared memory of a block: expected at most %u bytes, got %u",

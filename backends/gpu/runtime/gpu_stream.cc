@@ -4,7 +4,7 @@
 
 #include "backends/gpu/runtime/gpu_device.h"
 #include "backends/gpu/runtime/gpu_event.h"
-#include "backends/gpu/runtime/wait_clock.h"
+#include "backends/gpu/runtime/polling_deadline.h"
 
 namespace gufunc::gpu {
 
@@ -56,8 +56,8 @@ guf_status Stream::synchronize(uint64_t timeout_ns, guf_error *error) {
 }
 
 guf_status Stream::wait(uint64_t timeout_ns, guf_error *error) {
-  WaitClock clock(timeout_ns);
-  if (clock.never()) {
+  PollingDeadline deadline(timeout_ns);
+  if (deadline.never()) {
     return device_.check(device_.driver().stream_synchronize(native_), "waiting for the stream",
                          error);
   }
@@ -65,16 +65,16 @@ guf_status Stream::wait(uint64_t timeout_ns, guf_error *error) {
   if (idle != GUF_NOT_READY) return idle;
   // Waits only for the work that is queued now, because other threads may continue to queue work.
   Fence *fence = nullptr;
-  GUF_BACKEND_TRY(device_.fences().take(native_, &fence, error));
+  GUF_BACKEND_TRY(device_.fences().acquire(native_, &fence, error));
   guf_status status = GUF_NOT_READY;
   while ((status = device_.fences().poll(*fence, error)) == GUF_NOT_READY) {
-    if (clock.passed()) {
+    if (deadline.expired()) {
       status = GUF_TIMEOUT;
       break;
     }
-    clock.pause();
+    deadline.pause();
   }
-  device_.fences().put(fence);
+  device_.fences().release(fence);
   return status;
 }
 

@@ -42,10 +42,10 @@ class Stream {
   uint64_t capture() const { return capture_.load(std::memory_order_relaxed); }
   void set_capture(uint64_t number) { capture_.store(number, std::memory_order_relaxed); }
 
-  // expect() announces work that may still fail, and finish_expected() reports the completion of
-  // this work. An event that is recorded in between checks for the failure later.
-  void expect() { expected_.fetch_add(1, std::memory_order_acq_rel); }
-  void finish_expected() { expected_.fetch_sub(1, std::memory_order_acq_rel); }
+  // begin_fallible_work() announces work that may still fail, and end_fallible_work() reports its
+  // completion. An event that is recorded in between checks for the failure later.
+  void begin_fallible_work() { fallible_work_.fetch_add(1, std::memory_order_acq_rel); }
+  void end_fallible_work() { fallible_work_.fetch_sub(1, std::memory_order_acq_rel); }
   // Keeps a failure unless the stream already has one.
   void keep(const Failure &failure);
 
@@ -71,7 +71,7 @@ class Stream {
   const uint32_t number_;
   std::atomic<uint32_t> references_{1};
   std::atomic<uint64_t> launches_{0}, capture_{0};
-  std::atomic<uint32_t> expected_{0};
+  std::atomic<uint32_t> fallible_work_{0};
   std::atomic<bool> failed_{false};
   // failure_lock() protects the following members.
   Failure failure_;

@@ -5,7 +5,7 @@
 #include "backends/gpu/runtime/gpu_device.h"
 #include "backends/gpu/runtime/gpu_event.h"
 #include "backends/gpu/runtime/gpu_plugin.h"
-#include "backends/gpu/runtime/wait_clock.h"
+#include "backends/gpu/runtime/polling_deadline.h"
 
 namespace gufunc::gpu {
 namespace {
@@ -110,9 +110,10 @@ guf_status stream_query(void *stream, guf_error *error) {
 
 guf_status stream_synchronize(void *stream, uint64_t timeout_ns, guf_error *error) {
   if (stream != nullptr) return wait_stream(*static_cast<Stream *>(stream), timeout_ns, error);
-  const WaitClock clock(timeout_ns);
-  return for_each_device(
-      [&](Device &device) { return wait_stream(device.default_stream(), clock.left_ns(), error); });
+  const PollingDeadline deadline(timeout_ns);
+  return for_each_device([&](Device &device) {
+    return wait_stream(device.default_stream(), deadline.left_ns(), error);
+  });
 }
 
 guf_status stream_wait_event(void *stream, void *event, guf_error *error) {
@@ -140,7 +141,7 @@ guf_status event_open(void *device, void **out_event, guf_error *error) {
                               "creating an event", error));
   auto *event = create<Event>(owner, native);
   if (event == nullptr) {
-    owner.note(owner.driver().event_close(native));
+    owner.check_for_loss(owner.driver().event_close(native));
     return fail_memory(error, "an event");
   }
   *out_event = event;
@@ -154,7 +155,7 @@ void event_close(void *event) {
   {
     ScopedContext scope(device);
     if (!scope.begin_closing()) return;
-    device.note(device.driver().event_close(closed->native()));
+    device.check_for_loss(device.driver().event_close(closed->native()));
   }
   destroy(closed);
 }

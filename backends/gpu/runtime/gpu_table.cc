@@ -23,7 +23,7 @@ guf_status open_plugin(const Vendor &vendor, const guf_host_api *host, uint32_t 
                        guf_backend_api *api) {
   set_host(host);
   set_vendor(vendor);
-  give_table(make_table(vendor), host_minor, api);
+  copy_table(make_table(vendor), host_minor, api);
   return GUF_OK;
 }
 

@@ -45,7 +45,8 @@ bool MemoryPool::over_limit(uint64_t bytes) const {
   return held > limit_ || bytes > limit_ - held;
 }
 
-guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_error *error) {
+guf_status MemoryPool::acquire_block(uint64_t bytes, Stream &stream, Block **out,
+                                     guf_error *error) {
   const uint64_t rounded = size_of(bytes);
   if (rounded == 0) {
     return fail(error, GUF_E_DEVICE_MEMORY,
@@ -65,7 +66,7 @@ guf_status MemoryPool::take(uint64_t bytes, Stream &stream, Block **out, guf_err
   // Without this wait, a program that never waits could fill
   // the device with memory that it has freed.
   if (*out == nullptr && &stream == &device_.idle_stream() &&
-      fenced_bytes_ > device_.facts().memory_bytes / kFencedShare) {
+      fenced_bytes_ > device_.properties().memory_bytes / kFencedShare) {
     wait_for_fences(lock);
     if (number >= 0) *out = find(number, stream);
   }
@@ -153,13 +154,13 @@ Code MemoryPool::allocate_from_driver(uint64_t bytes, Stream &stream, uint64_t *
   // The wait makes the memory available to every stream.
   // It is short, because the idle stream has no work.
   const Code waited = driver.stream_synchronize(stream.native());
-  if (waited != kDone) device_.note(driver.pool_release(*out_address, stream.native()));
+  if (waited != kDone) device_.check_for_loss(driver.pool_release(*out_address, stream.native()));
   return waited;
 }
 
 void MemoryPool::note_refusal(Code code) {
   if (__builtin_expect(code == kDone, 1)) return;
-  device_.note(code);
+  device_.check_for_loss(code);
   if (refusal_ == kDone) refusal_ = code;
 }
 
@@ -175,12 +176,12 @@ void MemoryPool::return_to_driver(Block *block, Native stream) {
   destroy(block);
 }
 
-void MemoryPool::put(Block *block, Stream &stream) {
+void MemoryPool::release_block(Block *block, Stream &stream) {
   block->next = nullptr;
   release_list(block, stream, false);
 }
 
-void MemoryPool::release_blocks(Block *blocks, Stream &stream) {
+void MemoryPool::release_captured(Block *blocks, Stream &stream) {
   release_list(blocks, stream, true);
 }
 
@@ -199,14 +200,14 @@ void MemoryPool::release_list(Block *blocks, Stream &stream, bool any_stream) {
     if (captured) {
       push(follows_streams() ? &stream.cache().captured : &captured_, block);
     } else {
-      accept(block, stream, any_stream);
+      free_block(block, stream, any_stream);
     }
   }
 }
 
 // Receives a block that the stream has released, and caches it,
 // fences it or returns it to the driver.
-void MemoryPool::accept(Block *block, Stream &stream, bool any_stream) {
+void MemoryPool::free_block(Block *block, Stream &stream, bool any_stream) {
   const int number = class_of(block->bytes);
   if (device_.lost()) {
     device_.wait_until_idle();
@@ -232,10 +233,11 @@ void MemoryPool::accept(Block *block, Stream &stream, bool any_stream) {
 guf_status MemoryPool::allocate(uint64_t bytes, Stream *stream, uint64_t *out_address,
                                 guf_error *error) {
   Block *block = nullptr;
-  GUF_BACKEND_TRY(take(bytes, stream != nullptr ? *stream : device_.idle_stream(), &block, error));
+  GUF_BACKEND_TRY(
+      acquire_block(bytes, stream != nullptr ? *stream : device_.idle_stream(), &block, error));
   *out_address = block->address;
   const std::lock_guard lock(mutex_);
-  handed_out_.add(block);
+  allocated_.add(block);
   return GUF_OK;
 }
 
@@ -243,9 +245,9 @@ guf_status MemoryPool::release(uint64_t address, uint64_t bytes, Stream *stream,
   Block *block = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    block = handed_out_.take(address);
+    block = allocated_.remove(address);
     if (block != nullptr && block->bytes != size_of(bytes)) {
-      handed_out_.add(block);
+      allocated_.add(block);
       return fail(error, GUF_E_ARG, "freeing memory: %llu bytes is not the size of the allocation",
                   static_cast<unsigned long long>(bytes));
     }

@@ -39,7 +39,7 @@ struct StreamCache {
 };
 
 struct PoolStatistics {
-  uint64_t live_bytes, peak_bytes;  // memory that is handed out
+  uint64_t live_bytes, peak_bytes;  // memory that is in use
   uint64_t cached_bytes;            // free memory that is not returned to the driver
   uint64_t limit_bytes;             // limit of the sum of live and cached bytes
   uint64_t allocations, driver_allocations;
@@ -54,20 +54,20 @@ class MemoryPool {
   void use(Native pool) { driver_pool_ = pool; }
   // Disables the cache and the rounding of sizes, for tools that detect out-of-bounds accesses.
   // Must be called before any other use.
-  void cache_nothing() { caches_blocks_ = false; }
+  void disable_cache() { caches_blocks_ = false; }
 
   // Allocates memory for work that will be queued on the stream. If `stream` is the idle stream,
   // this function may wait for the work on the default stream.
   // Errors  GUF_E_DEVICE_MEMORY, GUF_E_NO_MEMORY <= no memory, even after cached memory was freed
   //         GUF_E_CAPTURE <= the stream is captured
-  guf_status take(uint64_t bytes, Stream &stream, Block **out, guf_error *error);
+  guf_status acquire_block(uint64_t bytes, Stream &stream, Block **out, guf_error *error);
   // Releases a block after the work that is queued on the stream now.
-  void put(Block *block, Stream &stream);
+  void release_block(Block *block, Stream &stream);
 
-  // Allocate and release memory like take() and put(), but identify the memory by its address. If
-  // `stream` is NULL, allocate() returns memory that all streams can use immediately, and may wait
-  // for queued work; release() releases memory after the work that is queued on the device's
-  // default stream.
+  // Allocate and release memory like acquire_block() and release_block(), but identify the memory
+  // by its address. If `stream` is NULL, allocate() returns memory that all streams can use
+  // immediately, and may wait for queued work; release() releases memory after the work that is
+  // queued on the device's default stream.
   // Errors  GUF_E_ARG <= release: no allocation has this address, or its size differs
   guf_status allocate(uint64_t bytes, Stream *stream, uint64_t *out_address, guf_error *error);
   guf_status release(uint64_t address, uint64_t bytes, Stream *stream, guf_error *error);
@@ -78,7 +78,7 @@ class MemoryPool {
   void remove_stream(Stream &stream);
   // Returns the blocks of a capture that has ended. The graph releases them when it is destroyed.
   Block *take_captured(Stream &stream);
-  void release_blocks(Block *blocks, Stream &stream);
+  void release_captured(Block *blocks, Stream &stream);
 
   // Returns cached memory to the driver until at most `keep_bytes` bytes are cached.
   // Errors  the driver's first error; the other blocks were returned nevertheless
@@ -102,7 +102,7 @@ class MemoryPool {
                    guf_error *error);
   Code allocate_from_driver(uint64_t bytes, Stream &stream, uint64_t *out_address);
   void return_to_driver(Block *block, Native stream);
-  void accept(Block *block, Stream &stream, bool any_stream);
+  void free_block(Block *block, Stream &stream, bool any_stream);
   void release_list(Block *blocks, Stream &stream, bool any_stream);
   void wait_for_fences(std::unique_lock<std::mutex> &lock);
   void fence(Block *blocks, Stream &stream);
@@ -126,8 +126,8 @@ class MemoryPool {
   Block *common_[kPoolClasses] = {};
   Block *fenced_ = nullptr;
   uint64_t fenced_bytes_ = 0;
-  BlockTable<Block> handed_out_;  // blocks that allocate() handed out
-  Block *captured_ = nullptr;     // freed during a capture whose end is unknown to the host
+  BlockTable<Block> allocated_;  // blocks that allocate() has returned
+  Block *captured_ = nullptr;    // freed during a capture whose end is unknown to the host
   StreamCache *caches_ = nullptr;
   uint64_t limit_ = UINT64_MAX;
   PoolStatistics counted_ = {};

@@ -66,8 +66,9 @@ Block *MemoryPool::take_captured(Stream &stream) {
 // created, waits for the stream and returns the blocks to the driver.
 void MemoryPool::fence(Block *blocks, Stream &stream) {
   Fence *fence = nullptr;
-  const guf_status status = device_.fences().take(stream.native(), &fence, nullptr);
-  if (status != GUF_OK) device_.note(device_.driver().stream_synchronize(stream.native()));
+  const guf_status status = device_.fences().acquire(stream.native(), &fence, nullptr);
+  if (status != GUF_OK)
+    device_.check_for_loss(device_.driver().stream_synchronize(stream.native()));
   while (blocks != nullptr) {
     Block *const block = blocks;
     blocks = block->next;
@@ -96,7 +97,7 @@ void MemoryPool::collect_signalled() {
     }
     *link = block->next;
     fenced_bytes_ -= block->bytes;
-    if (--block->fence->users == 0) device_.fences().put(block->fence);
+    if (--block->fence->users == 0) device_.fences().release(block->fence);
     block->fence = nullptr;
     const int number = class_of(block->bytes);
     if (number >= 0 && backing_ != Backing::kManaged) {
@@ -112,7 +113,7 @@ void MemoryPool::collect_signalled() {
 // streams have freed may remain fenced.
 void MemoryPool::wait_for_fences(std::unique_lock<std::mutex> &lock) {
   lock.unlock();
-  device_.note(device_.driver().stream_synchronize(device_.default_stream().native()));
+  device_.check_for_loss(device_.driver().stream_synchronize(device_.default_stream().native()));
   lock.lock();
   collect_signalled();
 }
@@ -215,7 +216,8 @@ void MemoryPool::drop(Block **list) {
   while (*list != nullptr) {
     Block *const block = *list;
     *list = block->next;
-    if (block->fence != nullptr && --block->fence->users == 0) device_.fences().put(block->fence);
+    if (block->fence != nullptr && --block->fence->users == 0)
+      device_.fences().release(block->fence);
     return_to_driver(block, device_.idle_stream().native());
   }
 }
@@ -230,7 +232,7 @@ void MemoryPool::close() {
     drop(&cache->captured);
     cache->bytes = 0;
   }
-  while (Block *const record = handed_out_.take_any()) destroy(record);
+  while (Block *const record = allocated_.remove_any()) destroy(record);
   fenced_bytes_ = 0;
   counted_.cached_bytes = 0;
 }

@@ -25,7 +25,7 @@ Request::~Request() {
   while (scratch_ != nullptr) {
     Block *const block = scratch_;
     scratch_ = block->next;
-    device_.pool(Backing::kDevice).put(block, stream_);
+    device_.pool(Backing::kDevice).release_block(block, stream_);
   }
 }
 
@@ -70,7 +70,7 @@ guf_status Request::run(const Command &command, guf_error *error) {
 
 guf_status Request::scratch(uint64_t bytes, uint64_t *out_address, guf_error *error) {
   Block *block = nullptr;
-  GUF_BACKEND_TRY(device_.pool(Backing::kDevice).take(bytes, stream_, &block, error));
+  GUF_BACKEND_TRY(device_.pool(Backing::kDevice).acquire_block(bytes, stream_, &block, error));
   block->next = scratch_;
   scratch_ = block;
   *out_address = block->address;
@@ -82,7 +82,7 @@ guf_status Request::upload(const void *source, uint64_t bytes, uint64_t *out_add
   MemoryPool &pinned = device_.pool(Backing::kPinned);
   Block *staging = nullptr;
   GUF_BACKEND_TRY(scratch(bytes, out_address, error));
-  GUF_BACKEND_TRY(pinned.take(bytes, stream_, &staging, error));
+  GUF_BACKEND_TRY(pinned.acquire_block(bytes, stream_, &staging, error));
   std::memcpy(reinterpret_cast<void *>(staging->address), source, bytes);
   TraceSpan span(stream_, GUF_TRACE_COPY);
   span.set_copy(bytes, GUF_COPY_HOST_TO_DEVICE);
@@ -90,13 +90,13 @@ guf_status Request::upload(const void *source, uint64_t bytes, uint64_t *out_add
       device_.check(device_.driver().copy(*out_address, staging->address, bytes,
                                           Direction::kToDevice, stream_.native()),
                     "copying to the device", error);
-  pinned.put(staging, stream_);
+  pinned.release_block(staging, stream_);
   return status;
 }
 
 guf_status Request::status_word(uint64_t *out_address, guf_error *error) {
   if (status_ == nullptr) {
-    GUF_BACKEND_TRY(device_.status_ring().take(stream_, status_request_, &status_, error));
+    GUF_BACKEND_TRY(device_.status_ring().acquire(stream_, status_request_, &status_, error));
   }
   *out_address = status_->device_address;
   return GUF_OK;

@@ -28,7 +28,7 @@ class Request final : public CommandSink {
   const DeviceTraits &traits() const override;
   bool has(Entry entry) const override;
   uint32_t local_bytes(Entry entry) const override;
-  guf_status run(const Command &step, guf_error *error) override;
+  guf_status run(const Command &command, guf_error *error) override;
   guf_status scratch(uint64_t bytes, uint64_t *out_address, guf_error *error) override;
   guf_status upload(const void *source, uint64_t bytes, uint64_t *out_address,
                     guf_error *error) override;

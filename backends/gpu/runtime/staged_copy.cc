@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint64_t kPartBytes = uint64_t{4} << 20;
 
-enum : uint32_t { kWaiting, kPassing, kForgotten };
+enum : uint32_t { kWaiting, kCopying, kForgotten };
 
 // Protects the lists of all devices. The mutex outlives the devices, because a lost device may
 // never complete its copies.
@@ -26,8 +26,8 @@ constinit std::mutex lists;
 StagedCopy *StagedCopies::begin() {
   auto *copy = create<StagedCopy>();
   if (copy == nullptr) return nullptr;
-  copy->home = this;
-  copy->holders.store(1, std::memory_order_relaxed);
+  copy->owner = this;
+  copy->references.store(1, std::memory_order_relaxed);
   copy->state.store(kWaiting, std::memory_order_relaxed);
   const std::lock_guard lock(lists);
   copy->previous = nullptr;
@@ -37,15 +37,15 @@ StagedCopy *StagedCopies::begin() {
   return copy;
 }
 
-void StagedCopies::let_go(StagedCopy *copy) {
-  if (copy->holders.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+void StagedCopies::release(StagedCopy *copy) {
+  if (copy->references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   {
     const std::lock_guard lock(lists);
     if (copy->state.load(std::memory_order_relaxed) != kForgotten) {
       if (copy->previous != nullptr) {
         copy->previous->next = copy->next;
       } else {
-        copy->home->first_ = copy->next;
+        copy->owner->first_ = copy->next;
       }
       if (copy->next != nullptr) copy->next->previous = copy->previous;
     }
@@ -55,11 +55,11 @@ void StagedCopies::let_go(StagedCopy *copy) {
 
 // Copies one part. Runs on a thread of the driver, in stream order.
 // If the device is lost, copies nothing, because the caller may have freed the host memory.
-void StagedCopies::pass(void *argument) {
+void StagedCopies::copy_part(void *argument) {
   auto *copy = static_cast<StagedCopy *>(argument);
   uint32_t waiting = kWaiting;
-  if (copy->state.compare_exchange_strong(waiting, kPassing, std::memory_order_acq_rel)) {
-    const uint64_t bytes = copy->home->device_.lost() ? 0 : std::min(copy->left, copy->part_bytes);
+  if (copy->state.compare_exchange_strong(waiting, kCopying, std::memory_order_acq_rel)) {
+    const uint64_t bytes = copy->owner->device_.lost() ? 0 : std::min(copy->left, copy->part_bytes);
     if (copy->to_device) {
       std::memcpy(copy->staging, copy->host, bytes);
     } else {
@@ -69,7 +69,7 @@ void StagedCopies::pass(void *argument) {
     copy->left -= bytes;
     copy->state.store(kWaiting, std::memory_order_release);
   }
-  let_go(copy);
+  release(copy);
 }
 
 guf_status StagedCopies::queue(uint64_t dst, uint64_t src, uint64_t bytes, Direction direction,
@@ -77,10 +77,10 @@ guf_status StagedCopies::queue(uint64_t dst, uint64_t src, uint64_t bytes, Direc
   Device &device = stream.device();
   MemoryPool &pinned = device.pool(Backing::kPinned);
   Block *staging = nullptr;
-  GUF_BACKEND_TRY(pinned.take(std::min(bytes, kPartBytes), stream, &staging, error));
+  GUF_BACKEND_TRY(pinned.acquire_block(std::min(bytes, kPartBytes), stream, &staging, error));
   StagedCopy *const copy = begin();
   if (copy == nullptr) {
-    pinned.put(staging, stream);
+    pinned.release_block(staging, stream);
     return fail_memory(error, "a copy");
   }
   copy->to_device = direction == Direction::kToDevice;
@@ -89,8 +89,8 @@ guf_status StagedCopies::queue(uint64_t dst, uint64_t src, uint64_t bytes, Direc
   copy->left = bytes;
   copy->part_bytes = kPartBytes;
   const guf_status status = queue_parts(*copy, copy->to_device ? dst : src, stream, error);
-  let_go(copy);
-  pinned.put(staging, stream);
+  release(copy);
+  pinned.release_block(staging, stream);
   return status;
 }
 
@@ -102,16 +102,16 @@ guf_status StagedCopies::queue_parts(StagedCopy &copy, uint64_t device_address, 
   const bool to_device = copy.to_device;
   // From the first part on, the driver's thread changes copy.left.
   const uint64_t bytes = copy.left;
-  const auto pass_part = [&] {
-    copy.holders.fetch_add(1, std::memory_order_relaxed);
-    const Code code = driver.stream_call(stream.native(), pass, &copy);
-    if (code != kDone) copy.holders.fetch_sub(1, std::memory_order_relaxed);
+  const auto queue_host_part = [&] {
+    copy.references.fetch_add(1, std::memory_order_relaxed);
+    const Code code = driver.stream_call(stream.native(), copy_part, &copy);
+    if (code != kDone) copy.references.fetch_sub(1, std::memory_order_relaxed);
     return device.check(code, "queueing a staged copy", error);
   };
   for (uint64_t done = 0; done < bytes; done += kPartBytes) {
     const uint64_t part = std::min(bytes - done, kPartBytes);
     if (to_device) {
-      GUF_BACKEND_TRY(pass_part());
+      GUF_BACKEND_TRY(queue_host_part());
       TraceSpan span(stream, GUF_TRACE_COPY);
       span.set_copy(part, GUF_COPY_HOST_TO_DEVICE);
       GUF_BACKEND_TRY(device.check(
@@ -125,7 +125,7 @@ guf_status StagedCopies::queue_parts(StagedCopy &copy, uint64_t device_address, 
             driver.copy(staging, device_address + done, part, Direction::kToHost, stream.native()),
             "copying from the device", error));
       }
-      GUF_BACKEND_TRY(pass_part());
+      GUF_BACKEND_TRY(queue_host_part());
     }
   }
   return GUF_OK;

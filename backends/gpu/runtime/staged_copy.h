@@ -18,14 +18,15 @@ class StagedCopies;
 
 // One active copy. Its parts run one after the other and share one staging buffer.
 struct StagedCopy {
-  StagedCopies *home;
+  StagedCopies *owner;
   char *host;  // next byte of the host memory
   char *staging;
   uint64_t left;  // number of bytes of the host memory that are not copied yet
   uint64_t part_bytes;
   bool to_device;
-  std::atomic<uint32_t> holders;  // number of queued parts, plus one while parts are being queued
-  std::atomic<uint32_t> state;    // state of the work on the driver's thread
+  // The number of queued parts, plus one while parts are being queued.
+  std::atomic<uint32_t> references;
+  std::atomic<uint32_t> state;  // state of the work on the driver's thread
   StagedCopy *next, *previous;
 };
 
@@ -46,8 +47,8 @@ class StagedCopies {
   guf_status queue_parts(StagedCopy &copy, uint64_t device_address, Stream &stream,
                          guf_error *error);
   StagedCopy *begin();
-  static void let_go(StagedCopy *copy);
-  static void pass(void *copy);
+  static void release(StagedCopy *copy);
+  static void copy_part(void *copy);
 
   Device &device_;
   StagedCopy *first_ = nullptr;

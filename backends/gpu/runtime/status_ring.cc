@@ -32,16 +32,16 @@ struct StatusChunk {
   StatusRing *ring;
   StatusChunk *next;
   uint64_t device_address, host_address;
-  std::atomic<uint32_t> inside;   // number of running checks
-  std::atomic<uint32_t> holders;  // references of the ring and of slots that outlive it
+  std::atomic<uint32_t> inside;      // number of running checks
+  std::atomic<uint32_t> references;  // by the ring and by slots that outlive it
   StatusSlot slots[kSlots];
 
   void drop_references(uint32_t count) {
-    if (holders.fetch_sub(count, std::memory_order_acq_rel) == count) host_free(this);
+    if (references.fetch_sub(count, std::memory_order_acq_rel) == count) host_free(this);
   }
 };
 
-StatusSlot *StatusRing::take_free() {
+StatusSlot *StatusRing::pop_free() {
   const std::lock_guard lock(mutex_);
   if (free_ == nullptr) free_ = returned_.exchange(nullptr, std::memory_order_acquire);
   StatusSlot *const slot = free_;
@@ -49,14 +49,14 @@ StatusSlot *StatusRing::take_free() {
   return slot;
 }
 
-void StatusRing::put(StatusSlot *slot) {
+void StatusRing::release(StatusSlot *slot) {
   const std::lock_guard lock(mutex_);
   slot->next = free_;
   free_ = slot;
 }
 
-guf_status StatusRing::take_any(StatusSlot **out, guf_error *error) {
-  while ((*out = take_free()) == nullptr) GUF_BACKEND_TRY(grow(error));
+guf_status StatusRing::acquire_any(StatusSlot **out, guf_error *error) {
+  while ((*out = pop_free()) == nullptr) GUF_BACKEND_TRY(grow(error));
   return GUF_OK;
 }
 
@@ -68,8 +68,8 @@ guf_status StatusRing::reserve(guf_error *error) {
   return grow(error);
 }
 
-guf_status StatusRing::take(Stream &stream, const StatusRequest &request, StatusSlot **out,
-                            guf_error *error) {
+guf_status StatusRing::acquire(Stream &stream, const StatusRequest &request, StatusSlot **out,
+                               guf_error *error) {
   bool captured = false;
   GUF_BACKEND_TRY(stream.capturing(&captured, error));
   const uint64_t capture = captured ? device_.captures().of(stream) : 0;
@@ -85,13 +85,13 @@ guf_status StatusRing::take(Stream &stream, const StatusRequest &request, Status
                 "of its graph");
   }
   StatusSlot *slot = nullptr;
-  GUF_BACKEND_TRY(take_any(&slot, error));
+  GUF_BACKEND_TRY(acquire_any(&slot, error));
   slot->capture = capture;
   const guf_status status =
       device_.check(device_.driver().set(slot->device_address, 0, 4, 1, stream.native()),
                     "clearing a status word", error);
   if (status != GUF_OK) {
-    put(slot);
+    release(slot);
     return status;
   }
   *out = slot;
@@ -115,7 +115,7 @@ guf_status StatusRing::grow(guf_error *error) {
     status = device_.check(driver.host_allocate(kBytes, HostMemory::kPinned, &host_address),
                            "allocating status words", error);
     status = as_host_memory(status, error);
-    if (status != GUF_OK) device_.note(driver.release(device_address));
+    if (status != GUF_OK) device_.check_for_loss(driver.release(device_address));
   }
   if (status != GUF_OK) {
     host_free(chunk);
@@ -125,7 +125,7 @@ guf_status StatusRing::grow(guf_error *error) {
   chunk->host_address = host_address;
   chunk->ring = this;
   chunk->inside.store(0, std::memory_order_relaxed);
-  chunk->holders.store(1 + kSlots, std::memory_order_relaxed);
+  chunk->references.store(1 + kSlots, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
   for (uint32_t i = 0; i < kSlots; ++i) {
     StatusSlot &slot = *new (&chunk->slots[i]) StatusSlot();
@@ -157,13 +157,13 @@ guf_status StatusRing::queue_graph_checks(const StatusSlot *words, Stream &strea
                                           guf_error *error) {
   for (; words != nullptr; words = words->next) {
     StatusSlot *slot = nullptr;
-    GUF_BACKEND_TRY(take_any(&slot, error));
+    GUF_BACKEND_TRY(acquire_any(&slot, error));
     // No kernel writes to the device word of this slot; only its host word receives a copy. If the
     // copy was not queued, the slot is free again. A queued copy may still write to the host word,
     // so the slot then stays in use.
     const guf_status copied = queue_copy(slot, words->device_address, stream, error);
     if (copied != GUF_OK) {
-      put(slot);
+      release(slot);
       return copied;
     }
     const StatusRequest request = {nullptr, words->failure, words->launch == 0 ? 0 : launch};
@@ -177,7 +177,7 @@ void StatusRing::recycle(StatusSlot *words, Stream *stream) {
     StatusSlot *const slot = words;
     words = slot->next;
     if (stream == nullptr) {
-      put(slot);
+      release(slot);
     } else {
       queue_slot_check(slot, slot->device_address, *stream, StatusRequest(), nullptr);
     }
@@ -212,14 +212,14 @@ guf_status StatusRing::queue_host_check(StatusSlot *slot, Stream &stream,
   slot->failure = request.failure;
   slot->launch = request.launch;
   stream.retain();
-  stream.expect();
+  stream.begin_fallible_work();
   slot->stream.store(&stream, std::memory_order_release);
   const guf_status status =
       device_.check(device_.driver().stream_call(stream.native(), check_slot, slot),
                     "queueing the check of a status word", error);
   if (status != GUF_OK) {
     slot->stream.store(nullptr, std::memory_order_release);
-    stream.finish_expected();
+    stream.end_fallible_work();
     stream.release();
   }
   return status;
@@ -238,7 +238,7 @@ void StatusRing::check_slot(void *argument) {
   }
   const uint32_t found = *slot.host;
   if (found != 0) report(slot, found, *stream);
-  stream->finish_expected();
+  stream->end_fallible_work();
   stream->release();
   StatusRing &ring = *chunk.ring;
   slot.next = ring.returned_.load(std::memory_order_relaxed);
@@ -285,12 +285,12 @@ void StatusRing::close() {
         ++ours;
         continue;
       }
-      stream->finish_expected();
+      stream->end_fallible_work();
       stream->release();
     }
     while (chunk->inside.load() != 0) sched_yield();
-    device_.note(device_.driver().release(chunk->device_address));
-    device_.note(device_.driver().host_release(chunk->host_address));
+    device_.check_for_loss(device_.driver().release(chunk->device_address));
+    device_.check_for_loss(device_.driver().host_release(chunk->host_address));
     chunk->drop_references(ours);
   }
   free_ = nullptr;

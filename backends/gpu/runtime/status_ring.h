@@ -54,7 +54,8 @@ class StatusRing {
   // Errors  GUF_E_CAPTURE <= the stream is captured, and either the host did not start the
   //         capture, or floating-point flags are requested, which cannot be reported when the
   //         graph runs later
-  guf_status take(Stream &stream, const StatusRequest &request, StatusSlot **out, guf_error *error);
+  guf_status acquire(Stream &stream, const StatusRequest &request, StatusSlot **out,
+                     guf_error *error);
   // Queues the check of a word. The word is free after the check. During a capture, adds the word
   // to the capture instead.
   guf_status queue_check(StatusSlot *slot, Stream &stream, const StatusRequest &request,
@@ -73,9 +74,9 @@ class StatusRing {
 
  private:
   guf_status grow(guf_error *error);
-  StatusSlot *take_free();
-  guf_status take_any(StatusSlot **out, guf_error *error);
-  void put(StatusSlot *slot);
+  StatusSlot *pop_free();
+  guf_status acquire_any(StatusSlot **out, guf_error *error);
+  void release(StatusSlot *slot);
   guf_status queue_slot_check(StatusSlot *slot, uint64_t word, Stream &stream,
                               const StatusRequest &request, guf_error *error);
   guf_status queue_copy(StatusSlot *slot, uint64_t word, Stream &stream, guf_error *error);

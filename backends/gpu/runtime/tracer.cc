@@ -58,7 +58,7 @@ void Tracer::find_base() {
     base_ns_ = before + passed / 2;
     std::swap(base_, tried);
   }
-  if (tried != nullptr) device_.note(driver.event_close(tried));
+  if (tried != nullptr) device_.check_for_loss(driver.event_close(tried));
 }
 
 void Tracer::close() {
@@ -66,19 +66,19 @@ void Tracer::close() {
   collect();
   sink_ = nullptr;
   Driver &driver = device_.driver();
-  for (TracedWork **list : {&first_, &capacity_}) {
+  for (TracedWork **list : {&first_, &free_records_}) {
     while (*list != nullptr) {
       TracedWork *const work = *list;
       *list = work->next;
       for (const Native event : {work->begin, work->end}) {
-        if (event != nullptr) device_.note(driver.event_close(event));
+        if (event != nullptr) device_.check_for_loss(driver.event_close(event));
       }
       if (work->stream != nullptr) work->stream->release();
       destroy(work);
     }
   }
   last_ = nullptr;
-  if (base_ != nullptr) device_.note(driver.event_close(base_));
+  if (base_ != nullptr) device_.check_for_loss(driver.event_close(base_));
   base_ = nullptr;
 }
 
@@ -87,9 +87,9 @@ void Tracer::close() {
 TracedWork *Tracer::take_record() {
   {
     const std::lock_guard lock(mutex_);
-    TracedWork *const work = capacity_;
+    TracedWork *const work = free_records_;
     if (work != nullptr) {
-      capacity_ = work->next;
+      free_records_ = work->next;
       return work;
     }
     if (nrecords_ == kMaxPending) return nullptr;
@@ -109,12 +109,12 @@ TracedWork *Tracer::take_record() {
 void Tracer::put_back(TracedWork *work) {
   std::exchange(work->stream, nullptr)->release();
   const std::lock_guard lock(mutex_);
-  work->next = capacity_;
-  capacity_ = work;
+  work->next = free_records_;
+  free_records_ = work;
 }
 
-void Tracer::leave_out() const {
-  sdk::leave_out(*sink_, device_.context().index);
+void Tracer::count_unreported() const {
+  sdk::count_unreported(*sink_, device_.context().index);
 }
 
 TracedWork *Tracer::open(Stream &stream, int32_t kind) {
@@ -124,7 +124,7 @@ TracedWork *Tracer::open(Stream &stream, int32_t kind) {
   if (npending_.load(std::memory_order_relaxed) >= kOftenPending) collect();
   TracedWork *const work = known ? take_record() : nullptr;
   if (work == nullptr) {  // usually because too much work is pending
-    leave_out();
+    count_unreported();
     return nullptr;
   }
   stream.retain();
@@ -274,13 +274,13 @@ void TraceSpan::set_launch(Native function, const LaunchGrid &shape, const char 
   facts.block[1] = shape.threads_y;
   facts.block[2] = shape.threads_z;
   facts.shared_bytes = shape.shared_bytes;
-  FunctionFacts function_facts = {};
-  const Code known = stream_.device().driver().function_facts(function, &function_facts);
-  if (known == kDone && function_facts.registers != 0) {
+  FunctionAttributes attributes = {};
+  const Code known = stream_.device().driver().function_attributes(function, &attributes);
+  if (known == kDone && attributes.registers != 0) {
     facts.flags |= GUF_TRACE_FUNCTION;
-    facts.registers = function_facts.registers;
-    facts.static_shared_bytes = function_facts.shared_bytes;
-    facts.local_bytes = function_facts.local_bytes;
+    facts.registers = attributes.registers;
+    facts.static_shared_bytes = attributes.shared_bytes;
+    facts.local_bytes = attributes.local_bytes;
   }
   std::snprintf(facts.kernel, sizeof(facts.kernel), "%s%s", stem == nullptr ? "" : stem, entry);
 }

@@ -55,7 +55,7 @@ class Tracer {
 
   TracedWork *take_record();
   void put_back(TracedWork *work);
-  void leave_out() const;
+  void count_unreported() const;
   void find_base();
   bool report(TracedWork &work);
   uint64_t time_of(Native event, bool *out_known);
@@ -72,7 +72,7 @@ class Tracer {
 
   std::mutex mutex_;  // protects the lists; no driver function is called while it is locked
   TracedWork *first_ = nullptr, *last_ = nullptr;
-  TracedWork *capacity_ = nullptr;
+  TracedWork *free_records_ = nullptr;
   uint32_t nrecords_ = 0;
 };
 

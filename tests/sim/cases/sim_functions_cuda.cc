@@ -145,8 +145,8 @@ class CudaInterface final : public DriverInterface {
 }  // namespace
 
 DriverInterface &cuda_interface() {
-  static auto *face = new CudaInterface;
-  return *face;
+  static auto *driver_interface = new CudaInterface;
+  return *driver_interface;
 }
 
 }  // namespace sim_test

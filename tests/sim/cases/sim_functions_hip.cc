@@ -141,8 +141,8 @@ class HipInterface final : public DriverInterface {
 }  // namespace
 
 DriverInterface &hip_interface() {
-  static auto *face = new HipInterface;
-  return *face;
+  static auto *driver_interface = new HipInterface;
+  return *driver_interface;
 }
 
 }  // namespace sim_test

@@ -158,14 +158,14 @@ TEST_P(SimStream, HostFunctionsMayNotCallTheDriver) {
     prepare(order);
     int code = 0;
     struct Call {
-      DriverInterface *face;
+      DriverInterface *driver_interface;
       int *code;
     } call = {&driver_, &code};
     SIM_OK(driver_.host_call(
         streams_[0],
         [](void *data) {
           const Call &one = *static_cast<Call *>(data);
-          *one.code = one.face->stream_sync(nullptr);
+          *one.code = one.driver_interface->stream_sync(nullptr);
         },
         &call));
     SIM_OK(driver_.stream_sync(streams_[0]));

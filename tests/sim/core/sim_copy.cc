@@ -73,7 +73,7 @@ int run_copy(Driver &driver, const std::shared_ptr<Stream> &stream, const End &t
     const Lock lock(driver.mutex);
     violation(driver, stream->context,
               "the source of a copy to the device changed while the copy "
-              "was in flight");
+              "was pending");
     return kLaunchFailed;
   }
   raw_copy(reinterpret_cast<void *>(to.address), source, to.bytes);

@@ -15,7 +15,7 @@ Device &device_of(Driver &driver, int device) {
 
 // Allocates from the arena of the device. *out is 0 if the arena is full.
 int add_from_arena(Driver &driver, Allocation allocation, uint64_t *out) {
-  allocation.address = device_of(driver, allocation.device).arena->take(allocation.bytes);
+  allocation.address = device_of(driver, allocation.device).arena->allocate(allocation.bytes);
   if (allocation.address == 0) return kOutOfMemory;
   allocation.id = driver.next_id++;
   driver.memory.add(allocation);
@@ -92,11 +92,11 @@ void forget_allocation(Driver &driver, uint64_t address) {
   switch (allocation.kind) {
     case MemoryKind::kDevice:
       device_of(driver, allocation.device).allocated -= allocation.bytes;
-      device_of(driver, allocation.device).arena->give_back(address, allocation.bytes);
+      device_of(driver, allocation.device).arena->release(address, allocation.bytes);
       return;
     case MemoryKind::kPool:
       if (!allocation.freeing) allocation.pool->used -= allocation.bytes;
-      device_of(driver, allocation.device).arena->give_back(address, allocation.bytes);
+      device_of(driver, allocation.device).arena->release(address, allocation.bytes);
       return;
     case MemoryKind::kManaged:
       device_of(driver, allocation.device).allocated -= allocation.bytes;

@@ -65,7 +65,7 @@ Arena::~Arena() {
   munmap(reinterpret_cast<void *>(base_), size_);
 }
 
-uint64_t Arena::take_range(uint64_t bytes) {
+uint64_t Arena::allocate_range(uint64_t bytes) {
   for (auto at = free_.begin(); at != free_.end(); ++at) {
     if (at->second < bytes) continue;
     const auto [address, size] = *at;
@@ -91,13 +91,13 @@ void Arena::end_quarantine() {
   }
 }
 
-uint64_t Arena::take(uint64_t bytes) {
+uint64_t Arena::allocate(uint64_t bytes) {
   if (bytes > size_) return 0;
   const uint64_t range = range_of(bytes);
-  uint64_t address = take_range(range);
+  uint64_t address = allocate_range(range);
   if (address == 0) {
     end_quarantine();
-    address = take_range(range);
+    address = allocate_range(range);
   }
   if (address == 0) return 0;
   const uint64_t end = address + range;
@@ -111,7 +111,7 @@ uint64_t Arena::take(uint64_t bytes) {
   return address;
 }
 
-void Arena::give_back(uint64_t address, uint64_t bytes) {
+void Arena::release(uint64_t address, uint64_t bytes) {
   constexpr uint64_t kPage = 4096;
   SIM_POISON(address, bytes);
   const uint64_t first = (address + kPage - 1) / kPage * kPage;

@@ -48,12 +48,12 @@ class Arena {
 
   // Returns the address of a range of `bytes` bytes, or 0 if no range is available. `bytes` must
   // not be 0.
-  uint64_t take(uint64_t bytes);
-  void give_back(uint64_t address, uint64_t bytes);
+  uint64_t allocate(uint64_t bytes);
+  void release(uint64_t address, uint64_t bytes);
   bool holds(uint64_t address) const { return address >= base_ && address < base_ + size_; }
 
  private:
-  uint64_t take_range(uint64_t bytes);
+  uint64_t allocate_range(uint64_t bytes);
   void end_quarantine();
 
   uint64_t base_ = 0, size_ = 0;

@@ -26,7 +26,7 @@ int use_outside_capture(Driver &driver, Context **out) {
 // Calls release() unless a capture forbids the call. A failed device can still release memory, but
 // the call then returns the failure of the device.
 template <class F>
-int give_back(Driver &driver, F release) {
+int release_outside_capture(Driver &driver, F release) {
   Context *current = nullptr;
   const int failed = use_context(driver, &current);
   const int refused = refuse_while_capturing(driver);
@@ -107,7 +107,7 @@ SIM_EXPORT int hipMalloc(void **out, size_t bytes) {
 SIM_EXPORT int hipFree(void *memory) {
   SIM_CALL(hipFree, sim::kReleases) {
     if (memory == nullptr) return kSuccess;
-    return give_back(driver, [&](Context &current) {
+    return release_outside_capture(driver, [&](Context &current) {
       return release(driver, lock, current, reinterpret_cast<uint64_t>(memory));
     });
   }
@@ -236,7 +236,7 @@ SIM_EXPORT int hipHostMalloc(void **out, size_t bytes, unsigned flags) {
 SIM_EXPORT int hipHostFree(void *memory) {
   SIM_CALL(hipHostFree, sim::kReleases) {
     if (memory == nullptr) return kSuccess;
-    return give_back(driver, [&](Context &) { return release_host(driver, memory); });
+    return release_outside_capture(driver, [&](Context &) { return release_host(driver, memory); });
   }
   SIM_END;
 }
@@ -255,7 +255,8 @@ SIM_EXPORT int hipHostRegister(void *memory, size_t bytes, unsigned flags) {
 
 SIM_EXPORT int hipHostUnregister(void *memory) {
   SIM_CALL(hipHostUnregister, sim::kReleases) {
-    return give_back(driver, [&](Context &) { return unregister_host(driver, memory); });
+    return release_outside_capture(driver,
+                                   [&](Context &) { return unregister_host(driver, memory); });
   }
   SIM_END;
 }

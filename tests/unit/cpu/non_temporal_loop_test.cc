@@ -42,8 +42,7 @@ void check_row(int64_t count, int64_t offset, int64_t stride) {
       make_block({1, {count}, {in, out}, {{stride * size}, {size}}, {GUF_F32, GUF_F32}});
   guf_launch_block typed = block;
   typed.dtype[1] = sizeof(T) == 16 ? GUF_C128 : sizeof(T) == 8 ? GUF_F64 : GUF_F32;
-  const HostLoop loop = {reinterpret_cast<void *>(add_one<T>), nullptr, LoopKind::kNothing,
-                         nullptr};
+  const HostLoop loop = {reinterpret_cast<void *>(add_one<T>), nullptr, LoopKind::kVoid, nullptr};
   {
     NonTemporalLoop non_temporal(typed, loop);
     char *const args[] = {in, out};

@@ -33,21 +33,21 @@ class Cache : public testing::Test {
 
 TEST_F(Cache, ReturnsTheBlockThatItReceived) {
   ScratchCache cache(kBytes);
-  void *const first = cache.take();
+  void *const first = cache.acquire();
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0u);
   std::memset(first, 1, kBytes);
-  cache.put(first);
+  cache.release(first);
   for (int i = 0; i < 10; ++i) {
-    void *const again = cache.take();
+    void *const again = cache.acquire();
     EXPECT_EQ(again, first);
-    cache.put(again);
+    cache.release(again);
   }
   EXPECT_EQ(allocations(), 1u);
-  cache.put(nullptr);
+  cache.release(nullptr);
   cache.clear();
   EXPECT_EQ(live(), 0u);
-  cache.put(cache.take());
+  cache.release(cache.acquire());
   EXPECT_EQ(allocations(), 2u) << "usable after it was cleared";
   cache.clear();
 }
@@ -55,9 +55,9 @@ TEST_F(Cache, ReturnsTheBlockThatItReceived) {
 TEST_F(Cache, PiecesInUseDiffer) {
   ScratchCache cache(kBytes);
   std::set<void *> pieces;
-  for (int i = 0; i < 100; ++i) pieces.insert(cache.take());
+  for (int i = 0; i < 100; ++i) pieces.insert(cache.acquire());
   EXPECT_EQ(pieces.size(), 100u);
-  for (void *const piece : pieces) cache.put(piece);
+  for (void *const piece : pieces) cache.release(piece);
   EXPECT_EQ(live(), 64u) << "the cache keeps 64 buffers";
   cache.clear();
   EXPECT_EQ(live(), 0u);
@@ -66,7 +66,7 @@ TEST_F(Cache, PiecesInUseDiffer) {
 TEST_F(Cache, HasNothingWithoutMemory) {
   ScratchCache cache(kBytes);
   test_host().alloc_fails = true;
-  EXPECT_EQ(cache.take(), nullptr);
+  EXPECT_EQ(cache.acquire(), nullptr);
   test_host().alloc_fails = false;
 }
 
@@ -78,11 +78,11 @@ TEST_F(Cache, ServesManyThreads) {
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 500; ++i) {
-        auto *const piece = static_cast<unsigned char *>(cache.take());
+        auto *const piece = static_cast<unsigned char *>(cache.acquire());
         std::memset(piece, t, kBytes);
         if (i % 100 == 0) std::this_thread::yield();
         for (size_t k = 0; k < kBytes; ++k) shared += piece[k] != t;
-        cache.put(piece);
+        cache.release(piece);
       }
     });
   }

@@ -22,7 +22,7 @@ void FakeDriver::write_version(char *out_text, size_t size) const {
   std::snprintf(out_text, size, "fake");
 }
 
-Code FakeDriver::device_facts(int32_t, DeviceFacts *out) {
+Code FakeDriver::device_properties(int32_t, DeviceProperties *out) {
   *out = {};
   return kDone;
 }

@@ -36,7 +36,7 @@ class FakeDriver final : public Driver {
 
   const ErrorInfo &error_info(Code code) const override;
   void write_version(char *out_text, size_t size) const override;
-  Code device_facts(int32_t, DeviceFacts *out) override;
+  Code device_properties(int32_t, DeviceProperties *out) override;
   Code context_open(int32_t index, uint64_t, Context *out) override;
   void context_close(const Context &) override {}
   Code enter(const Context &, uint64_t *out_before) override;
@@ -88,7 +88,7 @@ class FakeDriver final : public Driver {
   Code module_unload(Native) override { return kDone; }
   Code function_find(Native, const char *, Native *) override { return kDone; }
   Code function_prepare(Native, uint32_t) override { return kDone; }
-  Code function_facts(Native, FunctionFacts *out) override {
+  Code function_attributes(Native, FunctionAttributes *out) override {
     *out = {};
     return kDone;
   }

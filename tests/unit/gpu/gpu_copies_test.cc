@@ -73,8 +73,8 @@ CopyCase make_copy(Random &random) {
   }
   block.dtype[0] = random_move_dtype(random);
   block.dtype[1] = chance(random, 55) ? block.dtype[0] : random_move_dtype(random);
-  const bool record = chance(random, 12);
-  if (record)
+  const bool structured = chance(random, 12);
+  if (structured)
     block.dtype[0] = block.dtype[1] = structured_of(1 + static_cast<uint32_t>(below(random, 70)));
   const bool immediate = chance(random, 12) && size_of(block.dtype[0]) <= 16;
   const std::vector<Extent> whole = copied.extents;
@@ -84,9 +84,9 @@ CopyCase make_copy(Random &random) {
       for (Extent &extent : copied.extents) extent.stretched = immediate || chance(random, 10);
     }
     const uint32_t bytes = size_of(block.dtype[i]);
-    const bool swapped = !record && bytes > 1 && chance(random, 20);
+    const bool swapped = !structured && bytes > 1 && chance(random, 20);
     const bool unaligned = bytes > 1 && chance(random, 12) && !(immediate && i == 0);
-    const uint32_t alignment = record ? bytes & (~bytes + 1) : unit_of(block.dtype[i]);
+    const uint32_t alignment = structured ? bytes & (~bytes + 1) : unit_of(block.dtype[i]);
     copied.side[i] =
         lay_out_array(copied.extents, bytes, std::min(alignment, 8U),
                       chance(random, 50) ? Order::kDense : Order::kAny, unaligned, random);

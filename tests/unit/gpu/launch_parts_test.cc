@@ -53,16 +53,16 @@ guf_status queue_block(const guf_launch_block &block, CommandSink &commands, guf
 // A dimension with one element can have any step. The step can therefore be INT64_MIN, whose
 // absolute value does not fit into int64.
 TEST(LaunchParts, AcceptTheSmallestStep) {
-  EXPECT_EQ(step_size(INT64_MIN), uint64_t{1} << 63);
-  EXPECT_FALSE(continues_step(0, INT64_MIN, 2)) << "the product overflows";
-  EXPECT_TRUE(continues_step(INT64_MIN, INT64_MIN / 2, 2));
-  LaneList lanes;
+  EXPECT_EQ(abs_step(INT64_MIN), uint64_t{1} << 63);
+  EXPECT_FALSE(can_merge_dims(0, INT64_MIN, 2)) << "the product overflows";
+  EXPECT_TRUE(can_merge_dims(INT64_MIN, INT64_MIN / 2, 2));
+  LaneDims lanes;
   lanes.add({2, INT64_MIN, 1, 8, -1});
   lanes.add({2, 8, 1, 16, -1});
-  lanes.arrange();
+  lanes.sort_and_merge();
   EXPECT_EQ(lanes[0].input, 8) << "the smallest step is first";
-  EXPECT_EQ(lanes.nearest(), 8u);
-  EXPECT_GT(team_of_leaves(lanes, INT64_MIN, 8).lanes, 0u) << "the lanes are nearer";
+  EXPECT_EQ(lanes.min_abs_stride(), 8u);
+  EXPECT_GT(tiling_of_leaves(lanes, INT64_MIN, 8).log2_lanes, 0u) << "the lanes are nearer";
   LaunchShape shape = {};
   shape.count = 1;
   for (const int64_t step : {INT64_MIN, int64_t{8}}) add_dimension(&shape, 2, &step, 0);
@@ -88,21 +88,23 @@ TEST(LaunchParts, CoverEveryItemOnce) {
     }
     std::vector<int> seen(shape.items, 0);
     const uint64_t limit = 1 + below(random, shape.items + 3);
-    const guf_status status = in_parts(shape, limit, [&](const LaunchShape &part) -> guf_status {
-      EXPECT_LE(part.items, limit);
-      uint64_t items = 1;
-      for (int d = 0; d < part.ndim; ++d) items *= static_cast<uint64_t>(part.size[d]);
-      EXPECT_EQ(items, part.items);
-      for (uint64_t n = 0; n < items; ++n) {
-        uint64_t rest = n, at = part.address[0];
-        for (int d = 0; d < part.ndim; ++d) {
-          at += rest % static_cast<uint64_t>(part.size[d]) * static_cast<uint64_t>(part.step[d][0]);
-          rest /= static_cast<uint64_t>(part.size[d]);
-        }
-        ++seen.at(at);
-      }
-      return GUF_OK;
-    });
+    const guf_status status =
+        for_each_part(shape, limit, [&](const LaunchShape &part) -> guf_status {
+          EXPECT_LE(part.items, limit);
+          uint64_t items = 1;
+          for (int d = 0; d < part.ndim; ++d) items *= static_cast<uint64_t>(part.size[d]);
+          EXPECT_EQ(items, part.items);
+          for (uint64_t n = 0; n < items; ++n) {
+            uint64_t rest = n, at = part.address[0];
+            for (int d = 0; d < part.ndim; ++d) {
+              at += rest % static_cast<uint64_t>(part.size[d]) *
+                    static_cast<uint64_t>(part.step[d][0]);
+              rest /= static_cast<uint64_t>(part.size[d]);
+            }
+            ++seen.at(at);
+          }
+          return GUF_OK;
+        });
     EXPECT_EQ(status, GUF_OK);
     EXPECT_EQ(std::count(seen.begin(), seen.end(), 1), static_cast<int64_t>(shape.items));
   }

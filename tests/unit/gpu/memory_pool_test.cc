@@ -39,10 +39,10 @@ class Pool : public testing::TestWithParam<bool> {
   void open() {
     set_host(malloc_host());
     driver.with_pools = GetParam();
-    DeviceFacts facts = {};
-    facts.memory_bytes = uint64_t{1} << 30;
-    facts.pools = true;
-    device = std::make_unique<Device>(driver, kNoVendor, facts, Context{nullptr, 0, false});
+    DeviceProperties properties = {};
+    properties.memory_bytes = uint64_t{1} << 30;
+    properties.pools = true;
+    device = std::make_unique<Device>(driver, kNoVendor, properties, Context{nullptr, 0, false});
     ASSERT_EQ(device->start(nullptr), GUF_OK);
   }
   void TearDown() override {
@@ -90,38 +90,38 @@ TEST_P(Pool, OtherStreamsGetMemoryWhenItsFenceIsSignalled) {
   open();
   Stream &a = add_stream(), &b = add_stream();
   Block *block = nullptr;
-  ASSERT_EQ(pool().take(1000, a, &block, nullptr), GUF_OK);
+  ASSERT_EQ(pool().acquire_block(1000, a, &block, nullptr), GUF_OK);
   const uint64_t address = block->address;
   fake(a).queued = 1;  // stream `a` uses the block
-  pool().put(block, a);
-  ASSERT_EQ(pool().take(1000, b, &block, nullptr), GUF_OK);
+  pool().release_block(block, a);
+  ASSERT_EQ(pool().acquire_block(1000, b, &block, nullptr), GUF_OK);
   EXPECT_NE(block->address, address);
   EXPECT_EQ(driver.syncs, 0u);
   Block *other = nullptr;
-  ASSERT_EQ(pool().take(1000, b, &other, nullptr), GUF_OK);
+  ASSERT_EQ(pool().acquire_block(1000, b, &other, nullptr), GUF_OK);
   EXPECT_NE(other->address, address);
   fake(a).done = 1;
   Block *third = nullptr;
-  ASSERT_EQ(pool().take(1000, b, &third, nullptr), GUF_OK);
+  ASSERT_EQ(pool().acquire_block(1000, b, &third, nullptr), GUF_OK);
   EXPECT_EQ(third->address, address);
-  for (Block *const used : {block, other, third}) pool().put(used, b);
+  for (Block *const used : {block, other, third}) pool().release_block(used, b);
 }
 
 TEST_P(Pool, ACapturedStreamCannotAllocateAndKeepsFreedMemory) {
   open();
   Stream &a = add_stream();
   Block *block = nullptr;
-  ASSERT_EQ(pool().take(1000, a, &block, nullptr), GUF_OK);
+  ASSERT_EQ(pool().acquire_block(1000, a, &block, nullptr), GUF_OK);
   const uint64_t address = block->address;
   fake(a).capturing = true;
-  pool().put(block, a);
+  pool().release_block(block, a);
   Block *none = nullptr;
-  EXPECT_EQ(pool().take(1000, a, &none, nullptr), GUF_E_CAPTURE);
+  EXPECT_EQ(pool().acquire_block(1000, a, &none, nullptr), GUF_E_CAPTURE);
   fake(a).capturing = false;
-  ASSERT_EQ(pool().take(1000, a, &block, nullptr), GUF_OK);
+  ASSERT_EQ(pool().acquire_block(1000, a, &block, nullptr), GUF_OK);
   EXPECT_NE(block->address, address);
-  pool().put(block, a);
-  pool().release_blocks(pool().take_captured(a), a);
+  pool().release_block(block, a);
+  pool().release_captured(pool().take_captured(a), a);
 }
 
 TEST_P(Pool, RepeatedQueriesRunOnce) {
@@ -129,32 +129,32 @@ TEST_P(Pool, RepeatedQueriesRunOnce) {
   Stream &a = add_stream();
   driver.fail_next = kFakeNoMemory;
   Block *block = nullptr;
-  ASSERT_EQ(pool().take(1000, a, &block, nullptr), GUF_OK);
+  ASSERT_EQ(pool().acquire_block(1000, a, &block, nullptr), GUF_OK);
   EXPECT_EQ(driver.requested, 2u);
-  pool().put(block, a);
+  pool().release_block(block, a);
   driver.capacity = 0;
   driver.requested = 0;
   guf_error error = {};
   error.struct_size = sizeof(error);
-  EXPECT_EQ(pool().take(1 << 20, a, &block, &error), GUF_E_DEVICE_MEMORY);
+  EXPECT_EQ(pool().acquire_block(1 << 20, a, &block, &error), GUF_E_DEVICE_MEMORY);
   EXPECT_EQ(error.native_code, kFakeNoMemory);
   EXPECT_EQ(driver.requested, 2u);
 }
 
 TEST_P(Pool, CachesNothingWhereToolsLookForTheEndsOfBlocks) {
   open();
-  pool().cache_nothing();
+  pool().disable_cache();
   Stream &a = add_stream(), &b = add_stream();
   const uint64_t before = driver.used;
   for (const uint64_t bytes : {uint64_t{100}, uint64_t{1000}, uint64_t{65} << 20}) {
     Block *block = nullptr, *again = nullptr;
-    ASSERT_EQ(pool().take(bytes, a, &block, nullptr), GUF_OK);
+    ASSERT_EQ(pool().acquire_block(bytes, a, &block, nullptr), GUF_OK);
     const uint64_t address = block->address;
     EXPECT_EQ(driver.sizes[address], bytes);
-    pool().put(block, a);
-    ASSERT_EQ(pool().take(bytes, b, &again, nullptr), GUF_OK);
+    pool().release_block(block, a);
+    ASSERT_EQ(pool().acquire_block(bytes, b, &again, nullptr), GUF_OK);
     EXPECT_FALSE(driver.live.contains(address)) << "returned to the driver";
-    pool().put(again, b);
+    pool().release_block(again, b);
   }
   uint64_t address = 0;
   ASSERT_EQ(pool().allocate(0, &a, &address, nullptr), GUF_OK);
@@ -198,15 +198,15 @@ TEST_P(Pool, OthersGoOnWhileOneWaits) {
   // An allocation on a stream does not wait for other streams, even if many bytes are pending
   // behind fences.
   Block *block = nullptr;
-  ASSERT_EQ(pool().take(kTooMany, a, &block, nullptr), GUF_OK);
+  ASSERT_EQ(pool().acquire_block(kTooMany, a, &block, nullptr), GUF_OK);
   EXPECT_EQ(driver.syncs, 0u);
-  pool().put(block, a);
+  pool().release_block(block, a);
   bool went_on = false;
   driver.while_waiting = [&] {
     const auto other = std::async(std::launch::async, [&] {
       Block *taken = nullptr;
-      EXPECT_EQ(pool().take(1 << 20, a, &taken, nullptr), GUF_OK);
-      pool().put(taken, a);
+      EXPECT_EQ(pool().acquire_block(1 << 20, a, &taken, nullptr), GUF_OK);
+      pool().release_block(taken, a);
     });
     went_on = other.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
     if (!went_on) std::abort();  // the other thread waits for a lock of this thread
@@ -223,8 +223,8 @@ TEST_P(Pool, ATrimKeepsSoMuchInAll) {
   Stream &a = add_stream();
   for (const uint64_t bytes : {1 << 20, 2 << 20, 4 << 20}) {
     Block *block = nullptr;
-    ASSERT_EQ(pool().take(bytes, a, &block, nullptr), GUF_OK);
-    pool().put(block, a);
+    ASSERT_EQ(pool().acquire_block(bytes, a, &block, nullptr), GUF_OK);
+    pool().release_block(block, a);
   }
   for (const uint64_t keep : {uint64_t{8} << 20, uint64_t{6} << 20, uint64_t{0}}) {
     EXPECT_EQ(pool().trim(keep, nullptr), GUF_OK);
@@ -264,7 +264,7 @@ TEST_P(Pool, NoStreamGetsMemoryInUse) {
       case 2: {
         Block *block = nullptr;
         const uint64_t bytes = draw(16) == 0 ? (65u << 20) : 1u << draw(22);
-        if (pool().take(bytes, stream, &block, nullptr) != GUF_OK) break;
+        if (pool().acquire_block(bytes, stream, &block, nullptr) != GUF_OK) break;
         ASSERT_GE(block->bytes, bytes);
         if (const auto found = freed.find(block->address); found != freed.end()) {
           ++reused;
@@ -285,10 +285,10 @@ TEST_P(Pool, NoStreamGetsMemoryInUse) {
         const Held gone = held[index];
         held.erase(held.begin() + static_cast<std::ptrdiff_t>(index));
         freed[gone.block->address] = {gone.stream, fake(*gone.stream).queued};
-        pool().put(gone.block, *gone.stream);
+        pool().release_block(gone.block, *gone.stream);
     }
   }
-  for (const Held &rest : held) pool().put(rest.block, *rest.stream);
+  for (const Held &rest : held) pool().release_block(rest.block, *rest.stream);
   EXPECT_GT(reused, 5000);
   EXPECT_GT(passed, 100);
 }

@@ -188,11 +188,11 @@ class CountingSink final : public CommandSink {
   const DeviceTraits &traits() const override { return traits_; }
   bool has(Entry) const override { return true; }
   uint32_t local_bytes(Entry) const override { return 0; }
-  guf_status run(const Command &step, guf_error *) override {
-    EXPECT_LT(uint64_t{step.blocks} * step.threads, uint64_t{1} << 31);
-    EXPECT_GT(step.blocks, 0U);
-    threads[step.entry] += uint64_t{step.blocks} * step.threads;
-    ++launches[step.entry];
+  guf_status run(const Command &command, guf_error *) override {
+    EXPECT_LT(uint64_t{command.blocks} * command.threads, uint64_t{1} << 31);
+    EXPECT_GT(command.blocks, 0U);
+    threads[command.entry] += uint64_t{command.blocks} * command.threads;
+    ++launches[command.entry];
     return GUF_OK;
   }
   guf_status scratch(uint64_t, uint64_t *out_address, guf_error *) override {
@@ -267,15 +267,15 @@ TEST_F(DeviceForms, LaunchesStayBelowTwoToThe31) {
 // Each range of lanes begins where the previous range ends, and its addresses are the addresses of
 // its first lane.
 TEST_F(DeviceForms, RangesOfLanesBeginAtTheirFirstLane) {
-  LaneList lanes;
+  LaneDims lanes;
   lanes.add({5, 8, 1, 16, -1});
   lanes.add({7, 1000, 100, 2000, -1});
   lanes.add({3, 100000, 10000, 300000, -1});
   for (const uint64_t most : {1U, 2U, 5U, 9U, 11U, 35U, 70U, 105U, 1000U}) {
-    LaneCut cut(lanes, most);
+    LanePartition partition(lanes, most);
     LaneRange range;
     uint64_t next = 0;
-    while (cut.next(&range)) {
+    while (partition.next(&range)) {
       ASSERT_EQ(range.first, next);
       ASSERT_LE(range.dims.lanes, most);
       ASSERT_EQ(range.dims.pitch, 105U);

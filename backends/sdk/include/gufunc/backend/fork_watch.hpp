@@ -22,15 +22,15 @@ using ForkWord = std::atomic<uint32_t>;
 // MADV_WIPEONFORK. A fork does not wipe this word, so forks are then not detected.
 [[gnu::visibility("hidden")]] inline ForkWord unwatched{1};
 [[gnu::visibility("hidden")]] inline std::atomic<ForkWord *> watched{&unwatched};
-// The generation of this process. This variable is in ordinary memory, which a fork does not wipe:
-// a child inherits its parent's generation and uses the next number.
-[[gnu::visibility("hidden")]] inline ForkWord last_generation{1};
+// The fork epoch of this process. This variable is in ordinary memory, which a fork does not wipe:
+// a child inherits its parent's epoch and uses the next number.
+[[gnu::visibility("hidden")]] inline ForkWord last_epoch{1};
 
 [[gnu::cold, gnu::noinline]] inline uint32_t number_child(ForkWord *word) {
-  const uint32_t next = last_generation.load(std::memory_order_relaxed) + 1;
+  const uint32_t next = last_epoch.load(std::memory_order_relaxed) + 1;
   uint32_t wiped = 0;
   if (!word->compare_exchange_strong(wiped, next, std::memory_order_acq_rel)) return wiped;
-  last_generation.store(next, std::memory_order_relaxed);
+  last_epoch.store(next, std::memory_order_relaxed);
   return next;
 }
 
@@ -57,10 +57,10 @@ inline void start_fork_watch() {
 // Returns a number that is never 0 and differs between a process and its forked child. A call costs
 // one load, about 1 ns. An object that owns threads or driver handles stores the number when it is
 // created. In a child, the stored number differs from the current number.
-inline uint32_t process_generation() {
+inline uint32_t fork_epoch() {
   detail::ForkWord *const word = detail::watched.load(std::memory_order_acquire);
-  const uint32_t generation = word->load(std::memory_order_acquire);
-  return __builtin_expect(generation != 0, 1) ? generation : detail::number_child(word);
+  const uint32_t epoch = word->load(std::memory_order_acquire);
+  return __builtin_expect(epoch != 0, 1) ? epoch : detail::number_child(word);
 }
 
 }  // namespace gufunc::sdk

@@ -142,7 +142,7 @@ void destroy(T *object) {
 
 // Copies `table` to `out`. A host that is older than the plugin has a shorter table and receives
 // only the slots of that table.
-inline void give_table(guf_backend_api table, uint32_t host_minor, guf_backend_api *out) {
+inline void copy_table(guf_backend_api table, uint32_t host_minor, guf_backend_api *out) {
   const uint32_t known = out->struct_size;
   table.struct_size = sizeof table;
   table.abi_minor = std::min<uint32_t>(host_minor, GUF_BACKEND_ABI_MINOR);

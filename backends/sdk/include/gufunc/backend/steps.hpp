@@ -9,7 +9,7 @@ namespace gufunc::sdk {
 
 // Returns |step|. INT64_MIN is valid, because the step of a dimension of one element may have any
 // value.
-constexpr uint64_t step_size(int64_t step) {
+constexpr uint64_t abs_step(int64_t step) {
   return step < 0 ? 0 - static_cast<uint64_t>(step) : static_cast<uint64_t>(step);
 }
 

@@ -22,8 +22,8 @@ inline uint64_t monotonic_ns() {
 
 // Reports that work of a device is missing from the trace. Does nothing for an older host, whose
 // struct lacks the function.
-inline void leave_out(const guf_trace_sink &sink, int32_t device) {
-  if (sink.struct_size >= sizeof(guf_trace_sink)) sink.left_out(sink.context, device);
+inline void count_unreported(const guf_trace_sink &sink, int32_t device) {
+  if (sink.struct_size >= sizeof(guf_trace_sink)) sink.unreported(sink.context, device);
 }
 
 // Returns the table of the extension. Its function `start` sets trace_sink.

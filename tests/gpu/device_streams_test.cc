@@ -10,9 +10,9 @@
 namespace gufunc::gpu_test {
 namespace {
 
-using DeviceOrder = DeviceCalls;
+using DeviceStreams = DeviceCalls;
 
-TEST_F(DeviceOrder, StreamsAreOpenedAdoptedAndClosed) {
+TEST_F(DeviceStreams, StreamsAreOpenedAdoptedAndClosed) {
   OpenDevice device;
   void *const own = open_stream(device);
   uint64_t native = 0;
@@ -30,7 +30,7 @@ TEST_F(DeviceOrder, StreamsAreOpenedAdoptedAndClosed) {
 
 // If the program calls hipGetLastError after its own launch, the result must not be the error of a
 // driver call that the plugin made.
-TEST_F(DeviceOrder, FailuresLeaveNoErrorToTheProgram) {
+TEST_F(DeviceStreams, FailuresLeaveNoErrorToTheProgram) {
   OpenDevice device;
   void *const own = open_stream(device);
   uint64_t native = 0;
@@ -52,7 +52,7 @@ TEST_F(DeviceOrder, FailuresLeaveNoErrorToTheProgram) {
   plugin().stream_close(own);
 }
 
-TEST_F(DeviceOrder, AnEventThatWasNeverRecordedIsComplete) {
+TEST_F(DeviceStreams, AnEventThatWasNeverRecordedIsComplete) {
   OpenDevice device;
   void *const event = open_event(device);
   EXPECT_EQ(plugin().event_query(event, &error_), GUF_OK);
@@ -63,7 +63,7 @@ TEST_F(DeviceOrder, AnEventThatWasNeverRecordedIsComplete) {
   plugin().event_close(event);
 }
 
-TEST_F(DeviceOrder, EventsReportTimeAndOrder) {
+TEST_F(DeviceStreams, EventsReportTimeAndOrder) {
   OpenDevice device;
   void *const first = open_stream(device);
   void *const second = open_stream(device);
@@ -88,7 +88,7 @@ TEST_F(DeviceOrder, EventsReportTimeAndOrder) {
 }
 
 // Every wait returns soon after its timeout, and the work continues.
-TEST_F(DeviceOrder, WaitsEndInTime) {
+TEST_F(DeviceStreams, WaitsEndInTime) {
   OpenDevice device;
   void *const stream = open_stream(device);
   void *const event = open_event(device);
@@ -113,7 +113,7 @@ TEST_F(DeviceOrder, WaitsEndInTime) {
 }
 
 // Closing a busy stream does not wait, and the queued work still completes.
-TEST_F(DeviceOrder, ABusyStreamIsClosedAtOnce) {
+TEST_F(DeviceStreams, ABusyStreamIsClosedAtOnce) {
   OpenDevice device;
   void *const stream = open_stream(device);
   std::vector<int> sent(100, 3), received(100);
@@ -133,7 +133,7 @@ TEST_F(DeviceOrder, ABusyStreamIsClosedAtOnce) {
   plugin().event_close(event);
 }
 
-TEST_F(DeviceOrder, ALostDeviceFailsAtOnceAndFreesSucceed) {
+TEST_F(DeviceStreams, ALostDeviceFailsAtOnceAndFreesSucceed) {
   OpenDevice device;
   void *const stream = open_stream(device);
   void *const event = open_event(device);
@@ -157,7 +157,7 @@ TEST_F(DeviceOrder, ALostDeviceFailsAtOnceAndFreesSucceed) {
   plugin().stream_close(stream);
 }
 
-TEST_F(DeviceOrder, CapturedWorkRunsAgainAndAgain) {
+TEST_F(DeviceStreams, CapturedWorkRunsAgainAndAgain) {
   OpenDevice device;
   void *const stream = open_stream(device);
   const uint64_t from = allocate(device, 4096, GUF_MEMORY_PINNED);
@@ -195,7 +195,7 @@ TEST_F(DeviceOrder, CapturedWorkRunsAgainAndAgain) {
 }
 
 // Memory that is freed on a captured stream stays in use as long as the graph exists.
-TEST_F(DeviceOrder, MemoryFreedUnderCaptureBelongsToTheGraph) {
+TEST_F(DeviceStreams, MemoryFreedUnderCaptureBelongsToTheGraph) {
   OpenDevice device;
   void *const stream = open_stream(device);
   const guf_gpu_api &gpu = gpu_extension();
@@ -221,7 +221,7 @@ TEST_F(DeviceOrder, MemoryFreedUnderCaptureBelongsToTheGraph) {
 
 // After an update, the graph uses the memory of the newer graph, even if the newer graph is
 // destroyed.
-TEST_F(DeviceOrder, MemoryOfTheNewerGraphStaysInUseAfterAnUpdate) {
+TEST_F(DeviceStreams, MemoryOfTheNewerGraphStaysInUseAfterAnUpdate) {
   OpenDevice device;
   void *const stream = open_stream(device);
   const guf_gpu_api &gpu = gpu_extension();
@@ -254,7 +254,7 @@ TEST_F(DeviceOrder, MemoryOfTheNewerGraphStaysInUseAfterAnUpdate) {
   plugin().stream_close(stream);
 }
 
-TEST_F(DeviceOrder, ShutdownFreesCachesAndEverythingStaysCallable) {
+TEST_F(DeviceStreams, ShutdownFreesCachesAndEverythingStaysCallable) {
   OpenDevice device;
   free(device, allocate(device, 1 << 20), 1 << 20);
   EXPECT_GT(sim().used_bytes(), 0u);
@@ -264,7 +264,7 @@ TEST_F(DeviceOrder, ShutdownFreesCachesAndEverythingStaysCallable) {
   free(device, allocate(device, 4096), 4096);
 }
 
-TEST_F(DeviceOrder, ThreadsShareADevice) {
+TEST_F(DeviceStreams, ThreadsShareADevice) {
   OpenDevice device;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

@@ -181,7 +181,7 @@ void begin_and_end(Trial &run) {
 
 }  // namespace
 
-std::vector<Scenario> order_scenarios() {
+std::vector<Scenario> stream_scenarios() {
   return {{"use streams", use_streams, true},   {"close a busy stream", close_a_busy_stream},
           {"use events", use_events},           {"capture and launch", capture_and_launch},
           {"adopt a context", adopt_a_context}, {"begin and end", begin_and_end, true}};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock for waits with a timeout. Some drivers lack such waits, so the caller polls and sleeps
+// The end of a wait with a timeout. Some drivers lack such waits, so the caller polls and sleeps
 // for increasing times.
-#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_WAIT_CLOCK_H
-#define GUFUNC_BACKENDS_GPU_RUNTIME_WAIT_CLOCK_H
+#ifndef GUFUNC_BACKENDS_GPU_RUNTIME_POLLING_DEADLINE_H
+#define GUFUNC_BACKENDS_GPU_RUNTIME_POLLING_DEADLINE_H
 
 #include <algorithm>
 #include <chrono>
@@ -11,15 +11,15 @@
 
 namespace gufunc::gpu {
 
-class WaitClock {
+class PollingDeadline {
  public:
   // UINT64_MAX, and any timeout of more than a century, never expires.
-  explicit WaitClock(uint64_t timeout_ns) : never_(timeout_ns >= kNever) {
+  explicit PollingDeadline(uint64_t timeout_ns) : never_(timeout_ns >= kNever) {
     if (!never_) end_ = Clock::now() + std::chrono::nanoseconds(timeout_ns);
   }
 
   bool never() const { return never_; }
-  bool passed() const { return !never_ && Clock::now() >= end_; }
+  bool expired() const { return !never_ && Clock::now() >= end_; }
 
   // Returns the remaining time as the timeout of another wait.
   uint64_t left_ns() const {
@@ -30,25 +30,25 @@ class WaitClock {
 
   // Sleeps for 2 us at first and for at most 1 ms later, but not beyond the timeout.
   void pause() {
-    auto nap = nap_;
-    if (!never_) nap = std::min(nap, std::chrono::nanoseconds(end_ - Clock::now()));
-    if (nap.count() > 0) {
-      const timespec time{0, static_cast<long>(nap.count())};
+    auto interval = interval_;
+    if (!never_) interval = std::min(interval, std::chrono::nanoseconds(end_ - Clock::now()));
+    if (interval.count() > 0) {
+      const timespec time{0, static_cast<long>(interval.count())};
       nanosleep(&time, nullptr);
     }
-    nap_ = std::min(nap_ + nap_ / 2, kLongestNap);
+    interval_ = std::min(interval_ + interval_ / 2, kMaxInterval);
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   static constexpr uint64_t kNever = uint64_t{100} * 365 * 24 * 3600 * 1000000000u;
-  static constexpr std::chrono::nanoseconds kLongestNap{1000000};
+  static constexpr std::chrono::nanoseconds kMaxInterval{1000000};
 
   bool never_;
   Clock::time_point end_{};
-  std::chrono::nanoseconds nap_{2000};
+  std::chrono::nanoseconds interval_{2000};
 };
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_WAIT_CLOCK_H
+#endif  // GUFUNC_BACKENDS_GPU_RUNTIME_POLLING_DEADLINE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that the thread pool runs each chunk once: with several callers, with calls from inside a
 // chunk, after a stop, and after a fork.
-#include "backends/cpu/base/claim_pool.h"
+#include "backends/cpu/base/thread_pool.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -45,34 +45,34 @@ class Pool : public testing::Test {
   void SetUp() override {
     cpu();
     test_host().config["GUFUNC_NUM_THREADS"] = "4";
-    ASSERT_EQ(claim_pool().stop(UINT64_MAX), GUF_OK);  // clears the cached thread count
+    ASSERT_EQ(thread_pool().stop(UINT64_MAX), GUF_OK);  // clears the cached thread count
   }
 };
 
 TEST_F(Pool, RunsEachChunkOnce) {
-  for (const uint32_t count : {0u, 1u, 2u, 3u, 7u, 1000u, ClaimPool::kMaxChunks}) {
+  for (const uint32_t count : {0u, 1u, 2u, 3u, 7u, 1000u, ThreadPool::kMaxChunks}) {
     Counts counts(count);
-    claim_pool().run(count, 0, ClaimPool::Wake::kYes, Counts::body, &counts);
+    thread_pool().run(count, 0, ThreadPool::Wake::kYes, Counts::body, &counts);
     EXPECT_TRUE(counts.each_once()) << count;
   }
-  EXPECT_EQ(claim_pool().threads(), 4u);
+  EXPECT_EQ(thread_pool().threads(), 4u);
 }
 
 TEST_F(Pool, ManyJobsInARow) {
   for (int job = 0; job < 20000; ++job) {
     Counts counts(3);
-    claim_pool().run(3, 0, ClaimPool::Wake::kNo, Counts::body, &counts);
+    thread_pool().run(3, 0, ThreadPool::Wake::kNo, Counts::body, &counts);
     ASSERT_TRUE(counts.each_once()) << job;
   }
 }
 
 TEST_F(Pool, HonoursTheCallersLimit) {
   Counts counts(2000);
-  claim_pool().run(2000, 2, ClaimPool::Wake::kYes, Counts::body, &counts);
+  thread_pool().run(2000, 2, ThreadPool::Wake::kYes, Counts::body, &counts);
   EXPECT_TRUE(counts.each_once());
   EXPECT_LE(counts.threads.size(), 2u);
   Counts alone(100);
-  claim_pool().run(100, 1, ClaimPool::Wake::kYes, Counts::body, &alone);
+  thread_pool().run(100, 1, ThreadPool::Wake::kYes, Counts::body, &alone);
   EXPECT_EQ(alone.threads, std::set<std::thread::id>{std::this_thread::get_id()});
 }
 
@@ -83,7 +83,7 @@ TEST_F(Pool, ServesSeveralCallersAtOnce) {
     callers.emplace_back([&] {
       for (int job = 0; job < 500; ++job) {
         Counts counts(5);
-        claim_pool().run(5, 0, ClaimPool::Wake::kYes, Counts::body, &counts);
+        thread_pool().run(5, 0, ThreadPool::Wake::kYes, Counts::body, &counts);
         if (!counts.each_once()) wrong.fetch_add(1);
       }
     });
@@ -97,19 +97,19 @@ TEST_F(Pool, AChunkMayUseThePool) {
     std::atomic<int> inner{0};
     static void inner_body(void *context, uint32_t) { static_cast<Nested *>(context)->inner++; }
     static void outer_body(void *context, uint32_t) {
-      claim_pool().run(10, 0, ClaimPool::Wake::kYes, inner_body, context);
+      thread_pool().run(10, 0, ThreadPool::Wake::kYes, inner_body, context);
     }
   } nested;
-  claim_pool().run(8, 0, ClaimPool::Wake::kYes, Nested::outer_body, &nested);
+  thread_pool().run(8, 0, ThreadPool::Wake::kYes, Nested::outer_body, &nested);
   EXPECT_EQ(nested.inner.load(), 80);
 }
 
 TEST_F(Pool, StopsAndStartsAgain) {
   for (int round = 0; round < 3; ++round) {
     Counts counts(100);
-    claim_pool().run(100, 0, ClaimPool::Wake::kYes, Counts::body, &counts);
+    thread_pool().run(100, 0, ThreadPool::Wake::kYes, Counts::body, &counts);
     EXPECT_TRUE(counts.each_once());
-    EXPECT_EQ(claim_pool().stop(UINT64_MAX), GUF_OK);
+    EXPECT_EQ(thread_pool().stop(UINT64_MAX), GUF_OK);
   }
 }
 
@@ -123,9 +123,9 @@ TEST_F(Pool, StopTimesOutWhileAJobRuns) {
     }
   } blocked;
   std::thread caller(
-      [&] { claim_pool().run(2, 0, ClaimPool::Wake::kNo, Blocked::body, &blocked); });
+      [&] { thread_pool().run(2, 0, ThreadPool::Wake::kNo, Blocked::body, &blocked); });
   while (!blocked.begun) std::this_thread::yield();
-  EXPECT_EQ(claim_pool().stop(1000000), GUF_TIMEOUT);
+  EXPECT_EQ(thread_pool().stop(1000000), GUF_TIMEOUT);
   blocked.go = true;
   caller.join();
 }
@@ -134,18 +134,18 @@ TEST_F(Pool, StopTimesOutWhileAJobRuns) {
 #if !defined(__SANITIZE_THREAD__)
 TEST_F(Pool, WorksInAForkedChild) {
   Counts before(100);
-  claim_pool().run(100, 0, ClaimPool::Wake::kYes, Counts::body, &before);
+  thread_pool().run(100, 0, ThreadPool::Wake::kYes, Counts::body, &before);
   const pid_t child = fork();
   if (child == 0) {
     Counts counts(1000);
-    claim_pool().run(1000, 0, ClaimPool::Wake::kYes, Counts::body, &counts);
+    thread_pool().run(1000, 0, ThreadPool::Wake::kYes, Counts::body, &counts);
     _exit(counts.each_once() ? 0 : 1);
   }
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
   Counts after(100);
-  claim_pool().run(100, 0, ClaimPool::Wake::kYes, Counts::body, &after);
+  thread_pool().run(100, 0, ThreadPool::Wake::kYes, Counts::body, &after);
   EXPECT_TRUE(after.each_once());
 }
 
@@ -157,7 +157,7 @@ size_t threads_of_a_job() {
     Counts::body(context, index);
     usleep(100);
   };
-  claim_pool().run(200, 0, ClaimPool::Wake::kYes, body, &counts);
+  thread_pool().run(200, 0, ThreadPool::Wake::kYes, body, &counts);
   return counts.each_once() ? counts.threads.size() : 0;
 }
 
@@ -200,16 +200,16 @@ TEST_F(Pool, StartsRefusedHelpersLater) {
 
 TEST_F(Pool, DoesNotKeepANumberOfThreadsThatItCouldNotRead) {
   test_host().config.erase("GUFUNC_NUM_THREADS");
-  ASSERT_EQ(claim_pool().stop(UINT64_MAX), GUF_OK);
+  ASSERT_EQ(thread_pool().stop(UINT64_MAX), GUF_OK);
   rlimit before = {};
   getrlimit(RLIMIT_NOFILE, &before);
   const rlimit none = {0, before.rlim_max};
   setrlimit(RLIMIT_NOFILE, &none);  // no more files can be opened
-  const ThreadLimit without = claim_pool().granted();
+  const ThreadLimit without = thread_pool().granted();
   setrlimit(RLIMIT_NOFILE, &before);
   EXPECT_EQ(without.by, ThreadLimitSource::kUndetermined);
   EXPECT_GE(without.threads, 1u);
-  EXPECT_NE(claim_pool().granted().by, ThreadLimitSource::kUndetermined);
+  EXPECT_NE(thread_pool().granted().by, ThreadLimitSource::kUndetermined);
 }
 
 TEST(Deadline, LeavesTheTimeThatAWaitStillHas) {

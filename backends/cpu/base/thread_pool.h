@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plugin's thread pool. It runs one job at a time; threads claim the job's chunks one by one.
-#ifndef GUFUNC_BACKENDS_CPU_BASE_CLAIM_POOL_H
-#define GUFUNC_BACKENDS_CPU_BASE_CLAIM_POOL_H
+#ifndef GUFUNC_BACKENDS_CPU_BASE_THREAD_POOL_H
+#define GUFUNC_BACKENDS_CPU_BASE_THREAD_POOL_H
 
 #include <gufunc/status.h>
 
@@ -24,7 +24,7 @@ namespace gufunc::cpu {
 // If the system refuses a thread, jobs run on the threads that exist. The limit may be temporary
 // (RLIMIT_NPROC), so later jobs try again to start the missing helpers, at most once per
 // kRetryPause.
-class ClaimPool {
+class ThreadPool {
  public:
   using Body = void (*)(void *context, uint32_t chunk);
 
@@ -83,18 +83,18 @@ class ClaimPool {
   std::atomic<uint32_t> sleepers_{0};
   std::atomic<uint32_t> live_{0};
   std::atomic<bool> quit_{false};
-  // The generation of the process that uses the pool, or 0 if the pool is free.
+  // The fork epoch of the process that uses the pool, or 0 if the pool is free.
   alignas(64) std::atomic<uint32_t> owner_{0};
   std::atomic<ThreadLimit> granted_{};  // not determined yet if `by` is kUndetermined
-  uint32_t generation_ = 0;             // generation of the process that started the helpers
+  uint32_t fork_epoch_ = 0;             // fork epoch of the process that started the helpers
   uint32_t helpers_ = 0;
   bool short_of_helpers_ = false;  // the system refused a thread; set only by the pool's owner
   std::chrono::steady_clock::time_point next_try_{};
 };
 
 // Returns the only pool of the process. It is never destroyed.
-ClaimPool &claim_pool();
+ThreadPool &thread_pool();
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_BASE_CLAIM_POOL_H
+#endif  // GUFUNC_BACKENDS_CPU_BASE_THREAD_POOL_H

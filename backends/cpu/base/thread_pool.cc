@@ -4,7 +4,7 @@
 // PERF  An empty job of two chunks on spinning helpers costs 0.05 us; a static division in halves
 //       costs 0.4 us. While another program uses the second core, these costs are 0.15 us and 225
 //       us.
-#include "backends/cpu/base/claim_pool.h"
+#include "backends/cpu/base/thread_pool.h"
 
 #include <pthread.h>
 #include <gufunc/backend/fork_watch.hpp>
@@ -46,12 +46,12 @@ inline void pause_cpu() {
 
 }  // namespace
 
-ClaimPool &claim_pool() {
-  static constinit ClaimPool pool;
+ThreadPool &thread_pool() {
+  static constinit ThreadPool pool;
   return pool;
 }
 
-ThreadLimit ClaimPool::granted() {
+ThreadLimit ThreadPool::granted() {
   ThreadLimit granted = granted_.load(std::memory_order_acquire);
   if (granted.by == ThreadLimitSource::kUndetermined) {
     granted = thread_limit();
@@ -62,9 +62,9 @@ ThreadLimit ClaimPool::granted() {
 
 // Ends a job in its destructor, which also runs if the caller's stack is unwound: drops the
 // unclaimed chunks, waits for the helpers and releases the pool.
-class ClaimPool::Job {
+class ThreadPool::Job {
  public:
-  Job(ClaimPool &pool, uint32_t count) : pool_(pool), count_(count) {}
+  Job(ThreadPool &pool, uint32_t count) : pool_(pool), count_(count) {}
   ~Job() {
     pool_.drop_unclaimed();
     pool_.wait_for_helpers(count_);
@@ -74,11 +74,11 @@ class ClaimPool::Job {
   Job &operator=(const Job &) = delete;
 
  private:
-  ClaimPool &pool_;
+  ThreadPool &pool_;
   const uint32_t count_;
 };
 
-void ClaimPool::run(uint32_t count, uint32_t max_threads, Wake wake, Body body, void *context) {
+void ThreadPool::run(uint32_t count, uint32_t max_threads, Wake wake, Body body, void *context) {
   const uint32_t requested = max_threads == 0 ? threads() : std::min(max_threads, threads());
   if (count <= 1 || requested <= 1 || !acquire()) {
     for (uint32_t chunk = 0; chunk < count; ++chunk) body(context, chunk);
@@ -93,24 +93,24 @@ void ClaimPool::run(uint32_t count, uint32_t max_threads, Wake wake, Body body, 
   work_as_caller();
 }
 
-bool ClaimPool::acquire() {
-  const uint32_t generation = process_generation();
+bool ThreadPool::acquire() {
+  const uint32_t current = fork_epoch();
   uint32_t owner = 0;
-  if (owner_.compare_exchange_strong(owner, generation, std::memory_order_acq_rel)) return true;
+  if (owner_.compare_exchange_strong(owner, current, std::memory_order_acq_rel)) return true;
   // The owner is a thread of the parent process, which does not exist in the forked child.
-  return owner != generation &&
-         owner_.compare_exchange_strong(owner, generation, std::memory_order_acq_rel);
+  return owner != current &&
+         owner_.compare_exchange_strong(owner, current, std::memory_order_acq_rel);
 }
 
-void ClaimPool::release() {
+void ThreadPool::release() {
   owner_.store(0, std::memory_order_release);
 }
 
-void ClaimPool::start_helpers() {
-  const uint32_t generation = process_generation();
+void ThreadPool::start_helpers() {
+  const uint32_t current = fork_epoch();
   const bool stopped =
       quit_.load(std::memory_order_acquire) && live_.load(std::memory_order_acquire) == 0;
-  if (generation_ == generation && !stopped) {
+  if (fork_epoch_ == current && !stopped) {
     if (__builtin_expect(short_of_helpers_, 0) && std::chrono::steady_clock::now() >= next_try_) {
       add_helpers();
     }
@@ -122,14 +122,14 @@ void ClaimPool::start_helpers() {
   caller_sleeps_.store(0, std::memory_order_relaxed);
   live_.store(0, std::memory_order_relaxed);
   quit_.store(false, std::memory_order_relaxed);
-  generation_ = generation;
+  fork_epoch_ = current;
   helpers_ = 0;
   add_helpers();
 }
 
 // Starts the missing helpers, as far as the system allows. The results do not depend on the number
 // of threads.
-void ClaimPool::add_helpers() {
+void ThreadPool::add_helpers() {
   short_of_helpers_ = false;
   while (helpers_ + 1 < threads()) {
     live_.fetch_add(1, std::memory_order_relaxed);
@@ -143,7 +143,7 @@ void ClaimPool::add_helpers() {
   }
 }
 
-void ClaimPool::publish(uint32_t count, uint32_t helpers, Wake wake) {
+void ThreadPool::publish(uint32_t count, uint32_t helpers, Wake wake) {
   const uint64_t epoch = (epoch_of(state_.load(std::memory_order_relaxed)) + 1) & 0xFFFF;
   // The accesses to state_ and sleepers_ are sequentially consistent, so that either the helper
   // observes the job, or this thread observes the sleeping helper.
@@ -155,7 +155,7 @@ void ClaimPool::publish(uint32_t count, uint32_t helpers, Wake wake) {
   }
 }
 
-void ClaimPool::work_as_caller() {
+void ThreadPool::work_as_caller() {
   struct Counted {
     std::atomic<uint32_t> &done;
     ~Counted() { done.fetch_add(1, std::memory_order_acq_rel); }
@@ -174,7 +174,7 @@ void ClaimPool::work_as_caller() {
 
 // Claims the remaining chunks and counts them as done without running them.
 // Chunks remain only if the caller's stack was unwound.
-void ClaimPool::drop_unclaimed() {
+void ThreadPool::drop_unclaimed() {
   uint64_t state = state_.load(std::memory_order_relaxed);
   while (next_of(state) < count_of(state)) {
     if (!state_.compare_exchange_weak(state, state + kNextOne, std::memory_order_acq_rel)) continue;
@@ -183,7 +183,7 @@ void ClaimPool::drop_unclaimed() {
   }
 }
 
-void ClaimPool::wait_for_helpers(uint32_t count) {
+void ThreadPool::wait_for_helpers(uint32_t count) {
   for (int spin = 0; spin < kCallerSpins; ++spin) {
     if (done_.load(std::memory_order_acquire) == count) return;
     pause_cpu();
@@ -197,14 +197,14 @@ void ClaimPool::wait_for_helpers(uint32_t count) {
   caller_sleeps_.store(0, std::memory_order_relaxed);
 }
 
-void *ClaimPool::helper_entry(void *self) {
+void *ThreadPool::helper_entry(void *self) {
   const AlternateStack signals;
   pthread_setname_np(pthread_self(), "gufunc-pool");
-  static_cast<ClaimPool *>(self)->help();
+  static_cast<ThreadPool *>(self)->help();
   return nullptr;
 }
 
-void ClaimPool::help() {
+void ThreadPool::help() {
   uint64_t joined = kNoEpoch;
   int spins = 0;
   while (!quit_.load(std::memory_order_acquire)) {
@@ -224,7 +224,7 @@ void ClaimPool::help() {
 
 // Claims and runs one chunk; returns false if there is none.
 // A helper that claims its first chunk of a job also uses up one of the job's helper slots.
-bool ClaimPool::claim_as_helper(uint64_t *inout_epoch) {
+bool ThreadPool::claim_as_helper(uint64_t *inout_epoch) {
   uint64_t state = state_.load(std::memory_order_acquire);
   for (;;) {
     if (next_of(state) >= count_of(state)) return false;
@@ -241,7 +241,7 @@ bool ClaimPool::claim_as_helper(uint64_t *inout_epoch) {
   return true;
 }
 
-void ClaimPool::sleep_until_work() {
+void ThreadPool::sleep_until_work() {
   const uint32_t word = wake_word_.load(std::memory_order_seq_cst);
   sleepers_.fetch_add(1, std::memory_order_seq_cst);
   const uint64_t state = state_.load(std::memory_order_seq_cst);
@@ -250,14 +250,14 @@ void ClaimPool::sleep_until_work() {
   sleepers_.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-guf_status ClaimPool::stop(uint64_t timeout_ns) {
+guf_status ThreadPool::stop(uint64_t timeout_ns) {
   const Deadline deadline(timeout_ns);
   while (!acquire()) {
-    if (deadline.passed()) return GUF_TIMEOUT;
+    if (deadline.expired()) return GUF_TIMEOUT;
     usleep(50);
   }
   uint32_t live = 0;
-  if (generation_ == process_generation()) {
+  if (fork_epoch_ == fork_epoch()) {
     quit_.store(true, std::memory_order_seq_cst);
     wake_word_.fetch_add(1, std::memory_order_seq_cst);
     futex_wake(&wake_word_, INT32_MAX);
