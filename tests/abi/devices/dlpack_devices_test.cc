@@ -120,11 +120,12 @@ TEST_P(DlpackDevices, HostMemoryKeepsItsKind) {
     second->deleter(second);
     if (kind != GUF_HOST_MANAGED || !cuda_) continue;
     // Managed memory is used in place, together with device memory.
-    const guf_stream order = stream(device_);
-    EXPECT_EQ(call("add", {operand_of(back), operand_of(memory_)}, operand_of(memory_), order),
-              GUF_OK)
+    const guf_stream device_stream = stream(device_);
+    EXPECT_EQ(
+        call("add", {operand_of(back), operand_of(memory_)}, operand_of(memory_), device_stream),
+        GUF_OK)
         << error_.message;
-    synchronize(order);
+    synchronize(device_stream);
     EXPECT_THAT(values(memory_), Each(3.0F));
   }
 }
