@@ -74,8 +74,8 @@ def remembers(case, text):
         return True
     dtypes = [buffer['dtype'] for buffer in case['buffers']]
     dtypes += [view['scalar'] for view in case['inputs'] if view and 'scalar' in view]
-    times = any(dtype[0] in 'mM' for dtype in dtypes)
-    return bool(case.get('signature')) and (weak or times)
+    datetimes = any(dtype[0] in 'mM' for dtype in dtypes)
+    return bool(case.get('signature')) and (weak or datetimes)
 
 
 # ---- axes
