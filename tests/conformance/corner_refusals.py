@@ -95,7 +95,8 @@ def outputs_without_a_unit(both):
             inputs = [datetimes([5, 2], one), datetimes([3, 4], other)]
             written(both, name, inputs, out, casting=casting)
         written(both, 'negative', [datetimes([5, -2], one)], out, casting=casting)
-        method_alike(both, 'reduce', 'maximum', datetimes([1, 2], one), out=datetimes(7, f'{kind}8'))
+        whole = datetimes(7, f'{kind}8')
+        method_alike(both, 'reduce', 'maximum', datetimes([1, 2], one), out=whole)
         method_alike(both, 'accumulate', 'maximum', datetimes([1, 2], one), out=out.copy())
         method_alike(both, 'at', 'add', out.copy(), array([0, 1, 0]), datetimes([1, 2, 3], one))
     # NumPy's iterator rejects this call: docs/numpy-deviations.md
