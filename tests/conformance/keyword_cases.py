@@ -90,8 +90,8 @@ def axes_options(case):
 
 
 def is_refusal(numpy_error, status):
-    """Returns whether NumPy's error and the library's status both say that the function's signature
-    does not support axis= or keepdims=."""
+    """Returns whether NumPy's error and the library's status both state that the function's
+    signature does not support axis= or keepdims=."""
     text = str(numpy_error)
     return status == 100 and ('does not support keepdims' in text or 'axis can only be' in text)
 
