@@ -191,8 +191,8 @@ func TestChunkedCalls(t *testing.T) {
 		stop := gufunc.ChunkOptions{ChunkBytes: 16384, Progress: func(int, int) bool { return false }}
 		_, err = negative.CallChunked(background, &options, &stop, a)
 		wantStatus(t, err, gufunc.ErrCancelled)
-		wants := gufunc.ChunkOptions{Depth: 99}
-		_, err = negative.CallChunked(background, &options, &wants, a)
+		tooDeep := gufunc.ChunkOptions{Depth: 99}
+		_, err = negative.CallChunked(background, &options, &tooDeep, a)
 		wantStatus(t, err, gufunc.ErrArg)
 	}
 	defer func() {
