@@ -269,8 +269,8 @@ func TestReductionsWithAState(t *testing.T) {
 	equal(t, must(values.Values())(t), []float64{5, 6, 7})
 	equal(t, must(places.Values())(t), []int64{700, 999, 0})
 
-	records := []extreme{{1, 2}, {3, 4}}
-	both := must(gufunc.OfStructs(state, records))(t)
+	extremes := []extreme{{1, 2}, {3, 4}}
+	both := must(gufunc.OfStructs(state, extremes))(t)
 	merged := must(merge.Call(nil, both, must(both.Slice(gufunc.All().By(-1)))(t)))(t)
 	equal(t, must(gufunc.Structs[extreme](merged[0]))(t), []extreme{{3, 4}, {3, 4}})
 	runtime.KeepAlive(merged)

@@ -108,11 +108,11 @@ class OtherClasses(unittest.TestCase):
                         self.assertEqual(ours.dtype, theirs.dtype)
         with self.assertRaises(ValueError):
             gufunc.array(plain) == ["a", "b", "c"]
-        records = np.zeros(2, [("x", "f4"), ("y", "i4")])
-        ours = gufunc.array(records)
-        records["y"][1] = 3
-        self.assertEqual((ours == records).tolist(), [True, False])
-        self.assertEqual((ours != gufunc.array(records)).tolist(), [False, True])
+        structured = np.zeros(2, [("x", "f4"), ("y", "i4")])
+        ours = gufunc.array(structured)
+        structured["y"][1] = 3
+        self.assertEqual((ours == structured).tolist(), [True, False])
+        self.assertEqual((ours != gufunc.array(structured)).tolist(), [False, True])
 
     def test_what_is_no_operand_is_a_type_error(self):
         a = gufunc.array([1.0, 2.0])
