@@ -106,11 +106,11 @@ fn a_tensor_is_deleted_once_behind_the_last_view() -> Result<()> {
     let _turn = shared::turn();
     for device in shared::devices() {
         let x = Array::from_slice(device, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
-        let turned = x.transpose(None)?;
+        let transposed = x.transpose(None)?;
         for versioned in [true, false] {
             let (tensor, deleted) = match versioned {
-                true => Producer::export_tensor(&turned, 0)?,
-                false => Producer::export_unversioned(&turned)?,
+                true => Producer::export_tensor(&transposed, 0)?,
+                false => Producer::export_unversioned(&transposed)?,
             };
             assert_eq!(tensor.version(), versioned.then_some((1, 3)));
             let y = Array::<f64>::from_dlpack(tensor, None)?;
