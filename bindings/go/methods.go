@@ -111,8 +111,8 @@ func with[O any](u *Ufunc, options *O, inputs []Operand, run func(o *O, b *block
 	defer runtime.KeepAlive(u)
 	defer runtime.KeepAlive(options)
 	defer runtime.KeepAlive(inputs)
-	b := takeBlock()
-	defer b.back()
+	b := acquireBlock()
+	defer b.release()
 	threads := 0
 	switch o := any(options).(type) {
 	case *ReduceOptions:
