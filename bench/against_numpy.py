@@ -89,10 +89,12 @@ def layouts():
         yield f'add f32 n={n} to strided by 2', 'add', to_strided
     yield 'exp f32 n=10000 strided by 2', 'exp', lambda: ([f32(20_000)[::2]], f32(10_000))
     for side in (100, 1000):
-        name, turned = f'add f32 {side}x{side}', lambda side=side: f32(side, side).T
-        yield f'{name} Fortran', 'add', lambda x=turned: ([x(), x()], x())
-        yield f'{name} transposed', 'add', lambda s=side, x=turned: ([f32(s, s), x()], f32(s, s))
-        yield f'{name} to Fortran', 'add', lambda s=side, x=turned: ([f32(s, s), f32(s, s)], x())
+        name, transposed = f'add f32 {side}x{side}', lambda side=side: f32(side, side).T
+        yield f'{name} Fortran', 'add', lambda x=transposed: ([x(), x()], x())
+        yield f'{name} transposed', 'add', lambda s=side, x=transposed: (
+            [f32(s, s), x()], f32(s, s))
+        yield f'{name} to Fortran', 'add', lambda s=side, x=transposed: (
+            [f32(s, s), f32(s, s)], x())
 
 
 def workloads():

@@ -15,7 +15,7 @@ void DriverPeer::find(const char *name, Function *out) {
 }
 
 void DriverPeer::check(const char *function, Code code) {
-  if (code != 0) throw Failure{std::string(function) + " gives " + std::to_string(code)};
+  if (code != 0) throw Failure{std::string(function) + " returns " + std::to_string(code)};
 }
 
 DriverPeer &DriverPeer::of(const std::string &spec) {

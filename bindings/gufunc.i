@@ -127,7 +127,7 @@ GUF_BLOCKING(guf_kernel_launch)
 %feature("abi:array", "grid[3] block[3] args[nargs]") guf_kernel_launch;
 
 /* abi:raw_only  functions that bindings need not provide, with the reason. */
-%feature("abi:raw_only", "takes a module that is linked into a C or C++ program") guf_module_register;
+%feature("abi:raw_only", "accepts a module that is linked into a C or C++ program") guf_module_register;
 %feature("abi:raw_only", "calling a ufunc is as short in the bindings") guf_apply;
 %feature("abi:raw_only", "devices are immortal: counting them does nothing") guf_device_retain;
 %feature("abi:raw_only", "devices are immortal: counting them does nothing") guf_device_release;

@@ -16,7 +16,7 @@
 # accept. Targets are ISA levels of the host's processor (`all` means every level) and devices such
 # as ptx_75, sm_90 and gfx942. Devices whose compilers are missing are left out with a warning.
 set(GUFUNC_KERNEL_TARGETS "all" CACHE STRING
-    "What kernels are compiled for, unless a module says so")
+    "What kernels are compiled for, unless a module sets TARGETS")
 
 # Finds the gufcc command, and the dependencies of build rules that run gufcc.
 function(_gufunc_find_gufcc out_command out_depends)

@@ -27,9 +27,9 @@ var blocks = sync.Pool{New: func() any {
 	return b
 }}
 
-func takeBlock() *block { return blocks.Get().(*block) }
+func acquireBlock() *block { return blocks.Get().(*block) }
 
-func (b *block) back() {
+func (b *block) release() {
 	for _, memory := range b.extra {
 		C.free(memory)
 	}
@@ -37,8 +37,8 @@ func (b *block) back() {
 	blocks.Put(b)
 }
 
-// take returns memory that is valid until back is called. The memory is not zeroed.
-func (b *block) take(bytes uintptr) unsafe.Pointer {
+// allocate returns memory that is valid until release is called. The memory is not zeroed.
+func (b *block) allocate(bytes uintptr) unsafe.Pointer {
 	bytes = (bytes + 15) &^ 15
 	if b.used+bytes > C.GUFGO_ARENA {
 		memory := C.malloc(C.size_t(bytes))
@@ -50,20 +50,20 @@ func (b *block) take(bytes uintptr) unsafe.Pointer {
 	return memory
 }
 
-// taken returns a slice of count values in the block. The values are not initialized.
-func taken[T any](b *block, count int) []T {
-	return unsafe.Slice((*T)(b.take(uintptr(count)*unsafe.Sizeof(*new(T)))), count)
+// allocateSlice returns a slice of count values in the block. The values are not initialized.
+func allocateSlice[T any](b *block, count int) []T {
+	return unsafe.Slice((*T)(b.allocate(uintptr(count)*unsafe.Sizeof(*new(T)))), count)
 }
 
 // operands returns count operands, each initialized to GUF_OPERAND_NONE.
 func (b *block) operands(count int) []C.guf_operand {
-	made := taken[C.guf_operand](b, count)
+	made := allocateSlice[C.guf_operand](b, count)
 	clear(made)
 	return made
 }
 
 func (b *block) numbers(values []int) *C.int64_t {
-	made := taken[C.int64_t](b, max(len(values), 1)) // not NULL for an empty list
+	made := allocateSlice[C.int64_t](b, max(len(values), 1)) // not NULL for an empty list
 	for i, value := range values {
 		made[i] = C.int64_t(value)
 	}
@@ -72,7 +72,7 @@ func (b *block) numbers(values []int) *C.int64_t {
 
 // coreAxes converts the axes of each operand.
 func (b *block) coreAxes(lists [][]int) *C.guf_core_axes {
-	made := taken[C.guf_core_axes](b, max(len(lists), 1)) // not NULL for an empty list
+	made := allocateSlice[C.guf_core_axes](b, max(len(lists), 1)) // not NULL for an empty list
 	for i, axes := range lists {
 		made[i] = C.guf_core_axes{axis: b.numbers(axes), naxis: C.int32_t(len(axes))}
 	}
@@ -97,7 +97,7 @@ func fits(status Status, argument string, numbers ...int) error {
 }
 
 func (b *block) text(value string) *C.char {
-	made := taken[byte](b, len(value)+1)
+	made := allocateSlice[byte](b, len(value)+1)
 	copy(made, value)
 	made[len(value)] = 0
 	return (*C.char)(unsafe.Pointer(&made[0]))

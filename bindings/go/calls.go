@@ -26,8 +26,8 @@ func (u *Ufunc) Call(options *CallOptions, inputs ...Operand) ([]*AnyArray, erro
 	defer runtime.KeepAlive(u)
 	defer runtime.KeepAlive(o)
 	defer runtime.KeepAlive(inputs)
-	b := takeBlock()
-	defer b.back()
+	b := acquireBlock()
+	defer b.release()
 	outputs, err := o.prepare(b, u, inputs)
 	if err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (u *Ufunc) results() int {
 // CallInto applies a ufunc of one output, without keywords, and writes into out. CallInto is the
 // fastest way to call a ufunc, because it allocates nothing in Go.
 func (u *Ufunc) CallInto(out Operand, inputs ...Operand) error {
-	b := takeBlock()
+	b := acquireBlock()
 	operands := b.operands(len(inputs) + 1)
 	for i, input := range inputs {
 		b.set(&operands[i], input)
@@ -62,7 +62,7 @@ func (u *Ufunc) CallInto(out Operand, inputs ...Operand) error {
 	if err == nil && isNil(out) { // the library allocated an output that the caller cannot reach
 		err = cArrayRelease(operands[len(inputs)].array)
 	}
-	b.back()
+	b.release()
 	runtime.KeepAlive(inputs)
 	runtime.KeepAlive(out)
 	runtime.KeepAlive(u)
@@ -117,8 +117,8 @@ func (u *Ufunc) resolveCall(
 	defer runtime.KeepAlive(u)
 	defer runtime.KeepAlive(o)
 	defer runtime.KeepAlive(inputs)
-	b := takeBlock()
-	defer b.back()
+	b := acquireBlock()
+	defer b.release()
 	if _, err := o.prepare(b, u, inputs); err != nil {
 		return nil, err
 	}
@@ -169,8 +169,8 @@ func (u *Ufunc) explainCall(
 	defer runtime.KeepAlive(u)
 	defer runtime.KeepAlive(o)
 	defer runtime.KeepAlive(inputs)
-	b := takeBlock()
-	defer b.back()
+	b := acquireBlock()
+	defer b.release()
 	if _, err := o.prepare(b, u, inputs); err != nil {
 		return "", err
 	}

@@ -43,8 +43,8 @@ func (c *Context) Create(desc UfuncDesc) (*Ufunc, error) {
 		return nil, err
 	}
 	defer runtime.KeepAlive(c)
-	b := takeBlock()
-	defer b.back()
+	b := acquireBlock()
+	defer b.release()
 	optional := func(value string) *C.char {
 		if value == "" {
 			return nil
@@ -56,7 +56,7 @@ func (c *Context) Create(desc UfuncDesc) (*Ufunc, error) {
 		flags: C.uint32_t(desc.Flags), nroles: C.int32_t(len(desc.Roles))}
 	var roles *C.int32_t
 	if len(desc.Roles) > 0 {
-		list := taken[C.int32_t](b, len(desc.Roles))
+		list := allocateSlice[C.int32_t](b, len(desc.Roles))
 		for i, role := range desc.Roles {
 			list[i] = C.int32_t(role)
 		}
@@ -99,9 +99,9 @@ func (u *Ufunc) AddLoop(types []DType, flags LoopFlags, loop Loop) error {
 	if err != nil {
 		return err
 	}
-	b := takeBlock()
-	defer b.back()
-	given := taken[C.guf_dtype](b, len(types)+1)
+	b := acquireBlock()
+	defer b.release()
+	given := allocateSlice[C.guf_dtype](b, len(types)+1)
 	for i, dtype := range types {
 		given[i] = C.guf_dtype(dtype)
 	}
@@ -137,9 +137,9 @@ func (u *Ufunc) AddModuleLoop(m *Module, function string, types []DType) error {
 	}
 	defer runtime.KeepAlive(u)
 	defer runtime.KeepAlive(m)
-	b := takeBlock()
-	defer b.back()
-	given := taken[C.guf_dtype](b, len(types)+1)
+	b := acquireBlock()
+	defer b.release()
+	given := allocateSlice[C.guf_dtype](b, len(types)+1)
 	for i, dtype := range types {
 		given[i] = C.guf_dtype(dtype)
 	}

@@ -25,8 +25,8 @@ func TestElementwiseFunctionsOfGo(t *testing.T) {
 	err := gufunc.AddFunc2(u, func(a, b int32) int32 { return 0 })
 	wantStatus(t, err, gufunc.ErrExists)
 	a := must(gufunc.Of([]int32{1, 2, 3, 4}, 2, 2))(t)
-	turned := must(a.Transpose())(t)
-	got := must(gufunc.Call[int32](u, nil, turned, gufunc.Int(1)))(t)
+	transposed := must(a.Transpose())(t)
+	got := must(gufunc.Call[int32](u, nil, transposed, gufunc.Int(1)))(t)
 	equal(t, must(got.Values())(t), []int32{2, 10, 5, 17})
 	large := must(gufunc.Full(gufunc.Device{}, 2.0, 300, 700))(t)
 	squares := must(gufunc.Call[float64](u, &gufunc.CallOptions{Threads: 4}, large, large))(t)
@@ -265,12 +265,12 @@ func TestReductionsWithAState(t *testing.T) {
 	data[700], data[1999], data[2000] = 5, 6, 7
 	a := must(gufunc.Of(data, 3, 1000))(t)
 	found := must(leaf.ReduceState(&gufunc.ReduceOptions{Axes: []int{1}}, a))(t)
-	values, places := must(gufunc.As[float64](found[0]))(t), must(gufunc.As[int64](found[1]))(t)
+	values, positions := must(gufunc.As[float64](found[0]))(t), must(gufunc.As[int64](found[1]))(t)
 	equal(t, must(values.Values())(t), []float64{5, 6, 7})
-	equal(t, must(places.Values())(t), []int64{700, 999, 0})
+	equal(t, must(positions.Values())(t), []int64{700, 999, 0})
 
-	records := []extreme{{1, 2}, {3, 4}}
-	both := must(gufunc.OfStructs(state, records))(t)
+	extremes := []extreme{{1, 2}, {3, 4}}
+	both := must(gufunc.OfStructs(state, extremes))(t)
 	merged := must(merge.Call(nil, both, must(both.Slice(gufunc.All().By(-1)))(t)))(t)
 	equal(t, must(gufunc.Structs[extreme](merged[0]))(t), []extreme{{3, 4}, {3, 4}})
 	runtime.KeepAlive(merged)

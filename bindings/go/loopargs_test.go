@@ -24,8 +24,8 @@ func TestLoopsStayInsideTheirOperands(t *testing.T) {
 	}))
 	outs := []float32{1, 2, 3, 4}
 	out := must(gufunc.Of(outs[:3]))(t)
-	turned := must(must(gufunc.Of(make([]float64, 6), 2, 3))(t).Transpose())(t)
-	back := must(must(gufunc.Of(make([]float64, 2)))(t).Slice(gufunc.All().By(-1)))(t)
+	transposed := must(must(gufunc.Of(make([]float64, 6), 2, 3))(t).Transpose())(t)
+	backwards := must(must(gufunc.Of(make([]float64, 2)))(t).Slice(gufunc.All().By(-1)))(t)
 	type metres float64
 	for text, wrong := range map[string]func(l *gufunc.LoopArgs){
 		"operand 2 has elements of float32, not float64": func(l *gufunc.LoopArgs) {
@@ -47,7 +47,7 @@ func TestLoopsStayInsideTheirOperands(t *testing.T) {
 		"Dim(-1): there are 3":    func(l *gufunc.LoopArgs) { l.Dim(-1) },
 	} {
 		access = wrong
-		_, err := u.Call(&gufunc.CallOptions{Out: []gufunc.Operand{out}}, turned, back)
+		_, err := u.Call(&gufunc.CallOptions{Out: []gufunc.Operand{out}}, transposed, backwards)
 		failed := wantStatus(t, err, gufunc.ErrLoop)
 		if !strings.HasPrefix(failed.Message, "panic: ") || !strings.Contains(failed.Message, text) {
 			t.Error(failed, "instead of", text)
@@ -61,9 +61,9 @@ func TestLoopsStayInsideTheirOperands(t *testing.T) {
 		*gufunc.Item[float64](l, 1, 0, l.Step(5)) = 7
 		*gufunc.Item[float32](l, 2, 0, 2*l.Step(6)) = float32(l.Dim(1)*10 + l.Dim(2))
 	}
-	must(u.Call(&gufunc.CallOptions{Out: []gufunc.Operand{out}}, turned, back))(t)
+	must(u.Call(&gufunc.CallOptions{Out: []gufunc.Operand{out}}, transposed, backwards))(t)
 	equal(t, outs, []float32{1, 2, 32, 4})
-	if last := must(turned.Values())(t)[5]; last != 5 || must(back.Values())(t)[1] != 7 {
+	if last := must(transposed.Values())(t)[5]; last != 5 || must(backwards.Values())(t)[1] != 7 {
 		t.Fatal(last)
 	}
 	defer func() {

@@ -93,13 +93,13 @@ func (o *AccumulateOptions) prepare(b *block, input, indices Operand) []C.guf_op
 }
 
 func (o *AtOptions) prepare(b *block, array AnyOperand, indices []Operand, operand Operand) {
-	places := b.operands(len(indices) + 1)
+	operands := b.operands(len(indices) + 1)
 	for i, index := range indices {
-		b.set(&places[i], index)
+		b.set(&operands[i], index)
 	}
-	b.set(&places[len(indices)], array)
-	b.c.at = C.guf_at_args{struct_size: C.sizeof_guf_at_args, array: &places[len(indices)],
-		indices: &places[0], nindices: C.int32_t(len(indices)), operand: b.one(operand),
+	b.set(&operands[len(indices)], array)
+	b.c.at = C.guf_at_args{struct_size: C.sizeof_guf_at_args, array: &operands[len(indices)],
+		indices: &operands[0], nindices: C.int32_t(len(indices)), operand: b.one(operand),
 		options: shared(o.Stream, o.Device, o.Threads, o.FPStatus, o.Report, o.Fail)}
 }
 
@@ -111,8 +111,8 @@ func with[O any](u *Ufunc, options *O, inputs []Operand, run func(o *O, b *block
 	defer runtime.KeepAlive(u)
 	defer runtime.KeepAlive(options)
 	defer runtime.KeepAlive(inputs)
-	b := takeBlock()
-	defer b.back()
+	b := acquireBlock()
+	defer b.release()
 	threads := 0
 	switch o := any(options).(type) {
 	case *ReduceOptions:

@@ -149,12 +149,12 @@ func TestTextsWithZeroBytesAreRefused(t *testing.T) {
 
 // ScalarOf rejects a number of bytes that is not the item size.
 func TestScalarsHaveTheirBytes(t *testing.T) {
-	record := must(gufunc.RegisterDType("forty_bytes", 40, 8))(t)
+	structured := must(gufunc.RegisterDType("forty_bytes", 40, 8))(t)
 	for _, refused := range []struct {
 		dtype gufunc.DType
 		bytes int
 	}{{gufunc.Float64, 1}, {gufunc.Float64, 40}, {gufunc.Float64, 0}, {gufunc.Int8, 2},
-		{record, 40}, {record, 16}, {0, 0}, {0, 8}} {
+		{structured, 40}, {structured, 16}, {0, 0}, {0, 8}} {
 		_, err := gufunc.ScalarOf(refused.dtype, make([]byte, refused.bytes))
 		wantStatus(t, err, gufunc.ErrDType)
 	}

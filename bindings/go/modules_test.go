@@ -191,8 +191,8 @@ func TestChunkedCalls(t *testing.T) {
 		stop := gufunc.ChunkOptions{ChunkBytes: 16384, Progress: func(int, int) bool { return false }}
 		_, err = negative.CallChunked(background, &options, &stop, a)
 		wantStatus(t, err, gufunc.ErrCancelled)
-		wants := gufunc.ChunkOptions{Depth: 99}
-		_, err = negative.CallChunked(background, &options, &wants, a)
+		tooDeep := gufunc.ChunkOptions{Depth: 99}
+		_, err = negative.CallChunked(background, &options, &tooDeep, a)
 		wantStatus(t, err, gufunc.ErrArg)
 	}
 	defer func() {
@@ -230,8 +230,8 @@ func TestMethods(t *testing.T) {
 			must(gufunc.Of([]int32{1, 2}))(t), must(gufunc.Of([]int32{3, 4}))(t)))(t)
 		equal(t, must(must(gufunc.As[int32](table[0]))(t).Values())(t), []int32{3, 4, 6, 8})
 		counts := must(gufunc.Of([]int64{0, 0, 0}))(t)
-		places := []gufunc.Operand{must(gufunc.Of([]int{2, 0, 2}))(t)}
-		check(t, add.At(&gufunc.AtOptions{Device: d}, counts, places, gufunc.Int(1)))
+		indices := []gufunc.Operand{must(gufunc.Of([]int{2, 0, 2}))(t)}
+		check(t, add.At(&gufunc.AtOptions{Device: d}, counts, indices, gufunc.Int(1)))
 		equal(t, must(counts.Values())(t), []int64{1, 0, 2})
 		outside := []gufunc.Operand{must(gufunc.Of([]int{3}))(t)}
 		err = add.At(&gufunc.AtOptions{Device: d}, counts, outside, gufunc.Int(1))
@@ -240,7 +240,7 @@ func TestMethods(t *testing.T) {
 		texts := []string{must(add.ExplainReduce(rows, a))(t),
 			must(add.ExplainAccumulate(acc, a))(t), must(add.ExplainReduceat(nil, a, starts))(t),
 			must(add.ExplainOuter(nil, a, a))(t),
-			must(add.ExplainAt(nil, running, places, gufunc.Float(1)))(t)}
+			must(add.ExplainAt(nil, running, indices, gufunc.Float(1)))(t)}
 		for i, text := range texts {
 			if !strings.Contains(text, "float64") {
 				t.Fatal(i, text)
@@ -251,7 +251,7 @@ func TestMethods(t *testing.T) {
 			must(add.ResolveOuter(nil, a, a))(t)}
 		equal(t, resolved[0].OutputShapes[0], []int{2, 1})
 		equal(t, resolved[3].OutputShapes[0], []int{2, 3, 2, 3})
-		one := must(add.ResolveAt(nil, counts, places, gufunc.Int(1)))(t)
+		one := must(add.ResolveAt(nil, counts, indices, gufunc.Int(1)))(t)
 		equal(t, one.OutputShapes[0], []int{3})
 	}
 }

@@ -163,7 +163,7 @@ func (o *CallOptions) prepareRest(b *block) error {
 	}
 	if len(o.Signature) > 0 {
 		call.nsignature = C.int32_t(len(o.Signature))
-		types := taken[C.guf_dtype](b, len(o.Signature))
+		types := allocateSlice[C.guf_dtype](b, len(o.Signature))
 		for i, dtype := range o.Signature {
 			types[i] = C.guf_dtype(dtype)
 		}
@@ -173,7 +173,7 @@ func (o *CallOptions) prepareRest(b *block) error {
 		call.axis = b.numbers([]int{*o.Axis})
 	}
 	if len(o.Dims) > 0 {
-		dims := taken[C.guf_dim](b, len(o.Dims))
+		dims := allocateSlice[C.guf_dim](b, len(o.Dims))
 		for i, dim := range o.Dims {
 			if err := whole(dim.Name); err != nil {
 				return err

@@ -82,9 +82,9 @@ func (p *Plan) Launch(options *LaunchOptions, operands ...AnyOperand) error {
 	if p == nil {
 		return cPlanLaunch(nil, nil, 0, nil, 0)
 	}
-	b := takeBlock()
-	defer b.back()
-	addresses := taken[C.uint64_t](b, len(operands)+1)
+	b := acquireBlock()
+	defer b.release()
+	addresses := allocateSlice[C.uint64_t](b, len(operands)+1)
 	clear(addresses)
 	var err error
 	for i, operand := range operands {

@@ -35,7 +35,7 @@ func TestPlansRefuseOtherLayouts(t *testing.T) {
 	p := must(gufunc.MustFind("add").NewPlan(&gufunc.CallOptions{Out: []gufunc.Operand{out}},
 		ones, gufunc.Float(1)))(t)
 	again := must(p.Clone())(t)
-	wants := func(place int, text string, operands ...gufunc.AnyOperand) {
+	expectMismatch := func(place int, text string, operands ...gufunc.AnyOperand) {
 		t.Helper()
 		for _, p := range []*gufunc.Plan{p, again} {
 			failed := wantStatus(t, p.Launch(nil, operands...), gufunc.ErrPlanMismatch)
@@ -54,12 +54,12 @@ func TestPlansRefuseOtherLayouts(t *testing.T) {
 		{"strides [16 8]", changed(func(m *gufunc.Memory) { m.Strides = []int{16, 8} })},
 		{"byte order", changed(func(m *gufunc.Memory) { m.Swapped = true })},
 	} {
-		wants(0, refused.text, refused.array, nil, out)
-		wants(2, refused.text, ones, nil, refused.array)
+		expectMismatch(0, refused.text, refused.array, nil, out)
+		expectMismatch(2, refused.text, ones, nil, refused.array)
 	}
-	wants(0, "is not an array", nil, nil, out)
-	wants(1, "is an array", ones, ones, out)
-	wants(2, "is not an array", ones, nil, nil)
+	expectMismatch(0, "is not an array", nil, nil, out)
+	expectMismatch(1, "is an array", ones, ones, out)
+	expectMismatch(2, "is not an array", ones, nil, nil)
 	readOnly := changed(func(m *gufunc.Memory) { m.ReadOnly = true })
 	failed := wantStatus(t, p.Launch(nil, ones, nil, readOnly), gufunc.ErrReadOnly)
 	if failed.Argument != 2 {

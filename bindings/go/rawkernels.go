@@ -149,9 +149,9 @@ func (k *Kernel) Launch(options *KernelOptions, grid, block Dim3, args ...Operan
 	if err != nil {
 		return err
 	}
-	b := takeBlock()
-	defer b.back()
-	sizes := taken[C.uint32_t](b, 6)
+	b := acquireBlock()
+	defer b.release()
+	sizes := allocateSlice[C.uint32_t](b, 6)
 	for i := range 3 {
 		sizes[i], sizes[3+i] = C.uint32_t(grid[i]), C.uint32_t(block[i])
 	}

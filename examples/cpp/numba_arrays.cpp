@@ -103,8 +103,8 @@ void views(guf_device device) {
   contiguous(there);
   guf_array made = nullptr;
   check(guf_array_transpose, there.get(), 0, nullptr, &made);
-  const Array turned(made);
-  contiguous(turned);
+  const Array transposed(made);
+  contiguous(transposed);
   const int64_t shape[] = {2, 6}, starts[] = {0, 1}, stops[] = {2, 6}, steps[] = {1, 2};
   check(guf_array_reshape, there.get(), 2, shape, int32_t{GUF_ORDER_C}, &made);
   const Array reshaped(made);
@@ -112,7 +112,7 @@ void views(guf_device device) {
   const Array odd(made);  // a view of 1, 3, 5 and 7, 9, 11
   const guf_operand minus = Operand(-1).c_operand();
   check(guf_array_fill, odd.get(), &minus, nullptr);
-  check(guf_array_ravel, turned.get(), int32_t{GUF_ORDER_F}, &made);
+  check(guf_array_ravel, transposed.get(), int32_t{GUF_ORDER_F}, &made);
   const Array line(made);
   copy_to_host(line, x, nullptr);
   print(x, 12);

@@ -154,7 +154,7 @@ def main():
     if options.write:
         page.write_text(expected)
     elif expected != text:
-        findings.append(f'{PAGE} is not what the sources say: coverage.py --write')
+        findings.append(f'{PAGE} does not match the sources: coverage.py --write')
     if missing and not options.allow_missing:
         findings += [f'{title} has no sources here (--allow-missing)' for title in missing]
     for finding in findings:

@@ -9,7 +9,7 @@ import method_cases
 # Number of elements from which threads share work (backends/cpu/loops/work_split.h).
 SHARED = 32 * 1024
 WOKEN = 128 * 1024  # number of elements from which sleeping threads are woken
-AROUND = 64 << 20  # bytes of a result from which non-temporal stores are used
+NON_TEMPORAL_BYTES = 64 << 20  # bytes of a result from which non-temporal stores are used
 ELEMENTWISE = cases.ELEMENTWISE[1] + cases.ELEMENTWISE[2]
 EXACT = 'add subtract multiply maximum minimum negative absolute square'.split()
 FOLDED = (
@@ -99,11 +99,11 @@ def random_big_method_case(rng):
     return case
 
 
-def random_streamed_case(rng):
+def random_non_temporal_case(rng):
     """Draws a call with a contiguous result of slightly more than 64 MiB. The inputs have the same
     dtype, and are full arrays, or a row and a column."""
     dtype = rng.choice('ddqqQDfi')
-    size = AROUND // {'f': 4, 'i': 4, 'D': 16}.get(dtype, 8) + rng.randint(1, 5000)
+    size = NON_TEMPORAL_BYTES // {'f': 4, 'i': 4, 'D': 16}.get(dtype, 8) + rng.randint(1, 5000)
     buffers = cases.Buffers(rng)
     name = rng.choice(EXACT[:2] if dtype == 'D' else EXACT)
     whole = rng.random() < 0.4
@@ -124,7 +124,7 @@ def random_streamed_case(rng):
         'inputs': inputs,
         'output': output,
         'buffers': buffers.list,
-        'big': 'streamed',
+        'big': 'non_temporal',
     }
 
 

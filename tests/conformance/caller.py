@@ -84,7 +84,7 @@ class Caller:
         return status
 
     def choose_failure(self, fails):
-        self.lib.choose_failure(fails['after'], HOW[fails['how']], int(fails['lasting']))
+        self.lib.choose_failure(fails['after'], HOW[fails['how']], int(fails['sticky']))
 
     def end_failure(self):
         """Disarms the failure that choose_failure set, so that all loops succeed again. Returns

@@ -28,8 +28,8 @@ TABLE = ops_table.read()
 def unlisted(table, listed):
     """Returns the functions of ops.def that are not listed, except functions that accept datetime
     types only, which time_cases.py lists."""
-    times = {name for name, f in table.functions.items() if not f.has_inputs(DTYPES)}
-    return [name for name in table.functions if name not in times and name not in listed]
+    datetimes = {name for name, f in table.functions.items() if not f.has_inputs(DTYPES)}
+    return [name for name in table.functions if name not in datetimes and name not in listed]
 
 
 def named(fits):

@@ -70,18 +70,18 @@ class Both:
         results = self.library.call(name, inputs, outputs or [None], **options)
         return [r[1] if isinstance(r, tuple) else r for r in results]
 
-    def gives(self, name, inputs, *expected, numpy=True, **options):
+    def returns(self, name, inputs, *expected, numpy=True, **options):
         """Checks the results of a call in NumPy and in the library: values, dtypes, shapes, and
         signs of zeros."""
         if not self.has(name):
             return
         if numpy:
             theirs = self.numpy(name, inputs, options)
-            for found, wanted in zip(theirs, expected, strict=True):
-                self.same('NumPy', found, wanted)
+            for found, one in zip(theirs, expected, strict=True):
+                self.same('NumPy', found, one)
         found = self.ours(name, inputs, [None] * len(expected), **options)
-        for mine, wanted in zip(found, expected, strict=True):
-            self.same('library', mine, wanted)
+        for mine, one in zip(found, expected, strict=True):
+            self.same('library', mine, one)
 
     @staticmethod
     def numpy(name, inputs, options):
@@ -106,8 +106,8 @@ class Both:
                 getattr(np, name)(*inputs, out=outs, **options)
             else:
                 self.library.call(name, inputs, outs, **options)
-            for found, wanted in zip(outs, expected if outs is out else [expected], strict=True):
-                self.same(side, found, wanted)
+            for found, one in zip(outs, expected if outs is out else [expected], strict=True):
+                self.same(side, found, one)
 
     def refuses(self, name, inputs, kind, text='', outputs=None, status=None, **options):
         """Checks that NumPy rejects a call with an error of class `kind`, and that the library

@@ -54,8 +54,8 @@ def shapes_that_do_not_fit(both):
         ValueError,
         'operands could not be broadcast together with shapes (3,) (4,) ',
     )
-    both.gives('add', [np.ones((3, 1)), np.ones((1, 2))], np.full((3, 2), 2.0))
-    both.gives('add', [np.ones((3, 1)), np.ones((1, 0))], np.empty((3, 0)))
+    both.returns('add', [np.ones((3, 1)), np.ones((1, 2))], np.full((3, 2), 2.0))
+    both.returns('add', [np.ones((3, 1)), np.ones((1, 0))], np.empty((3, 0)))
     corner_refusals.too_large(both)
 
 
@@ -140,10 +140,10 @@ def core_dimensions(both):
 
 
 def empty_core_dimensions(both):
-    both.gives('vecdot', [np.ones((3, 0)), np.ones((3, 0))], np.zeros(3))
-    both.gives('matmul', [np.ones((2, 0)), np.ones((0, 3))], np.zeros((2, 3)))
-    both.gives('matmul', [np.ones((0, 2)), np.ones((2, 3))], np.zeros((0, 3)))
-    both.gives(
+    both.returns('vecdot', [np.ones((3, 0)), np.ones((3, 0))], np.zeros(3))
+    both.returns('matmul', [np.ones((2, 0)), np.ones((0, 3))], np.zeros((2, 3)))
+    both.returns('matmul', [np.ones((0, 2)), np.ones((2, 3))], np.zeros((0, 3)))
+    both.returns(
         'matmul',
         [np.ones((2, 2, 0), np.int32), np.ones((0, 1), np.int32)],
         np.zeros((2, 2, 1), np.int32),
@@ -183,11 +183,12 @@ def layouts(both):
         [np.ones((4, 6))[:, ::2], 1.0],
     ):
         for order in 'KCFA':
-            wanted = np.add(*inputs, order=order)
+            expected = np.add(*inputs, order=order)
             result = both.library.call('add', inputs, [None], order=order)[0]
-            assert result[2] == wanted.strides, f'{order}: {result[2]}, expected {wanted.strides}'
-            both.same('library', result[1], wanted)
-    both.gives('add', [np.float64(1), np.float64(2)], np.float64(3))
+            strides = expected.strides
+            assert result[2] == strides, f'{order}: {result[2]}, expected {strides}'
+            both.same('library', result[1], expected)
+    both.returns('add', [np.float64(1), np.float64(2)], np.float64(3))
 
 
 def unusual_memory(both):
@@ -198,7 +199,7 @@ def unusual_memory(both):
         unaligned = block[1:].view(plain.dtype)
         unaligned[...] = plain
         for odd in (swapped, unaligned):
-            both.gives('add', [odd, odd], array([2, 4, 6], letter))
+            both.returns('add', [odd, odd], array([2, 4, 6], letter))
             out = odd.copy() if odd is swapped else odd
             both.library.call('add', [odd, plain], [out])
             both.same('library', out.astype(plain.dtype), array([2, 4, 6], letter))
@@ -208,7 +209,7 @@ def unusual_memory(both):
             both.method('accumulate', 'maximum', odd, expected=plain)
             if letter in 'hiqfd':
                 two = array(2, letter)
-                both.gives('divmod', [odd, two], plain // two, plain % two)
+                both.returns('divmod', [odd, two], plain // two, plain % two)
                 results = np.zeros_like(swapped), odd.copy() if odd is swapped else odd
                 both.writes(
                     'divmod', lambda: ([plain, two], results), (plain // two, plain % two)
@@ -237,11 +238,11 @@ def fp_flags(both):
 
 def moved_axes(both):
     x = np.arange(6.0).reshape(2, 3)
-    both.gives('vecdot', [x, x], array([9.0, 17.0, 29.0]), axes=[[0], [0]])
-    both.gives('vecdot', [x, x], array([9.0, 17.0, 29.0]), axis=0)
-    both.gives('vecdot', [x, x], array([[5.0], [50.0]]), keepdims=True)
-    both.gives('matmul', [x, x], x @ x.T, axes=[[0, 1], [1, 0], [0, 1]])
-    both.gives('matmul', [x, x], (x @ x.T).T, axes=[[0, 1], [1, 0], [1, 0]])
+    both.returns('vecdot', [x, x], array([9.0, 17.0, 29.0]), axes=[[0], [0]])
+    both.returns('vecdot', [x, x], array([9.0, 17.0, 29.0]), axis=0)
+    both.returns('vecdot', [x, x], array([[5.0], [50.0]]), keepdims=True)
+    both.returns('matmul', [x, x], x @ x.T, axes=[[0, 1], [1, 0], [0, 1]])
+    both.returns('matmul', [x, x], (x @ x.T).T, axes=[[0, 1], [1, 0], [1, 0]])
     both.refuses(
         'matmul', [x, x], TypeError, 'matmul does not support keepdims', keepdims=True, status=100
     )

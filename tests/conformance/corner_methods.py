@@ -17,15 +17,15 @@ def widened_sums(both):
     for name in ('add', 'multiply'):
         for letter in '?bhiq':
             x = array([1, 1, 1], letter)
-            wanted = 3 if name == 'add' else 1
-            both.method('reduce', name, x, expected=array(wanted, 'q'))
+            expected = 3 if name == 'add' else 1
+            both.method('reduce', name, x, expected=array(expected, 'q'))
             scan = [1, 2, 3] if name == 'add' else [1, 1, 1]
             both.method('accumulate', name, x, expected=array(scan, 'q'))
-            both.method('reduceat', name, x, array([0]), expected=array([wanted], 'q'))
+            both.method('reduceat', name, x, array([0]), expected=array([expected], 'q'))
         for letter in 'BHIQ':
             x = array([255 if letter == 'B' else 1, 1], letter)
-            wanted = int(x.astype(object).sum() if name == 'add' else x.astype(object).prod())
-            both.method('reduce', name, x, expected=array(wanted, 'Q'))
+            expected = int(x.astype(object).sum() if name == 'add' else x.astype(object).prod())
+            both.method('reduce', name, x, expected=array(expected, 'Q'))
     both.method('reduce', 'maximum', array([1, 2], 'b'), expected=array(2, 'b'))
     both.method('reduce', 'add', array([100, 100], 'b'), dtype='b', expected=array(-56, 'b'))
 
@@ -136,7 +136,7 @@ def own_outputs(both):
 
 def overlapping(both):
     a = np.arange(6.0)
-    wanted = array([0.0, 1, 3, 5, 7, 9])
+    expected = array([0.0, 1, 3, 5, 7, 9])
 
     def shifted():
         a = np.arange(6.0)
@@ -145,7 +145,7 @@ def overlapping(both):
     for run in (np.add, lambda x, y, out: both.library.call('add', [x, y], [out])):
         a = shifted()
         run(a[1:], a[:-1], out=a[1:])
-        both.same('', a, wanted)
+        both.same('', a, expected)
         a = shifted()
         run(a, a[::-1], out=a)
         both.same('', a, array([5.0] * 6))
@@ -254,7 +254,7 @@ def huge(both):
     block = mmap.mmap(-1, 2**32 + 2**31 + 16)
     far = np.ndarray((4,), np.uint8, block, 0, (2**31 - 3,))
     far[...] = [1, 2, 3, 4]
-    both.gives('add', [far, np.uint8(1)], array([2, 3, 4, 5], 'B'))
+    both.returns('add', [far, np.uint8(1)], array([2, 3, 4, 5], 'B'))
     both.method('reduce', 'add', far, expected=array(10, 'Q'))
     both.method('reduce', 'maximum', far, expected=array(4, 'B'))
     both.method('accumulate', 'add', far[::-1], expected=array([4, 7, 9, 10], 'Q'))

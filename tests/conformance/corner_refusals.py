@@ -9,7 +9,7 @@ import numpy as np
 from corner_both import array
 
 
-def times(values, letter):
+def datetimes(values, letter):
     """Returns datetime values. Datetimes without a unit are possible too; NumPy cannot make them
     from integers."""
     return np.array(values, np.int64).view(letter)
@@ -36,10 +36,10 @@ def datetime_initials(both):
     """Checks dates and durations as initial values of integer sums, which Python's int()
     rejects."""
     for kind, unit, steps in itertools.product('Mm', UNITS, STEPS):
-        given = times([steps], f'{kind}8{unit}')[0]
+        given = datetimes([steps], f'{kind}8{unit}')[0]
         method_alike(both, 'reduce', 'add', np.ones(2, np.int32), initial=given)
     for letter, kind in itertools.product('?bBqQefdFD', 'Mm'):
-        given = times([3], f'{kind}8[s]')
+        given = datetimes([3], f'{kind}8[s]')
         for value in (given[0], given.reshape(())):
             method_alike(both, 'reduce', 'add', np.ones(2, bool), dtype=letter, initial=value)
 
@@ -49,13 +49,13 @@ def initial_of_datetimes(both):
     for letter, other in itertools.product(classes, classes):
         if letter.startswith('M8[') and other == 'M8':
             continue  # NumPy's result depends on the value: docs/numpy-deviations.md
-        given = times([3], other)
+        given = datetimes([3], other)
         for value in (given[0], given.reshape(()), given):
-            method_alike(both, 'reduce', 'maximum', times([1, 2], letter), initial=value)
+            method_alike(both, 'reduce', 'maximum', datetimes([1, 2], letter), initial=value)
     values = (0, 10**19, 1.5, 2j, np.int8(4), array([1, 2]))
     for letter, value in itertools.product(classes, values):
-        method_alike(both, 'reduce', 'minimum', times([1, 2], letter), initial=value)
-    method_alike(both, 'reduce', 'add', times([1, 2], 'm8'), out=times(7, 'M8'))
+        method_alike(both, 'reduce', 'minimum', datetimes([1, 2], letter), initial=value)
+    method_alike(both, 'reduce', 'add', datetimes([1, 2], 'm8'), out=datetimes(7, 'M8'))
 
 
 def initial_values(both):
@@ -65,7 +65,7 @@ def initial_values(both):
         method_alike(both, 'reduce', 'add', np.ones(2, letter), initial=np.array(value))
 
 
-# ---- times
+# ---- datetimes
 
 
 def written(both, name, inputs, out, **options):
@@ -88,32 +88,37 @@ def written(both, name, inputs, out, **options):
 def outputs_without_a_unit(both):
     castings, units = ('unsafe', 'same_kind'), ('m8[s]', 'm8[25ms]')
     for kind, casting, one in itertools.product('Mm', castings, units):
-        out = times([7, 7], f'{kind}8')
+        out = datetimes([7, 7], f'{kind}8')
         for name, other in itertools.product(('add', 'maximum', 'remainder'), ('m8[s]', 'm8', 'q')):
             if (name, other) == ('remainder', 'q'):
                 continue
-            inputs = [times([5, 2], one), times([3, 4], other)]
+            inputs = [datetimes([5, 2], one), datetimes([3, 4], other)]
             written(both, name, inputs, out, casting=casting)
-        written(both, 'negative', [times([5, -2], one)], out, casting=casting)
-        method_alike(both, 'reduce', 'maximum', times([1, 2], one), out=times(7, f'{kind}8'))
-        method_alike(both, 'accumulate', 'maximum', times([1, 2], one), out=out.copy())
-        method_alike(both, 'at', 'add', out.copy(), array([0, 1, 0]), times([1, 2, 3], one))
+        written(both, 'negative', [datetimes([5, -2], one)], out, casting=casting)
+        whole = datetimes(7, f'{kind}8')
+        method_alike(both, 'reduce', 'maximum', datetimes([1, 2], one), out=whole)
+        method_alike(both, 'accumulate', 'maximum', datetimes([1, 2], one), out=out.copy())
+        method_alike(both, 'at', 'add', out.copy(), array([0, 1, 0]), datetimes([1, 2, 3], one))
     # NumPy's iterator rejects this call: docs/numpy-deviations.md
-    masked = times([7, 7], 'm8')
+    masked = datetimes([7, 7], 'm8')
     both.library.call(
-        'negative', [times([5, 2], 'm8[s]')], [masked], where=array([True, False]), casting='unsafe'
+        'negative',
+        [datetimes([5, 2], 'm8[s]')],
+        [masked],
+        where=array([True, False]),
+        casting='unsafe',
     )
-    both.same('library', masked, times([-5, 7], 'm8'))
+    both.same('library', masked, datetimes([-5, 7], 'm8'))
 
 
 def comparisons_as_bools(both):
     others = [3, 2.5, 1j, 2**63, array([3, 4]), array([1.5, 0]), array([True, False])]
-    others += [np.float32(2), times([1, 2], 'M8[s]'), times([1, 2], 'm8')]
+    others += [np.float32(2), datetimes([1, 2], 'M8[s]'), datetimes([1, 2], 'm8')]
     # For timedeltas without a unit, NumPy's results depend on earlier calls with a unit in the
     # process. The rows of tests/data/time_resolution.txt were recorded with one process per row.
     for letter, other in itertools.product(('m8[s]', 'M8[D]'), others):
         for name, casting in itertools.product(('equal', 'less'), ('same_kind', 'unsafe', 'equiv')):
-            one = times([1, 0], letter)
+            one = datetimes([1, 0], letter)
             for inputs in ([one, other], [other, one]):
                 both.like_numpy(
                     lambda: both.numpy(name, inputs, {'dtype': '?', 'casting': casting})[0],
@@ -123,7 +128,7 @@ def comparisons_as_bools(both):
 
 def datetime_types(both):
     for letter in ('m8[s]', 'M8[25D]'):
-        one = times([1, 2], 'm8[s]')
+        one = datetimes([1, 2], 'm8[s]')
         both.refuses(
             'add', [one, one], TypeError, 'You can avoid this error by using', dtype=letter
         )

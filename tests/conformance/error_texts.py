@@ -99,7 +99,7 @@ DEVIATIONS = [
         rf'provided out is the wrong size for the accumulation\.|{REMAPPED}',
     ),
     Deviation(
-        'The other way round: which of the two NumPy says depends on its buffers.',
+        'The other way round: which of the two NumPy reports depends on its buffers.',
         r'provided out is the wrong size for the accumulation\.',
         REMAPPED,
     ),

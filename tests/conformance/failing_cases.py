@@ -21,7 +21,7 @@ def random_failure(rng, size):
         'kind': kind,
         'how': rng.choice(HOW[kind]),
         'after': after,
-        'lasting': rng.random() < 0.5,
+        'sticky': rng.random() < 0.5,
     }
 
 

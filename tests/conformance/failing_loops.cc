@@ -20,7 +20,7 @@ struct Failure {
   std::atomic<int64_t> left = kNever;  // number of elements before the failing element
   std::atomic<bool> happened = false;
   How how = kReturns;
-  bool lasting = false;  // whether loops that run after the failing element also fail
+  bool sticky = false;  // whether loops that run after the failing element also fail
 } failure;
 
 template <class T>
@@ -33,7 +33,7 @@ T load(const char *address) {
 // Adds elements up to the failing element. Returns false if the loop must fail.
 bool add(char **args, const int64_t *dims, const int64_t *steps) {
   const int64_t left = failure.left.fetch_sub(dims[0]);
-  const bool fails = left < dims[0] && (left >= 0 || failure.lasting);
+  const bool fails = left < dims[0] && (left >= 0 || failure.sticky);
   const int64_t count = fails ? (left < 0 ? 0 : left) : dims[0];
   for (int64_t i = 0; i < count; ++i) {
     const uint64_t sum =
@@ -76,9 +76,9 @@ GUFUNC_TEST_API void *failing_loop(int32_t kind) {
 }
 
 // Makes the loops fail at the element that follows `left` other elements.
-GUFUNC_TEST_API void choose_failure(int64_t left, int32_t how, int32_t lasting) {
+GUFUNC_TEST_API void choose_failure(int64_t left, int32_t how, int32_t sticky) {
   failure.how = static_cast<How>(how);
-  failure.lasting = lasting != 0;
+  failure.sticky = sticky != 0;
   failure.happened = false;
   failure.left = left;
 }

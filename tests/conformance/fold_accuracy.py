@@ -22,7 +22,7 @@ def wrong_figures(library):
         yield f'100 000 times 0.1: {columns} along axis 0, {rows} along axis 1'
     message = f'{columns[0]!s} along either axis here, {numpy_columns[0]!s} along axis 0 there'
     if message not in ' '.join(PAGE.read_text().split()):
-        yield f'{PAGE.name} does not say: 100 000 times 0.1 is {message}'
+        yield f'{PAGE.name} does not state: 100 000 times 0.1 is {message}'
 
 
 def samples(letter):

@@ -99,9 +99,9 @@ def compared(name, types, theirs, ours):
         return None  # NumPy also reports flags of the parts of complex numbers and of single
                      # products
     if kinds & set('mM'):  # NumPy computes datetime types with float64 and int64
-        of_times = name in ('divide', 'floor_divide', 'remainder') and types[1].kind == 'm'
+        by_timedelta = name in ('divide', 'floor_divide', 'remainder') and types[1].kind == 'm'
         # Not-a-time divided by 0 raises divide-by-zero in the library, but not in NumPy.
-        judged = DIVIDE & theirs.fp_flags if of_times else 0
+        judged = DIVIDE & theirs.fp_flags if by_timedelta else 0
     elif types[0].kind in 'iu' and name in ('reciprocal', 'floor_divide'):
         judged = DIVIDE  # NumPy converts an infinite float to integer, and INT_MIN // -1 overflows
     found = ours.fp_flags | (DIVIDE if ours.fp_flags & INTEGER_DIVIDE else 0)

@@ -74,8 +74,8 @@ def remembers(case, text):
         return True
     dtypes = [buffer['dtype'] for buffer in case['buffers']]
     dtypes += [view['scalar'] for view in case['inputs'] if view and 'scalar' in view]
-    times = any(dtype[0] in 'mM' for dtype in dtypes)
-    return bool(case.get('signature')) and (weak or times)
+    datetimes = any(dtype[0] in 'mM' for dtype in dtypes)
+    return bool(case.get('signature')) and (weak or datetimes)
 
 
 # ---- axes
@@ -90,8 +90,8 @@ def axes_options(case):
 
 
 def is_refusal(numpy_error, status):
-    """Returns whether NumPy's error and the library's status both say that the function's signature
-    does not support axis= or keepdims=."""
+    """Returns whether NumPy's error and the library's status both state that the function's
+    signature does not support axis= or keepdims=."""
     text = str(numpy_error)
     return status == 100 and ('does not support keepdims' in text or 'axis can only be' in text)
 

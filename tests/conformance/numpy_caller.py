@@ -9,7 +9,7 @@ import failing_judge
 FAULTS = {
     'control: the words of the caller reach the loop': 'control_leaks',
     'loops: the status of a loop that failed is lost': 'lost_failure',
-    'loops: a loop that failed fails the next call': 'lasting_failure',
+    'loops: a loop that failed fails the next call': 'sticky_failure',
 }
 
 
@@ -25,7 +25,7 @@ class CalledByProgram:
         self.failure, self.failed = fails, False
 
     def end_failure(self):
-        if not self.failed or self.fault != 'lasting_failure':
+        if not self.failed or self.fault != 'sticky_failure':
             self.failure = None
         return self.failed
 

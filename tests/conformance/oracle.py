@@ -3,7 +3,7 @@
 
     oracle.py --library build/release/lib/libgufunc.so.0.1 --cases 100000 [--seconds 60] [--seed N]
     [--module numpy_functions.so] [--caller libconformance_caller.so] [--device cuda:0] [--keep]
-    [--only calls|methods|times|overlaps|fp_flags|bad|several|big|streamed|failing]
+    [--only calls|methods|datetimes|overlaps|fp_flags|bad|several|big|non_temporal|failing]
 
 Stops after the number of cases or of seconds, whichever comes first. Saved rows (rows/*.json) run
 first. The module contains functions with several outputs or three inputs; without the module such
@@ -192,17 +192,18 @@ class Drawing:
     """Draws the cases of a seed. Each kind has its own random generator."""
 
     THREADS = (1, 2, 3, 7)  # the last number is the maximum number of threads of the process
-    BIG_EVERY, STREAMED_EVERY, FAILING_EVERY = 128, 50_000, 64
+    BIG_EVERY, NON_TEMPORAL_EVERY, FAILING_EVERY = 128, 50_000, 64
     CONTROL_EVERY = 8
     KINDS = (
-        'numbers overlaps times overlaps fp_flags overlaps times bad several '
-        'numbers overlaps times overlaps fp_flags overlaps times bad overlaps'
+        'numbers overlaps datetimes overlaps fp_flags overlaps datetimes bad several '
+        'numbers overlaps datetimes overlaps fp_flags overlaps datetimes bad overlaps'
     ).split()
 
     def __init__(self, seed, only, several=True, control=False, failing=False):
         self.only, self.count, self.several = only, 0, several
         self.control, self.failing = control, failing
-        kinds = [*dict.fromkeys(self.KINDS), 'threads', 'control', 'big', 'streamed', 'failing']
+        other_kinds = ['threads', 'control', 'big', 'non_temporal', 'failing']
+        kinds = [*dict.fromkeys(self.KINDS), *other_kinds]
         self.rngs = {kind: random.Random(f'{kind} {seed}') for kind in kinds}
         self.drawn = Counter()
 
@@ -217,8 +218,8 @@ class Drawing:
     def next_kind(self):
         if self.only is not None:
             return 'numbers' if self.only in ('calls', 'methods') else self.only
-        if self.count % self.STREAMED_EVERY == self.STREAMED_EVERY - 1:
-            return 'streamed'
+        if self.count % self.NON_TEMPORAL_EVERY == self.NON_TEMPORAL_EVERY - 1:
+            return 'non_temporal'
         if self.count % self.BIG_EVERY == self.BIG_EVERY - 2:
             return 'big'
         if self.failing and self.count % self.FAILING_EVERY == self.FAILING_EVERY - 3:
@@ -234,7 +235,7 @@ class Drawing:
     def make(self, kind):
         rng, number = self.rngs[kind], self.drawn[kind]
         self.drawn[kind] += 1
-        if kind == 'times':
+        if kind == 'datetimes':
             method = number % 3 == 2
             make = time_cases.random_time_method_case if method else time_cases.random_time_case
             return {**make(rng), 'fp_flags': number % 5 == 0}
@@ -250,8 +251,8 @@ class Drawing:
             return bad_cases.random_bad_case(rng)
         if kind == 'big':
             return big_cases.random_big_case(rng, number)
-        if kind == 'streamed':
-            return big_cases.random_streamed_case(rng)
+        if kind == 'non_temporal':
+            return big_cases.random_non_temporal_case(rng)
         if kind == 'failing':
             return failing_cases.random_failing_case(rng)
         return random_case(rng, number, self.only)
@@ -333,7 +334,8 @@ def main():
     parser.add_argument('--seconds', type=float, default=float('inf'), help='stop after this time')
     parser.add_argument('--seed', type=int, default=commit_seed(),
                         help="default: a seed that depends on the commit")
-    kinds = ['calls', 'methods', *dict.fromkeys(Drawing.KINDS[1:]), 'big', 'streamed', 'failing']
+    kinds = ['calls', 'methods', *dict.fromkeys(Drawing.KINDS[1:])]
+    kinds += ['big', 'non_temporal', 'failing']
     parser.add_argument('--only', choices=kinds, help='run only this kind of cases (default: all)')
     parser.add_argument('--keep', action='store_true', help='write failing cases to rows/')
     options = parser.parse_args()
@@ -381,7 +383,8 @@ def compare(parser, options, watched):
             kinds[f'{kind_of(case)}: {re.sub("[0-9].*", "", text)}'] += 1
             if failures <= 20:
                 report(case, text, library, options.keep)
-    expected = {None: cases.NAMES, 'calls': cases.NAMES, 'times': ['isnat']}.get(options.only, [])
+    expected_names = {None: cases.NAMES, 'calls': cases.NAMES, 'datetimes': ['isnat']}
+    expected = expected_names.get(options.only, [])
     count = drawing.count
     missing = [name for name in expected if count >= 5000 and per_op[name] < 20]
     seconds = time.monotonic() - started

@@ -34,8 +34,8 @@ def one_datetime_class(rng, name):
 
 
 def random_input(rng, buffers, shape, dtypes):
-    view, times = cases.random_input(rng, buffers, shape, dtypes), '8[' in dtypes[0]
-    while 'weak_complex' in view or times and not ('buffer' in view or 'scalar' in view):
+    view, datetimes = cases.random_input(rng, buffers, shape, dtypes), '8[' in dtypes[0]
+    while 'weak_complex' in view or datetimes and not ('buffer' in view or 'scalar' in view):
         view = cases.random_input(rng, buffers, shape, dtypes)
     return view
 
@@ -89,11 +89,11 @@ def random_several_case(rng):
     name = rng.choice(NAMES)
     nin = OPERANDS[name][0]
     dtypes = rng.choice([DTYPES, rng.choice(DTYPES), rng.choice(['bhiqBHIQ', 'efd', 'fd', 'iqd'])])
-    times = name in ('divmod', 'clip') and rng.random() < 0.25
-    if times:
+    datetimes = name in ('divmod', 'clip') and rng.random() < 0.25
+    if datetimes:
         dtypes = one_datetime_class(rng, name)
     buffers, shape = cases.Buffers(rng), cases.random_shape(rng)
-    if rng.random() < 0.02 and not times:
+    if rng.random() < 0.02 and not datetimes:
         shape = big_cases.random_big_shape(rng)
     case = {
         'op': name,
@@ -104,11 +104,11 @@ def random_several_case(rng):
         'output': None,
     }
     if name == 'divmod' and rng.random() < 0.1:
-        return outer_of(rng, case, buffers, dtypes, times)
+        return outer_of(rng, case, buffers, dtypes, datetimes)
     case['outputs'] = random_outputs(rng, case, buffers, shape, dtypes)
     add_mask(rng, case, buffers, shape)
     case['buffers'] = buffers.list
-    if times:
+    if datetimes:
         time_cases.without_implementation_defined(case)
     else:
         random_types(rng, case)
@@ -117,7 +117,7 @@ def random_several_case(rng):
     return case
 
 
-def outer_of(rng, case, buffers, dtypes, times):
+def outer_of(rng, case, buffers, dtypes, datetimes):
     """Draws a call of divmod.outer whose outputs share no memory with the inputs."""
     shapes = [[rng.randint(1, 5) for _ in range(rng.choice([0, 1, 2]))] for _ in range(2)]
     case['inputs'] = [buffers.view(rng.choice(dtypes), shape) for shape in shapes]
@@ -130,7 +130,7 @@ def outer_of(rng, case, buffers, dtypes, times):
         case['outputs'][1] = buffers.view_beside(case['outputs'][0], whole)
     if rng.random() < 0.2:
         case['where'] = buffers.view('?', whole)
-    if rng.random() < 0.12 and not times:
+    if rng.random() < 0.12 and not datetimes:
         case['dtype'] = rng.choice(RESULTS['divmod'])
     case['casting'] = None
     return {**case, 'buffers': buffers.list}

@@ -207,11 +207,11 @@ def layout_difference(array, axis, keepdims, where, own, strides):
     axis = axis if axis is None else tuple(axis)
     mask = {} if where is None else {'where': where}
     right = np.logical_or.reduce(array, axis=axis, keepdims=keepdims, **mask)
-    wanted = [n * own.itemsize for n in np.shape(right) and right.strides]
+    expected = [n * own.itemsize for n in np.shape(right) and right.strides]
     fits = own.size == 0 or all(
-        found == step for found, step, n in zip(strides, wanted, own.shape) if n > 1
+        found == step for found, step, n in zip(strides, expected, own.shape) if n > 1
     )
-    return None if fits else f'expected {wanted}, got strides {strides}'
+    return None if fits else f'expected {expected}, got strides {strides}'
 
 
 def ldexp_difference(library, rng, nprng):

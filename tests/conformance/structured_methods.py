@@ -110,7 +110,7 @@ class Library(abi_methods.Library):
         return super().operand(value, keep)
 
 
-def records(rng, shape, dtype):
+def structured_array(rng, shape, dtype):
     """Returns an array of random bytes with random strides, sometimes at an odd address."""
     strides, offset, span = layout(rng, shape)
     odd = rng.choice([0, 0, 1])
@@ -188,11 +188,11 @@ def same(found, expected):
 def reduce_difference(rng, library):
     size = rng.choice(list(SIZES))
     way, dtype = rng.choice(['tree', 'left']), np.dtype(f'V{size}')
-    x = records(rng, random_shape(rng, size), dtype)
+    x = structured_array(rng, random_shape(rng, size), dtype)
     axes = rng.sample(range(x.ndim), rng.choice([0, 1, 1, x.ndim]))
     options, start, mask = {'axis': axes}, None, None
     if rng.random() < 0.5:
-        options['initial'] = records(rng, [], dtype)
+        options['initial'] = structured_array(rng, [], dtype)
         start = columns(options['initial'])
         if rng.random() < 0.7:
             density = rng.choice([0.0, 0.1, 0.7])
@@ -201,7 +201,7 @@ def reduce_difference(rng, library):
     expected = reduced(columns(x, mask), axes, way == 'tree', start)
     if rng.random() < 0.3:
         kept = [n for k, n in enumerate(x.shape) if k not in axes]
-        options['out'] = records(rng, kept, dtype)
+        options['out'] = structured_array(rng, kept, dtype)
     found = library.reduce(f'{way}_{size}', x, threads=rng.choice([1, 3]), **options)
     found = options['out'] if 'out' in options else found[1]
     fine = same(found, expected)
@@ -211,13 +211,13 @@ def reduce_difference(rng, library):
 def accumulate_difference(rng, library):
     size = rng.choice(list(SIZES))
     way = rng.choice(['tree', 'left'])
-    x = records(rng, random_shape(rng, size), np.dtype(f'V{size}'))
+    x = structured_array(rng, random_shape(rng, size), np.dtype(f'V{size}'))
     axis, scan = rng.randrange(x.ndim), left_scan
     if way == 'tree':
         def scan(line):
             return fold_order.scan(joined, line)
     expected = np.moveaxis(scan(np.moveaxis(columns(x), axis + 1, -1)), -1, axis + 1)[:-1]
-    out = records(rng, list(x.shape), x.dtype) if rng.random() < 0.3 else None
+    out = structured_array(rng, list(x.shape), x.dtype) if rng.random() < 0.3 else None
     found = library.accumulate(f'{way}_{size}', x, out, axis=axis, threads=rng.choice([1, 3]))
     fine = same(found[1] if out is None else out, expected)
     return None if fine else f'{way}_{size}.accumulate {x.shape} {x.strides} axis {axis}'
@@ -226,7 +226,7 @@ def accumulate_difference(rng, library):
 def reduceat_difference(rng, library):
     size = rng.choice(list(SIZES))
     way = rng.choice(['tree', 'left'])
-    x = records(rng, random_shape(rng, size), np.dtype(f'V{size}'))
+    x = structured_array(rng, random_shape(rng, size), np.dtype(f'V{size}'))
     axis = rng.randrange(x.ndim)
     n = x.shape[axis]
     indices = np.array([rng.randrange(n) for _ in range(rng.randint(1, 6))])
@@ -244,10 +244,10 @@ def reduceat_difference(rng, library):
 def at_difference(rng, library):
     size = rng.choice(list(SIZES))
     dtype = np.dtype(f'V{size}')
-    array = records(rng, random_shape(rng, size)[:2], dtype)
+    array = structured_array(rng, random_shape(rng, size)[:2], dtype)
     count = rng.choice([1, 3, 40, 600])
     indices = np.array([rng.randrange(-len(array), len(array)) for _ in range(count)])
-    operand = records(rng, rng.choice([[], [count] + [1] * (array.ndim - 1)]), dtype)
+    operand = structured_array(rng, rng.choice([[], [count] + [1] * (array.ndim - 1)]), dtype)
     state = columns(array)
     several = np.broadcast_to(operand, (count,) + array.shape[1:])
     theirs = columns(several)
@@ -271,7 +271,7 @@ def answer(call):
 def numpy_case(rng):
     """Draws a method, its options by name, and the array that it reads."""
     shape = [rng.choice([0, 1, 2, 3, 7, 300]) for _ in range(rng.choice([1, 1, 2]))]
-    x = records(rng, shape, TRIPLET)
+    x = structured_array(rng, shape, TRIPLET)
     method = rng.choice(['reduce', 'reduce', 'accumulate', 'reduceat'])
     options = {'axis': rng.choice([0, -1, 0, len(shape)])}
     if method == 'reduceat':
@@ -280,7 +280,7 @@ def numpy_case(rng):
         options['axis'] = rng.choice([0, -1, None, (), tuple(range(x.ndim)), len(shape)])
         options['keepdims'] = rng.random() < 0.3
         if rng.random() < 0.5:
-            options['initial'] = rng.choice([None, records(rng, [], TRIPLET)])
+            options['initial'] = rng.choice([None, structured_array(rng, [], TRIPLET)])
         if rng.random() < 0.3:
             options['where'] = np.random.default_rng(rng.randrange(99)).random(shape) < 0.5
     return method, options, x
@@ -305,11 +305,11 @@ def numpy_difference(rng, library):
 
 
 def numpy_at_difference(rng, library):
-    array = records(rng, [rng.randint(1, 9)], TRIPLET)
+    array = structured_array(rng, [rng.randint(1, 9)], TRIPLET)
     theirs = array.copy()
     indices = np.array([rng.randrange(-len(array), len(array)) for _ in range(rng.randint(0, 30))],
                        np.int64)
-    operand = records(rng, rng.choice([[], [len(indices)]]), TRIPLET)
+    operand = structured_array(rng, rng.choice([[], [len(indices)]]), TRIPLET)
     add_triplet.at(theirs, indices, operand)
     library.at('add_triplet_left', array, [indices], operand)
     return None if same(array, bytes_of(theirs)) else f'add_triplet.at {indices}'

@@ -34,10 +34,10 @@ def random_dtypes(rng):
     units = rng.choice(
         [['s'], ['D', 'h', 's'], ['s', 'ms', 'us', 'ns'], ['Y', 'M'], ['D', 'M'], UNITS]
     )
-    times = [random_dtype(rng, units) for _ in range(4)]
+    dtypes = [random_dtype(rng, units) for _ in range(4)]
     kind = rng.choice('MmmmX')
-    times = [kind + time[1:] if kind != 'X' and '[' in time else time for time in times]
-    return times + list(rng.choice(['', '', '', 'q', 'qd', '?iqQ', 'efd', 'D']))
+    dtypes = [kind + dtype[1:] if kind != 'X' and '[' in dtype else dtype for dtype in dtypes]
+    return dtypes + list(rng.choice(['', '', '', 'q', 'qd', '?iqQ', 'efd', 'D']))
 
 
 def random_name(rng, own):

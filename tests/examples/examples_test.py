@@ -277,16 +277,16 @@ class Examples(unittest.TestCase):
     def test_programs_on_devices(self):
         for device in os.environ.get('GUFUNC_TEST_DEVICES', 'cpu').split(','):
             for name in ('device_arrays', 'chunks', 'tracing'):
-                wanted = (SOURCE / 'c' / f'{name}.out').read_text()
-                self.assertEqual(self.program(name, device), wanted, device)
+                expected = (SOURCE / 'c' / f'{name}.out').read_text()
+                self.assertEqual(self.program(name, device), expected, device)
             modules = BUILD / 'modules'
             for name, *more in (
                 ('chunk_loop', modules / 'discriminant.so'),
                 ('numba_calls', modules),
                 ('numba_arrays',),
             ):
-                wanted = (SOURCE / 'cpp' / f'{name}.out').read_text()
-                self.assertEqual(self.program(name, *more, device), wanted, device)
+                expected = (SOURCE / 'cpp' / f'{name}.out').read_text()
+                self.assertEqual(self.program(name, *more, device), expected, device)
 
     def test_tracing(self):
         for device in os.environ.get('GUFUNC_TEST_DEVICES', 'cpu').split(','):
@@ -300,10 +300,10 @@ class Examples(unittest.TestCase):
     def test_raw_kernels(self):
         for device in os.environ.get('GUFUNC_TEST_DEVICES', 'cpu').split(','):
             for folder, name in (('c', 'raw_counting'), ('cpp', 'raw_matmul')):
-                wanted = (SOURCE / folder / f'{name}.out').read_text()
+                expected = (SOURCE / folder / f'{name}.out').read_text()
                 module = BUILD / 'modules' / f'{name}.so'
-                self.assertEqual(self.program(name, module, device), wanted, device)
-        self.assertNotIn('DIFFERS', wanted)
+                self.assertEqual(self.program(name, module, device), expected, device)
+        self.assertNotIn('DIFFERS', expected)
         counted = (SOURCE / 'c' / 'raw_counting.out').read_text().splitlines()
         self.assertIn(f': {self.points_in_circle()} of 409600 points', counted[0])
         hashed = np.arange(10000, dtype='u4') * np.uint32(2654435761) % np.uint32(1000)
@@ -331,7 +331,7 @@ class Examples(unittest.TestCase):
         self.assertEqual(printed, (SOURCE / 'c' / 'statistics.out').read_text())
         x = (np.arange(1000) * 37 + 11) % 256 / 16
         large = x[x >= 4]
-        wanted = [
+        expected = [
             (x.max(), x.argmax()),
             (x.min(), x.argmin()),
             (x.min(), x.max()),
@@ -339,7 +339,7 @@ class Examples(unittest.TestCase):
             (large.mean(), large.var()),
         ]
         found = [[float(word) for word in line.split()[1:]] for line in printed.splitlines()]
-        np.testing.assert_allclose(found, wanted, rtol=1e-14)
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
 
     def test_programs_report_errors(self):
         for name in ('discriminant_c', 'discriminant_cpp'):

@@ -81,7 +81,7 @@ struct Watch {
   bool in_order = true;
 };
 
-int32_t look(void *user, int64_t done, int64_t items) {
+int32_t watch_progress(void *user, int64_t done, int64_t items) {
   auto *const watch = static_cast<Watch *>(user);
   watch->peak = std::max(watch->peak, anonymous_bytes());
   watch->in_order = watch->in_order && done > watch->last && items == kElements;
@@ -103,7 +103,7 @@ class ChunkedMemory : public testing::TestWithParam<bool> {
     const char *const spec = !GetParam() ? "cpu" : is_cuda() ? "cuda:0" : "roc:0";
     ASSERT_EQ(guf_device_get(nullptr, spec, &device_, &error_), GUF_OK) << error_.message;
     ASSERT_EQ(guf_ufunc_find(nullptr, "discriminant", &ufunc_, &error_), GUF_OK) << error_.message;
-    options_.progress = look;
+    options_.progress = watch_progress;
     options_.user = &watch_;
   }
   void TearDown() override { guf_ufunc_release(ufunc_, nullptr); }

@@ -78,17 +78,17 @@ int count_others(const guf_backend_api &api, const Objects &of, guf_status expec
   char bytes[64] = {};
   uint64_t address = 0;
   int wrong = 0;
-  const auto look = [&](guf_status status) { wrong += status != expected; };
-  look(api.memory_alloc(of.device, 64, GUF_MEMORY_DEVICE, nullptr, &address, &error));
-  look(api.copy(of.device, nullptr, of.memory, reinterpret_cast<uint64_t>(bytes), 64,
-                GUF_COPY_HOST_TO_DEVICE, &error));
-  look(api.fill(of.device, of.stream, of.memory, bytes, 1, 64, &error));
-  look(api.event_record(of.event, of.stream, &error));
-  look(api.stream_wait_event(of.stream, of.event, &error));
-  look(api.event_synchronize(of.event, UINT64_MAX, &error));
-  look(api.event_query(of.event, &error));
-  look(api.stream_synchronize(of.stream, UINT64_MAX, &error));
-  look(api.stream_query(of.stream, &error));
+  const auto check_status = [&](guf_status status) { wrong += status != expected; };
+  check_status(api.memory_alloc(of.device, 64, GUF_MEMORY_DEVICE, nullptr, &address, &error));
+  check_status(api.copy(of.device, nullptr, of.memory, reinterpret_cast<uint64_t>(bytes), 64,
+                        GUF_COPY_HOST_TO_DEVICE, &error));
+  check_status(api.fill(of.device, of.stream, of.memory, bytes, 1, 64, &error));
+  check_status(api.event_record(of.event, of.stream, &error));
+  check_status(api.stream_wait_event(of.stream, of.event, &error));
+  check_status(api.event_synchronize(of.event, UINT64_MAX, &error));
+  check_status(api.event_query(of.event, &error));
+  check_status(api.stream_synchronize(of.stream, UINT64_MAX, &error));
+  check_status(api.stream_query(of.stream, &error));
   if (expected == GUF_OK)
     api.memory_free(of.device, address, 64, GUF_MEMORY_DEVICE, nullptr, &error);
   return wrong;

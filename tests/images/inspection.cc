@@ -131,20 +131,20 @@ InexactOps allowed_inexact_ops(const std::string &function) {
 std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
                                          const guf::device::emulated_kernel &known) {
   std::vector<std::string> faults;
-  const auto want = [&](bool good, const std::string &what) {
+  const auto require = [&](bool good, const std::string &what) {
     if (!good) faults.push_back(kernel.name + ": " + what);
   };
-  want(kernel.kernarg_bytes == known.argument_bytes,
-       "arguments of " + std::to_string(kernel.kernarg_bytes) + " bytes, its block has " +
-           std::to_string(known.argument_bytes));
-  want(kernel.max_threads == known.max_threads, "blocks of " + std::to_string(kernel.max_threads) +
-                                                    ", expected " +
-                                                    std::to_string(known.max_threads));
-  want(kernel.lds_bytes <= kMaxLds, "local memory of " + std::to_string(kernel.lds_bytes));
-  want(!kernel.dynamic_stack, "a stack of open size");
+  require(kernel.kernarg_bytes == known.argument_bytes,
+          "arguments of " + std::to_string(kernel.kernarg_bytes) + " bytes, its block has " +
+              std::to_string(known.argument_bytes));
+  require(kernel.max_threads == known.max_threads,
+          "blocks of " + std::to_string(kernel.max_threads) + ", expected " +
+              std::to_string(known.max_threads));
+  require(kernel.lds_bytes <= kMaxLds, "local memory of " + std::to_string(kernel.lds_bytes));
+  require(!kernel.dynamic_stack, "a stack of open size");
   if (fits_registers(kernel.name)) {
-    want(kernel.scratch_bytes == 0, "scratch of " + std::to_string(kernel.scratch_bytes));
-    want(kernel.vector_spills == 0 && kernel.scalar_spills == 0, "spilled registers");
+    require(kernel.scratch_bytes == 0, "scratch of " + std::to_string(kernel.scratch_bytes));
+    require(kernel.vector_spills == 0 && kernel.scalar_spills == 0, "spilled registers");
   }
   return faults;
 }

@@ -109,7 +109,7 @@ DOCS = [
     Fault("docs/seeded.md", "<!-- from core/base/seeded.cc -->\n```c\nint main;\n```\n",
           "differs from that file"),
     Fault("docs/seeded.md", "see [this](nowhere.md)\n", "links to nowhere.md"),
-    Fault("docs/seeded.md", "`core/base/nowhere.cc` says\n", "names core/base/nowhere.cc, which"),
+    Fault("docs/seeded.md", "`core/base/nowhere.cc` is\n", "names core/base/nowhere.cc, which"),
     Fault("docs/seeded.md", "shown by `seeded`, `conformance_gone`\n",
           "names the test conformance_gone, which"),
     Fault("docs/seeded.md", "| `math_gone_test` |\n", "names the test math_gone_test, which"),

@@ -22,7 +22,7 @@ bool hide_proc() {
          mount("none", "/proc", "tmpfs", 0, nullptr) == 0;
 }
 
-Outcome ask(const char *spec) {
+Outcome open_without_proc(const char *spec) {
   if (!hide_proc()) return kNotAllowed;
   guf_error error = {};
   error.struct_size = sizeof error;
@@ -38,7 +38,7 @@ Outcome ask(const char *spec) {
 TEST(WithoutProc, TheMessageNamesTheCause) {
   for (const char *spec : {"cpu", "auto"}) {
     const pid_t child = fork();
-    if (child == 0) _exit(ask(spec));
+    if (child == 0) _exit(open_without_proc(spec));
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
     ASSERT_TRUE(WIFEXITED(status));

@@ -37,7 +37,7 @@ void copy(char **args, const int64_t *dims, const int64_t *steps) {
   }
 }
 
-void look(char **args, const int64_t *dims, const int64_t *steps, void *user) {
+void observed_copy(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   static_cast<Seen *>(user)->enter();
   copy(args, dims, steps);
 }
@@ -46,12 +46,12 @@ void look(char **args, const int64_t *dims, const int64_t *steps, void *user) {
 TEST(FloatControl, APoolThatAHostileCallerStarted) {
   static Seen seen;
   seen.meet = 3;
-  const guf_ufunc looking = make_ufunc("looking", look, &seen);
+  const guf_ufunc observed = make_ufunc("observed", observed_copy, &seen);
   Error error;
   const std::vector<float> in = small_numbers(kMany);
   std::vector<float> out(kMany);
   const Vector from(in), to(out);
-  const auto run = [&] { return call(looking, {from.get()}, to.get(), &error, {.threads = 3}); };
+  const auto run = [&] { return call(observed, {from.get()}, to.get(), &error, {.threads = 3}); };
   current = kHostileWords[2];
   EXPECT_EQ(under_word(run), GUF_OK) << error.message;
   current = kDefaultWord;

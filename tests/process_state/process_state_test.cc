@@ -95,7 +95,7 @@ struct State {
   long output;
 };
 
-State look(const Captured &output) {
+State capture_state(const Captured &output) {
   State state = {};
   state.error = errno;
   state.word = read_word();
@@ -193,13 +193,13 @@ class Sweep {
     ++calls_;
     fixture_.remember(function);
     fixture_.prepare(function, words);
-    State before = look(output_);
+    State before = capture_state(output_);
     before.word = word;
     before.error = EXDEV;
     errno = EXDEV;
     set_word(word);
     const guf_status status = function.call(words);
-    const State after = look(output_);
+    const State after = capture_state(output_);
     const std::string changed = differences(before, after);
     if (!changed.empty() && found_.size() < 10'000) {
       found_ += std::string(function.name) + ", " + what + ", " + word.name + ": " + changed + "\n";
@@ -358,13 +358,13 @@ TEST(ProcessState, Shutdown) {
   guf_status status = GUF_E_INTERNAL;
   {
     const Captured output;
-    State before = look(output);
+    State before = capture_state(output);
     before.word = kHostileWords[9];
     before.error = EXDEV;
     errno = EXDEV;
     set_word(kHostileWords[9]);
     status = guf_shutdown(UINT64_MAX, nullptr);
-    changed = differences(before, look(output));
+    changed = differences(before, capture_state(output));
   }
   EXPECT_EQ(status, GUF_OK);
   EXPECT_EQ(changed, "");

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that every command block in a README has a mark that says that the block is run or why it
-is not run, and that the check detects seeded faults."""
+"""Checks that every command block in a README has a mark that states that the block is run or why
+it is not run, and that the check detects seeded faults."""
 
 import pathlib
 import sys

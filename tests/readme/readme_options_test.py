@@ -94,9 +94,9 @@ def cache_variables(presets, name):
 def check_presets():
     listed = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
     dist = cache_variables({preset["name"]: preset for preset in listed}, "dist")
-    wanted = {"GUFUNC_CUDA_TARGETS": "all", "GUFUNC_ROC_TARGETS": "all",
+    expected = {"GUFUNC_CUDA_TARGETS": "all", "GUFUNC_ROC_TARGETS": "all",
               "GUFUNC_BUILD_BACKENDS": "cpu;cuda;roc", "CMAKE_BUILD_TYPE": "Release"}
-    for name, value in wanted.items():
+    for name, value in expected.items():
         if dist.get(name) != value:
             yield f"CMakePresets.json: dist: {name} is '{dist.get(name)}', not '{value}'"
 

@@ -8,7 +8,7 @@
 
 namespace requests {
 
-inline guf_request of(int32_t operation) {
+inline guf_request make_request(int32_t operation) {
   guf_request request = {};
   request.struct_size = sizeof request;
   request.operation = operation;
@@ -17,84 +17,84 @@ inline guf_request of(int32_t operation) {
 
 inline guf_status resolve_call(guf_ufunc ufunc, const guf_call_args *args, guf_resolution *out,
                                guf_error *error) {
-  guf_request request = of(GUF_OPERATION_CALL);
+  guf_request request = make_request(GUF_OPERATION_CALL);
   request.call = args;
   return guf_resolve(ufunc, &request, out, error);
 }
 
 inline guf_status explain_call(guf_ufunc ufunc, const guf_call_args *args, char *text,
                                uint64_t *inout_length, guf_error *error) {
-  guf_request request = of(GUF_OPERATION_CALL);
+  guf_request request = make_request(GUF_OPERATION_CALL);
   request.call = args;
   return guf_explain(ufunc, &request, text, inout_length, error);
 }
 
 inline guf_status resolve_outer(guf_ufunc ufunc, const guf_call_args *args, guf_resolution *out,
                                 guf_error *error) {
-  guf_request request = of(GUF_OPERATION_OUTER);
+  guf_request request = make_request(GUF_OPERATION_OUTER);
   request.call = args;
   return guf_resolve(ufunc, &request, out, error);
 }
 
 inline guf_status explain_outer(guf_ufunc ufunc, const guf_call_args *args, char *text,
                                 uint64_t *inout_length, guf_error *error) {
-  guf_request request = of(GUF_OPERATION_OUTER);
+  guf_request request = make_request(GUF_OPERATION_OUTER);
   request.call = args;
   return guf_explain(ufunc, &request, text, inout_length, error);
 }
 
 inline guf_status resolve_reduce(guf_ufunc ufunc, const guf_reduce_args *args, guf_resolution *out,
                                  guf_error *error) {
-  guf_request request = of(GUF_OPERATION_REDUCE);
+  guf_request request = make_request(GUF_OPERATION_REDUCE);
   request.reduce = args;
   return guf_resolve(ufunc, &request, out, error);
 }
 
 inline guf_status explain_reduce(guf_ufunc ufunc, const guf_reduce_args *args, char *text,
                                  uint64_t *inout_length, guf_error *error) {
-  guf_request request = of(GUF_OPERATION_REDUCE);
+  guf_request request = make_request(GUF_OPERATION_REDUCE);
   request.reduce = args;
   return guf_explain(ufunc, &request, text, inout_length, error);
 }
 
 inline guf_status resolve_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args,
                                      guf_resolution *out, guf_error *error) {
-  guf_request request = of(GUF_OPERATION_ACCUMULATE);
+  guf_request request = make_request(GUF_OPERATION_ACCUMULATE);
   request.accumulate = args;
   return guf_resolve(ufunc, &request, out, error);
 }
 
 inline guf_status explain_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, char *text,
                                      uint64_t *inout_length, guf_error *error) {
-  guf_request request = of(GUF_OPERATION_ACCUMULATE);
+  guf_request request = make_request(GUF_OPERATION_ACCUMULATE);
   request.accumulate = args;
   return guf_explain(ufunc, &request, text, inout_length, error);
 }
 
 inline guf_status resolve_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args,
                                    guf_resolution *out, guf_error *error) {
-  guf_request request = of(GUF_OPERATION_REDUCEAT);
+  guf_request request = make_request(GUF_OPERATION_REDUCEAT);
   request.accumulate = args;
   return guf_resolve(ufunc, &request, out, error);
 }
 
 inline guf_status explain_reduceat(guf_ufunc ufunc, const guf_accumulate_args *args, char *text,
                                    uint64_t *inout_length, guf_error *error) {
-  guf_request request = of(GUF_OPERATION_REDUCEAT);
+  guf_request request = make_request(GUF_OPERATION_REDUCEAT);
   request.accumulate = args;
   return guf_explain(ufunc, &request, text, inout_length, error);
 }
 
 inline guf_status resolve_at(guf_ufunc ufunc, const guf_at_args *args, guf_resolution *out,
                              guf_error *error) {
-  guf_request request = of(GUF_OPERATION_AT);
+  guf_request request = make_request(GUF_OPERATION_AT);
   request.at = args;
   return guf_resolve(ufunc, &request, out, error);
 }
 
 inline guf_status explain_at(guf_ufunc ufunc, const guf_at_args *args, char *text,
                              uint64_t *inout_length, guf_error *error) {
-  guf_request request = of(GUF_OPERATION_AT);
+  guf_request request = make_request(GUF_OPERATION_AT);
   request.at = args;
   return guf_explain(ufunc, &request, text, inout_length, error);
 }

@@ -27,8 +27,8 @@ class CommandInput(command_fixture.CommandTest):
         expected = [values.min((0, 2)), values.max((0, 2))]
         self.assertEqual(self.ok(*reduce), f'{expected[0]}\n{expected[1]}\n')
         self.ok(*reduce, '-o', self.out, '-o', self.here / 'p.npy')
-        for path, wanted in zip((self.out, self.here / 'p.npy'), expected):
-            np.testing.assert_array_equal(np.load(path), wanted)
+        for path, array in zip((self.out, self.here / 'p.npy'), expected):
+            np.testing.assert_array_equal(np.load(path), array)
         rows = json.loads(self.ok(*reduce, '--json'))['outputs']
         self.assertEqual([row['values'] for row in rows], [e.tolist() for e in expected])
         into = [self.save(f'into{k}.npy', np.zeros(3, np.float32)) for k in range(2)]
@@ -121,12 +121,12 @@ class CommandInput(command_fixture.CommandTest):
                             ('c', 't')):
             files = [self.save(f'{name}.npy', arrays[name]) for name in (left, right)]
             for order in 'KACF':
-                wanted = np.add(arrays[left], arrays[right], order=order)
-                fortran = wanted.flags.f_contiguous and not wanted.flags.c_contiguous
+                expected = np.add(arrays[left], arrays[right], order=order)
+                fortran = expected.flags.f_contiguous and not expected.flags.c_contiguous
                 for path in ((), ('-o', self.out)):
                     self.ok('run', 'add', *files, '--order', order, *path)
                 found = np.load(self.out)
-                np.testing.assert_array_equal(found, wanted)
+                np.testing.assert_array_equal(found, expected)
                 self.assertEqual(found.flags.f_contiguous and not found.flags.c_contiguous, fortran,
                                  (left, right, order))
         for order in 'KACF':
@@ -139,8 +139,8 @@ class CommandInput(command_fixture.CommandTest):
             self.fails(2, text, 'reduce', 'add', '1', '--order', value)
 
     def test_bool_literals(self):
-        for literal, wanted in {'?:True': 1, '?:1': 1, '?:False': 0, '?:0': 0}.items():
-            self.assertEqual(self.ok('run', 'logical_not', literal), f'{not wanted}\n')
+        for literal, expected in {'?:True': 1, '?:1': 1, '?:False': 0, '?:0': 0}.items():
+            self.assertEqual(self.ok('run', 'logical_not', literal), f'{not expected}\n')
         for literal in ('?:2', '?:true', '?:', '?:-1', '?:0.5'):
             self.fails(2, f"literal '{literal}': not a value of bool; expected True, False, 1 or 0",
                        'run', 'logical_not', literal)
@@ -158,9 +158,9 @@ class CommandInput(command_fixture.CommandTest):
             for unit in draw.sample(units, 3):
                 if unit[-2:] == 'ns' and not '1700' < text < '2200':
                     continue
-                wanted = np.datetime64(text, unit)
+                expected = np.datetime64(text, unit)
                 found = self.ok('run', 'maximum', f'M8[{unit}]:{text}', f'M8[{unit}]:{text}')
-                self.assertEqual(found, f'{wanted}\n', (text, unit))
+                self.assertEqual(found, f'{expected}\n', (text, unit))
         self.assertEqual(self.ok('run', 'add', 'M8[D]:2020-01-01', 'm8[D]:-1'), '2019-12-31\n')
         self.assertEqual(self.ok('run', 'add', 'm8[s]:5', 'm8[s]:5'), '10 seconds\n')
         self.assertEqual(self.ok('run', 'isnat', 'M8[D]:NaT'), 'True\n')

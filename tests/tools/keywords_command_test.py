@@ -66,7 +66,7 @@ class Signature(command_fixture.CommandTest):
         self.assertRegex(report, r'loop \d+ DD->D,')
 
     def test_what_is_none(self):
-        wanted = 'expected the types of the 2 inputs and 1 output of add'
+        expected = 'expected the types of the 2 inputs and 1 output of add'
         for text, found in (
             ('dd->', '2 letters before and 0 after ->'),
             ('->d', '0 letters before'),
@@ -82,7 +82,7 @@ class Signature(command_fixture.CommandTest):
                 self.fails(2, f'--signature {text}: expected', command, 'add', self.a, self.a,
                            '--signature', text)
             self.fails(2, found, 'run', 'add', self.a, self.a, '--signature', text)
-            self.fails(2, wanted, 'run', 'add', self.a, self.a, '--signature', text)
+            self.fails(2, expected, 'run', 'add', self.a, self.a, '--signature', text)
         self.fails(2, '--signature and --dtype: expected one of them', 'run', 'add', self.a, self.a,
                    '--signature=dd->d', '--dtype=d')
         self.fails(4, 'No loop matching the specified signature and casting was found for ufunc '

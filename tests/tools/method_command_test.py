@@ -17,7 +17,7 @@ class MethodCommand(command_fixture.CommandTest):
         self.values = np.arange(24).reshape(2, 3, 4)
         self.a = self.save('a.npy', self.values)
 
-    def gives(self, expected, *arguments):
+    def prints(self, expected, *arguments):
         """Expects that the command prints the expected array on stdout and, with -o, writes it to a
         new file with the same dtype and shape."""
         self.assertEqual(self.ok(*arguments).rstrip('\n'), str(expected))
@@ -51,7 +51,7 @@ class MethodCommand(command_fixture.CommandTest):
     def test_reduce_without_elements(self):
         """The file has 27 axes, several of extent 0, and 192 bytes including its header."""
         empty = self.save('empty.npy', np.zeros([0, 2, 0] * 9))
-        self.gives(0.0, 'reduce', 'add', empty, '--axis', 'none')
+        self.prints(0.0, 'reduce', 'add', empty, '--axis', 'none')
         self.ok('reduce', 'add', empty, '--axis', 'none', '--explain')
 
     def test_reduce(self):
@@ -67,8 +67,8 @@ class MethodCommand(command_fixture.CommandTest):
             ((0, -1), ('--axis=(0, -1)',)),
             ((1,), ('--axis', '(1,)')),
         ):
-            self.gives(np.add.reduce(self.values, axis=axis), 'reduce', 'add', self.a, *options)
-            self.gives(
+            self.prints(np.add.reduce(self.values, axis=axis), 'reduce', 'add', self.a, *options)
+            self.prints(
                 np.maximum.reduce(self.values, axis=axis, keepdims=True),
                 'reduce',
                 'maximum',
@@ -81,12 +81,13 @@ class MethodCommand(command_fixture.CommandTest):
         mask = self.save('m.npy', self.values % 3 == 0)
         where = np.load(mask)
         arguments = ('reduce', 'maximum', self.a, '--where', mask)
-        self.gives(
+        self.prints(
             np.maximum.reduce(self.values, where=where, initial=-5), *arguments, '--initial', '-5'
         )
-        self.gives(np.add.reduce(self.values, initial=10), 'reduce', 'add', self.a, '--initial=10')
-        self.gives(np.add.reduce(self.values, dtype='f4'), 'reduce', 'add', self.a, '--dtype', 'f4')
-        self.gives(np.int64(7), 'reduce', 'add', '7', '--dtype', 'i8', '--axis', 'none')
+        self.prints(np.add.reduce(self.values, initial=10), 'reduce', 'add', self.a, '--initial=10')
+        single = np.add.reduce(self.values, dtype='f4')
+        self.prints(single, 'reduce', 'add', self.a, '--dtype', 'f4')
+        self.prints(np.int64(7), 'reduce', 'add', '7', '--dtype', 'i8', '--axis', 'none')
         self.fails(4, "one has to specify 'initial'", *arguments)
         self.fails(4, "duplicate value in 'axis'; axis 0 is named twice", 'reduce', 'add', self.a,
                    '--axis=0,-3')
@@ -100,13 +101,13 @@ class MethodCommand(command_fixture.CommandTest):
                    'add', self.save('e.npy', np.ones(0)), '--initial=none')
 
     def test_accumulate_and_reduceat(self):
-        self.gives(
+        self.prints(
             np.add.accumulate(self.values, axis=2), 'accumulate', 'add', self.a, '--axis', '2'
         )
         indices = self.save('i.npy', np.array([0, 2, 1]))
         expected = np.add.reduceat(self.values, [0, 2, 1], axis=-1)
         for given in (indices, '0,2,1'):
-            self.gives(expected, 'reduceat', 'add', self.a, '--indices', given, '--axis', '-1')
+            self.prints(expected, 'reduceat', 'add', self.a, '--indices', given, '--axis', '-1')
         self.fails(4, 'index 9 out-of-bounds in add.reduceat [0, 2)', 'reduceat', 'add', self.a,
                    '--indices', '0,9')
         self.fails(2, "--indices is required; see 'gufunc reduceat --help'", 'reduceat',
@@ -116,19 +117,19 @@ class MethodCommand(command_fixture.CommandTest):
 
     def test_outer(self):
         b = self.save('b.npy', np.array([1.5, 2.5]))
-        self.gives(np.multiply.outer(self.values, np.load(b)), 'outer', 'multiply', self.a, b)
+        self.prints(np.multiply.outer(self.values, np.load(b)), 'outer', 'multiply', self.a, b)
         self.fails(2, 'input: At least 2 required but received 1', 'outer', 'multiply', self.a)
 
     def test_at(self):
         expected = self.values.copy()
         np.add.at(expected, ([0, 0, -1], [1, 1, 2]), 10)
         arguments = ('at', 'add', self.a, 'i8:10', '--indices', '0,0,-1', '--indices', '1,1,2')
-        self.gives(expected, *arguments)
+        self.prints(expected, *arguments)
         np.testing.assert_array_equal(np.load(self.a), self.values)
         self.ok(*arguments, '--inplace')
         np.testing.assert_array_equal(np.load(self.a), expected)
         negative = self.save('n.npy', np.array([5, 6]))
-        self.gives(np.array([-5, 6]), 'at', 'negative', negative, '--indices', '0')
+        self.prints(np.array([-5, 6]), 'at', 'negative', negative, '--indices', '0')
         self.fails(
             4,
             'index 2 is out of bounds',

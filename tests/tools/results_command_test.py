@@ -28,9 +28,9 @@ class SeveralResults(command_fixture.CommandTest):
         self.assertEqual([row['values'] for row in rows], [e.tolist() for e in expected])
         into = [self.save(f'into{k}.npy', np.zeros((3, 4, 2))) for k in range(2)]
         self.ok(*outer, '--into', into[0], '--into', into[1])
-        for wanted, *paths in zip(expected, (self.out, self.second), into):
+        for array, *paths in zip(expected, (self.out, self.second), into):
             for path in paths:
-                np.testing.assert_array_equal(np.load(path), wanted)
+                np.testing.assert_array_equal(np.load(path), array)
         self.assertEqual(self.ok(*outer, '--explain').count('shape (3,4,2), strides'), 2)
         self.fails(2, 'divmod: 2 results, but -o was given 1 time', *outer, '-o', self.out)
         self.fails(2, 'add: 1 result, but -o was given 2 times', 'outer', 'add', self.a, self.b,
@@ -64,7 +64,7 @@ class SeveralResults(command_fixture.CommandTest):
 class Masked(command_fixture.CommandTest):
     """Elements of new results are 0 where the mask is False, whatever their memory contained."""
 
-    def gives(self, expected, *arguments):
+    def prints(self, expected, *arguments):
         # With this setting glibc fills freed memory, so that reused memory is not zero.
         os.environ['GLIBC_TUNABLES'] = 'glibc.malloc.perturb=90'
         try:
@@ -75,11 +75,11 @@ class Masked(command_fixture.CommandTest):
         finally:
             del os.environ['GLIBC_TUNABLES']
         self.assertEqual(texts, ''.join(f'{e}\n' for e in expected))
-        for row, path, wanted in zip(rows, paths, expected):
-            self.assertEqual((row['dtype'], row['shape']), (wanted.dtype.name, [*wanted.shape]))
+        for row, path, array in zip(rows, paths, expected):
+            self.assertEqual((row['dtype'], row['shape']), (array.dtype.name, [*array.shape]))
             found = np.load(path)
-            self.assertEqual((found.dtype, found.strides), (wanted.dtype, wanted.strides))
-            np.testing.assert_array_equal(found, wanted)
+            self.assertEqual((found.dtype, found.strides), (array.dtype, array.strides))
+            np.testing.assert_array_equal(found, array)
 
     def test_run_and_outer(self):
         for dtype in ('i4', 'f8', 'm8[s]', 'c8', '?'):
@@ -89,20 +89,20 @@ class Masked(command_fixture.CommandTest):
                 a, m = self.save('a.npy', values), self.save('m.npy', mask)
                 result = np.zeros_like(values)
                 np.add(values, values, out=result, where=mask)
-                self.gives([result], 'run', 'add', a, a, '--where', m)
-                self.gives([np.zeros_like(values)], 'run', 'add', a, a, '--where', 'False')
-                self.gives([values + values], 'run', 'add', a, a, '--where', 'True')
+                self.prints([result], 'run', 'add', a, a, '--where', m)
+                self.prints([np.zeros_like(values)], 'run', 'add', a, a, '--where', 'False')
+                self.prints([values + values], 'run', 'add', a, a, '--where', 'True')
                 vector = self.save('v.npy', values[0].copy())
                 result = np.zeros((3, 2, 3), values.dtype)
                 np.add.outer(values[0], values, out=result, where=mask)
-                self.gives([result], 'outer', 'add', vector, a, '--where', m)
+                self.prints([result], 'outer', 'add', vector, a, '--where', m)
 
     def test_several_results(self):
         a, m = self.save('a.npy', np.arange(5)), self.save('m.npy', np.arange(5) != 3)
         divmod = 'divmod', '--module', self.folders[0] / 'numpy_functions.so'
         expected = [np.array([0, 0, 1, 0, 2]), np.array([0, 1, 0, 0, 0])]
-        self.gives(expected, 'run', *divmod, a, '2', '--where', m)
-        self.gives(expected, 'outer', *divmod, a, 'i8:2', '--where', m)
+        self.prints(expected, 'run', *divmod, a, '2', '--where', m)
+        self.prints(expected, 'outer', *divmod, a, 'i8:2', '--where', m)
 
     def test_fp_flags_are_those_of_the_elements_that_take_part(self):
         a, m = self.save('a.npy', np.array([1.0, 0])), self.save('m.npy', np.array([True, False]))

@@ -11,9 +11,9 @@ int main(int, char **argv) try {
   const gufunc::Operand left(a.data(), {2, 3}), right(b.data(), {3, 4});
   std::puts(matmulcore({left, right}).str().c_str());
   // The strides describe the transpose of `left` without a copy; `axes` transposes it back.
-  const gufunc::Operand turned(a.data(), {3, 2}, {8, 24});
+  const gufunc::Operand transposed(a.data(), {3, 2}, {8, 24});
   const auto axes = gufunc::CallKeywords().axes({{1, 0}, {0, 1}, {0, 1}});
-  std::puts(matmulcore({turned, right}, axes).str().c_str());
+  std::puts(matmulcore({transposed, right}, axes).str().c_str());
   // Resolves a call without running it. matmulcore.explain() returns the details as text.
   const gufunc::Resolution resolution = matmulcore.resolve({left, right});
   std::printf("a loop of %s\n", resolution.loop_types[0].name());

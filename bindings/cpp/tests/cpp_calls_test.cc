@@ -110,10 +110,10 @@ TEST(CppCalls, Methods) {
   EXPECT_EQ(failure([&] { add({x, x}, gufunc::Operands{}); }).status(), GUF_E_ARG);
   EXPECT_EQ(values(add.outer(parts, starts)), (Values{4, 6, 34, 36}));
   EXPECT_EQ(add.outer_into(parts, parts, gufunc::Operands{Operand()}).size(), 1U);
-  std::vector<int64_t> places{1, 1, 0};
-  add.at(parts, gufunc::Operands{places}, 10);
+  std::vector<int64_t> indices{1, 1, 0};
+  add.at(parts, gufunc::Operands{indices}, 10);
   EXPECT_EQ(parts, (Values{14, 54}));
-  negative.at(parts, gufunc::Operands{places});
+  negative.at(parts, gufunc::Operands{indices});
   EXPECT_EQ(parts, (Values{-14, 54}));
 }
 

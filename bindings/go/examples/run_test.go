@@ -38,7 +38,7 @@ func TestStranger(t *testing.T) {
 	}
 	want, err := os.ReadFile("builtin/builtin.out")
 	if err != nil || string(got) != string(want) {
-		t.Fatalf("%v, printed:\n%s\nwanted:\n%s", err, got, want)
+		t.Fatalf("%v, printed:\n%s\nexpected:\n%s", err, got, want)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestExamples(t *testing.T) {
 			}
 			want, err := os.ReadFile(filepath.Join(name, name+".out"))
 			if err != nil || string(got) != string(want) {
-				t.Fatalf("%v, printed:\n%s\nwanted:\n%s", err, got, want)
+				t.Fatalf("%v, printed:\n%s\nexpected:\n%s", err, got, want)
 			}
 		})
 	}

@@ -11,11 +11,11 @@ fi
 
 # expect STATUS TEXT COMMAND...: runs the command and checks its exit status and its output.
 expect() {
-  status=0 wanted=$1 text=$2
+  status=0 expected=$1 text=$2
   shift 2
   printed=$(env -u GUFUNC_LIBRARY "$@" 2>&1) || status=$?
   case $printed in *"$text"*) ;; *) status="$status, and not \"$text\"" ;; esac
-  [ "$status" = "$wanted" ] || { echo "$*: $status" && echo "$printed" && exit 1; }
+  [ "$status" = "$expected" ] || { echo "$*: $status" && echo "$printed" && exit 1; }
 }
 library=$build/lib/libgufunc.so
 alone="$made/bin/alone.so"

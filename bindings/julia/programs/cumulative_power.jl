@@ -4,9 +4,9 @@ include("program_arguments.jl")
 
 f = ufunc_of("cumulative_power")
 rows, columns = input("cumulative_power_rows"), input("cumulative_power_columns")
-turned = zeros(Float32, size(rows))
-call!(f, view(turned, size(turned, 1):-1:1, :), rows; device=PLACE)
-save("cumulative_power_reversed", turned)
+reversed_rows = zeros(Float32, size(rows))
+call!(f, view(reversed_rows, size(reversed_rows, 1):-1:1, :), rows; device=PLACE)
+save("cumulative_power_reversed", reversed_rows)
 call!(f, (), rows; device=PLACE)
 save("cumulative_power_rows", rows)
 call!(f, (), columns; dims=2, device=PLACE) # NumPy's axis 0

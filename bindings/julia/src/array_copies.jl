@@ -124,7 +124,7 @@ synchronized, and `A` is kept alive until then.
 function copy_to_host!(A::Array{T,N}, x::GufArray{T,N}; stream=UNNAMED) where {T,N}
     equal_sizes(A, x)
     on = named(stream)
-    on === nothing && wait_for_blind_work()
+    on === nothing && wait_for_untracked_work()
     GC.@preserve A begin
         @check guf_array_copy_to_host(x.handle, Ptr{Cvoid}(pointer(A)), UInt64(sizeof(A)),
                                       GUF_ORDER_C, stream_handle(on))
@@ -162,7 +162,7 @@ A text with the elements in NumPy's format and in the library's order of dimensi
 shape, dtype and device.
 """
 function printed(x::GufArray)
-    wait_for_blind_work()
+    wait_for_untracked_work()
     return text_of((letters, length, kept) ->
         LibGufunc.guf_array_print(x.handle, letters, length, kept))
 end

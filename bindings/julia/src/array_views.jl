@@ -37,21 +37,21 @@ function Base.view(x::GufArray{T,N}, picked::Vararg{Picked,N}) where {T,N}
         @check guf_array_slice(x.handle, Int32(N), starts, stops, steps, out) N
     end
     dropped = Tuple(d for d in 1:N if picked[d] isa Integer)
-    return isempty(dropped) ? sliced : passing(part -> dropdims(part; dims=dropped), sliced)
+    return isempty(dropped) ? sliced : with_temporary(part -> dropdims(part; dims=dropped), sliced)
 end
 
 # Applies `make` to a temporary view and frees the view. It would otherwise keep its memory alive
 # until the garbage collector runs.
-function passing(make, view)
+function with_temporary(make, view)
     made = make(view)
     unsafe_free!(view)
     return made
 end
 
 Base.getindex(x::GufArray{T,N}, picked::Vararg{Picked,N}) where {T,N} =
-    passing(copy, view(x, picked...))
+    with_temporary(copy, view(x, picked...))
 function Base.setindex!(x::GufArray{T,N}, v, picked::Vararg{Picked,N}) where {T,N}
-    passing(part -> assigned!(part, v), view(x, picked...))
+    with_temporary(part -> assigned!(part, v), view(x, picked...))
     return x
 end
 
@@ -93,7 +93,7 @@ function permuted_view(x::GufArray{T,N}, order=N:-1:1) where {T,N}
     end
 end
 Base.permutedims(x::GufArray, order=ndims(x):-1:1) =
-    passing(turned -> copy(turned; order=:F), permuted_view(x, order))
+    with_temporary(permuted -> copy(permuted; order=:F), permuted_view(x, order))
 Base.transpose(x::GufArray{T,2}) where {T} = permuted_view(x)
 Base.adjoint(x::GufArray{T,2}) where {T<:Real} = permuted_view(x)
 

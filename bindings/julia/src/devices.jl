@@ -61,14 +61,14 @@ end
 Base.show(io::IO, d::Device) = print(io, "device(\"", device_info(d).spec, "\")")
 
 # Caches for each device whether the host can access the memory of the device's arrays.
-const TOUCHABLE = Dict{guf_device,Bool}()
-const TOUCHABLE_LOCK = Threads.SpinLock()
-function touchable(d::guf_device)
+const HOST_ACCESSIBLE = Dict{guf_device,Bool}()
+const HOST_ACCESSIBLE_LOCK = Threads.SpinLock()
+function is_host_accessible(d::guf_device)
     d == C_NULL && return true
-    known = lock(() -> get(TOUCHABLE, d, nothing), TOUCHABLE_LOCK)
+    known = lock(() -> get(HOST_ACCESSIBLE, d, nothing), HOST_ACCESSIBLE_LOCK)
     known === nothing || return known
     found = device_info(Device(d)).host_memory
-    lock(() -> TOUCHABLE[d] = found, TOUCHABLE_LOCK)
+    lock(() -> HOST_ACCESSIBLE[d] = found, HOST_ACCESSIBLE_LOCK)
     return found
 end
 

@@ -224,8 +224,8 @@ owners_in(x) = Symbol[]
 function owners_in(e::Expr)
     e.head === :. && return variable(e.args[1])
     e.head === :call || return Symbol[]
-    takes = e.args[1] in (:handle, :stream_handle, :device_handle, :found)
-    inside = map(takes ? variable : owners_in, e.args[2:end])
+    reads_handle = e.args[1] in (:handle, :stream_handle, :device_handle, :found)
+    inside = map(reads_handle ? variable : owners_in, e.args[2:end])
     return reduce(vcat, inside; init=Symbol[])
 end
 variable(x) = Symbol[]

@@ -140,7 +140,7 @@ end
 where_of(x::GufArray) = x.device.handle == C_NULL ? nothing : x.device
 
 "Whether `x` is in memory that the host can access."
-on_host(x::GufArray) = touchable(x.device.handle)
+on_host(x::GufArray) = is_host_accessible(x.device.handle)
 read_only(x::GufArray) = x.flags & GUF_ARRAY_READ_ONLY != 0
 "Whether `x` is contiguous and column-major."
 is_f_contiguous(x::GufArray) = x.flags & GUF_ARRAY_C_CONTIGUOUS != 0
@@ -174,7 +174,7 @@ function. Other tasks run meanwhile.
 """
 synchronize(x::GufArray; timeout::Real=Inf) =
     wait_in_slices(timeout) do left
-        blind_work() ? GUF_TIMEOUT : @check(guf_array_synchronize(x.handle, left))
+        untracked_work() ? GUF_TIMEOUT : @check(guf_array_synchronize(x.handle, left))
     end
 
 function element_address(x::GufArray{T}, places) where {T}

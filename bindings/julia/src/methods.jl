@@ -43,7 +43,7 @@ function folded(f::UFunc, @nospecialize(A), r::Request)
         with_reduce_args(f, input[1], outputs, r) do args, slots
             @check guf_reduce(f.handle, args) args
             for (i, x) in enumerate(outputs)
-                x === nothing && (found[i] = brought(on_host, taken(slots, i)))
+                x === nothing && (found[i] = to_host_if(on_host, taken(slots, i)))
             end
         end
     end
@@ -68,7 +68,7 @@ folded_for(@nospecialize(out), @nospecialize(A)) =
     Tuple(d for d in 1:rank(A) if d > rank(out) || size(out)[d] == 1 && size(A)[d] != 1)
 
 # Converts a result that the library allocated to a Julia array if the input is a Julia array.
-function brought(on_host::Bool, result::GufArray)
+function to_host_if(on_host::Bool, result::GufArray)
     on_host || return result
     made = Array(result)
     unsafe_free!(result)
@@ -133,7 +133,7 @@ function along(method, f, @nospecialize(A), indices::Vector{Any}, r)
             return made[1] === nothing ? taken(slots, 1 + length(indices)) : nothing
         end
     end
-    return result === nothing ? given : brought(!(A isa LibraryArray), result)
+    return result === nothing ? given : to_host_if(!(A isa LibraryArray), result)
 end
 
 """

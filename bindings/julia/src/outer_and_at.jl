@@ -33,17 +33,17 @@ function outer_of(f::UFunc, given::Vector{Any}, r::Request)
 end
 
 function outer_result(made, given)
-    turned = ndims(made) < 2 ? made : passing(permuted_view, made)
-    any(x -> x isa GufArray, given) && return turned
-    copied = passing(Array, turned)
+    permuted = ndims(made) < 2 ? made : with_temporary(permuted_view, made)
+    any(x -> x isa GufArray, given) && return permuted
+    copied = with_temporary(Array, permuted)
     return all(x -> x isa Encoded, given) ? copied[] : copied
 end
 
-const TURNED_ORDERS = Dict(:F => :C, :C => :F)
+const TRANSPOSED_ORDERS = Dict(:F => :C, :C => :F)
 
 function with_outer_args(act, f, given, results, r)
     # Dimension 1 is the library's first axis here, so C and F order are exchanged.
-    r.order = get(TURNED_ORDERS, r.order, r.order)
+    r.order = get(TRANSPOSED_ORDERS, r.order, r.order)
     outputs, fp_flags = Any[natural(x) for x in results], r.fp_flags
     inputs, mask = Any[natural(x) for x in given], Any[natural(x) for x in mask_of(r)]
     o = options(f, inputs, outputs, r)
@@ -83,14 +83,14 @@ function with_at_args(act, f, @nospecialize(A), indices::Vector{Any}, others::Ve
     found(f)
     array, fp_flags = output(A), r.fp_flags
     kept = Any[array]
-    places = Any[operand(i) for i in indices]
-    wide = reduce(max, Int[rank(x) for x in places]; init=0)
-    full = wide + rank(array) - length(places)
-    stretched = Any[natural(padded(x, wide)) for x in places]
+    index_operands = Any[operand(i) for i in indices]
+    wide = reduce(max, Int[rank(x) for x in index_operands]; init=0)
+    full = wide + rank(array) - length(index_operands)
+    stretched = Any[natural(padded(x, wide)) for x in index_operands]
     aligned = Any[natural(padded(operand(x), full)) for x in others]
     result = framed_groups(Any[natural(kept[1])], stretched, aligned) do slots, (at, indexed, added)
         args = Ref(guf_at_args(
-            sizeof(guf_at_args), 0, at, indexed, added, shared_options(r), length(places), 0))
+            sizeof(guf_at_args), 0, at, indexed, added, shared_options(r), length(stretched), 0))
         GC.@preserve r args fp_flags kept act(Ptr{guf_at_args}(pointer_from_objref(args)))
     end
     queued!(r, Any[array], stretched, aligned)

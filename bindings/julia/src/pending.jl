@@ -10,7 +10,7 @@ mutable struct Pending
     stream::guf_stream
     kept::Vector{Any}
     dropped::Bool
-    blind::Bool # a launch passed only addresses, whose arrays the library does not know
+    untracked::Bool # a launch passed only addresses, whose arrays the library does not know
 end
 
 # PENDING has an entry for every stream. The entry is removed when the stream is known to be dropped
@@ -65,13 +65,13 @@ kept_from(entry::Pending, first) = lock(() -> entry.kept[min(first, end + 1):end
 
 # Whether work is running that uses memory unknown to the library, because the program passed only
 # addresses.
-blind_work() = STREAMS[] != 0 && lock(() -> any(runs_blind, PENDING), PENDING_LOCK)
-runs_blind(entry::Pending) =
-    entry.blind && LibGufunc.guf_stream_query(entry.stream, C_NULL) == GUF_NOT_READY
+untracked_work() = STREAMS[] != 0 && lock(() -> any(runs_untracked, PENDING), PENDING_LOCK)
+runs_untracked(entry::Pending) =
+    entry.untracked && LibGufunc.guf_stream_query(entry.stream, C_NULL) == GUF_NOT_READY
 
 # Waits for such work. The failures of the work are reported by `synchronize`.
-function wait_for_blind_work()
-    while blind_work()
+function wait_for_untracked_work()
+    while untracked_work()
         yield()
     end
 end

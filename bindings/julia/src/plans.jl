@@ -136,7 +136,7 @@ function launch_at(plan, addresses, operands, stream)
     GC.@preserve operands addresses memory plan begin
         @check guf_plan_launch(plan.handle, stream_handle(on), Int32(length(addresses)),
                                addresses, aligned)
-        on === nothing || (on.pending.blind = true)
+        on === nothing || (on.pending.untracked = true)
         on === nothing ? finish_host(operands) :
         keep_or_wait!(on, borrows(operands) ? stream : nothing, operands, plan)
     end

@@ -49,16 +49,16 @@ request_of(operation, args::Natural) = request_of(operation, args.array)
 
 # Resolves a request. `read` receives the pointer to the guf_resolution.
 function resolve_by(read, operation, f::UFunc, args)
-    asked = Ref(request_of(operation, args))
-    return resolved(read, place -> @check(guf_resolve(f.handle, asked, place), args))
+    requested = Ref(request_of(operation, args))
+    return resolved(read, place -> @check(guf_resolve(f.handle, requested, place), args))
 end
 resolve_by(operation, f::UFunc, args, noutputs::Integer) =
     resolve_by(base -> summary_of(base, noutputs), operation, f, args)
 
 function explain_by(operation, f::UFunc, args)
-    asked = Ref(request_of(operation, args))
+    requested = Ref(request_of(operation, args))
     return text_of(args) do letters, length, kept
-        LibGufunc.guf_explain(f.handle, asked, letters, length, kept)
+        LibGufunc.guf_explain(f.handle, requested, letters, length, kept)
     end
 end
 

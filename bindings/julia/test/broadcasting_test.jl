@@ -32,25 +32,25 @@ for device in DEVICES
 end
 
 # Adjoints and transposes of a GufArray are operands without a copy.
-for device in DEVICES, turn in (adjoint, transpose)
+for device in DEVICES, lazy in (adjoint, transpose)
     x, y = GufArray(A; device=device), GufArray(B; device=device)
-    @test turn(x) isa GufArray && Array(turn(x)) == turn(A)
-    sum = turn(x) .+ 1
-    @test sum isa GufArray{Float64,2} && Array(sum) == turn(A) .+ 1
-    sum = turn(y) .+ y
-    @test sum isa GufArray{Float64,2} && Array(sum) == turn(B) .+ B
-    @test Array(add(turn(y), y)) == turn(B) .+ B && eltype(Float32.(turn(y))) === Float32
-    @test status_of(() -> third.(turn(y))) == Gufunc.GUF_E_NOT_FOUND
-    turn(x) .= 2 .* turn(x)
-    turn(y) .+= 1
+    @test lazy(x) isa GufArray && Array(lazy(x)) == lazy(A)
+    sum = lazy(x) .+ 1
+    @test sum isa GufArray{Float64,2} && Array(sum) == lazy(A) .+ 1
+    sum = lazy(y) .+ y
+    @test sum isa GufArray{Float64,2} && Array(sum) == lazy(B) .+ B
+    @test Array(add(lazy(y), y)) == lazy(B) .+ B && eltype(Float32.(lazy(y))) === Float32
+    @test status_of(() -> third.(lazy(y))) == Gufunc.GUF_E_NOT_FOUND
+    lazy(x) .= 2 .* lazy(x)
+    lazy(y) .+= 1
     @test Array(x) == 2A && Array(y) == B .+ 1
-    turn(y) .= 7
+    lazy(y) .= 7
     @test Array(y) == [7, 7, 7]
     z = GufArray([1.0im 2; 3 4im; 5 6]; device=device)
-    sum = turn(z) .+ 1
-    @test sum isa GufArray{ComplexF64,2} && Array(sum) == turn([1.0im 2; 3 4im; 5 6]) .+ 1
-    sum = turn(view(z, :, 1)) .- 1
-    @test sum isa GufArray{ComplexF64,2} && Array(sum) == turn([1.0im, 3, 5]) .- 1
+    sum = lazy(z) .+ 1
+    @test sum isa GufArray{ComplexF64,2} && Array(sum) == lazy([1.0im 2; 3 4im; 5 6]) .+ 1
+    sum = lazy(view(z, :, 1)) .- 1
+    @test sum isa GufArray{ComplexF64,2} && Array(sum) == lazy([1.0im, 3, 5]) .- 1
 end
 @test status_of(() -> GufArray([1.0im 2])' .= 0) == Gufunc.GUF_E_READ_ONLY
 @test GufArray(B)' * GufArray(B) === 1400.0 # a number, as in Julia

@@ -25,11 +25,11 @@ function judge_result(found::Found, expected, data)
     mask = haskey(expected, "defined") ?
            data[expected["defined"]+1:expected["defined"]+length(bytes)÷sizeof(T)] .!= 0 :
            trues(length(bytes) ÷ sizeof(T))
-    have, want = reinterpret(T, found.bytes), reinterpret(T, bytes)
+    found_elements, expected_elements = reinterpret(T, found.bytes), reinterpret(T, bytes)
     for i in eachindex(mask)
         mask[i] || continue
-        demand(equal(have[i], want[i], expected["ulp"]),
-               "element $i: expected $(want[i]), got $(have[i])")
+        demand(equal(found_elements[i], expected_elements[i], expected["ulp"]),
+               "element $i: expected $(expected_elements[i]), got $(found_elements[i])")
     end
     haskey(expected, "strides") || return
     long = [s for (s, extent) in zip(found.strides, found.shape) if extent > 1]

@@ -11,7 +11,7 @@ const CASE_KEYS = ("id", "ufunc", "method", "buffers", "inputs", "outputs", "whe
                    "initial", "axis", "axes", "keepdims", "dims", "casting", "order", "dtype",
                    "signature", "fp_report", "fp_fail", "expect")
 # Julia's names of NumPy's memory orders, for reversed dimensions.
-const TURNED = Dict("K" => :K, "C" => :F, "F" => :C, "A" => :A)
+const TRANSPOSED_ORDERS = Dict("K" => :K, "C" => :F, "F" => :C, "A" => :A)
 
 struct Case
     spec::Dict{String,Any}
@@ -144,7 +144,7 @@ function run_call(c::Case, f)
     words[:out] = outputs_of(c, places, written)
     mask_of(c, reversed_dimensions, words)
     haskey(spec, "casting") && (words[:casting] = Symbol(spec["casting"]))
-    haskey(spec, "order") && (words[:order] = TURNED[spec["order"]])
+    haskey(spec, "order") && (words[:order] = TRANSPOSED_ORDERS[spec["order"]])
     haskey(spec, "signature") && (words[:signature] = Tuple(spec["signature"]))
     haskey(spec, "keepdims") && (words[:keepdims] = spec["keepdims"])
     haskey(spec, "dims") &&
@@ -188,7 +188,7 @@ function run_reduce(c::Case, f)
     mask_of(c, reversed_dimensions, words)
     haskey(spec, "initial") && (words[:init] = spec["initial"] == "none" ? Gufunc.novalue :
         julia_operand(spec["initial"], c.memory, reversed_dimensions, 0))
-    haskey(spec, "order") && (words[:order] = TURNED[spec["order"]])
+    haskey(spec, "order") && (words[:order] = TRANSPOSED_ORDERS[spec["order"]])
     words[:out] = outputs_of(c, reversed_dimensions, zeros(Int, 9))
     out, named = places_given(c, words)
     results = out === nothing ? reduce(f, input; named...) : reduce!(f, out, input; named...)
@@ -200,7 +200,7 @@ function run_along(c::Case, f)
     input = wrapped(julia_operand(spec["inputs"][1], c.memory, reversed_dimensions, 0),
                     allocating(c))
     words[:dims] = dimension(get(spec, "axis", 0), rank_of(spec["inputs"][1]))
-    haskey(spec, "order") && (words[:order] = TURNED[spec["order"]])
+    haskey(spec, "order") && (words[:order] = TRANSPOSED_ORDERS[spec["order"]])
     out = outputs_of(c, reversed_dimensions, zeros(Int, 9))
     out === nothing || (words[:out] = out[1])
     out, named = places_given(c, words)

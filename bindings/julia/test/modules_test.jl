@@ -33,9 +33,9 @@ powers = named_module("cumulative_power").cumulative_power
 rows = Float32[1 2 3; 9 9 9; 9 9 9; 9 9 9]
 call!(powers, (), rows)
 @test rows == [1 2 3; 2 6 12; 3 14 39; 4 30 120]
-turned = Float32[2, 9, 9, 9]
+row = Float32[2, 9, 9, 9]
 out = zeros(Float32, 4)
-call!(powers, view(out, 4:-1:1), turned)
+call!(powers, view(out, 4:-1:1), row)
 @test out == [30, 14, 6, 2]
 
 # Raw kernels: (i, j) of a view is [i+1, j+1] of the array.

@@ -17,9 +17,9 @@ for device in DEVICES
     @test Gufunc.workspace(plan)[1] >= 0
     @test status_of(() -> launch!(plan, other, other, x)) == Gufunc.GUF_E_PLAN_MISMATCH
     # This plan needs a workspace, because the output overlaps the input in reverse order.
-    turned = Plan(add, x, view(x, 6:-1:1), 1)
-    @test Gufunc.workspace(turned)[1] > 0
-    launch!(turned)
+    overlapping = Plan(add, x, view(x, 6:-1:1), 1)
+    @test Gufunc.workspace(overlapping)[1] > 0
+    launch!(overlapping)
     device == "cpu" || synchronize(Gufunc.device(device))
     @test Array(x) == 7:-1:2
     # Every function that reads a result waits for the stream that computes it.

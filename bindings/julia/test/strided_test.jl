@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 # Adjoints and transposes share the memory of their parents and are read and written without a copy.
 A, B, R, v = rand(3, 2), rand(2, 3), zeros(2, 3), rand(3)
-for turn in (transpose, adjoint)
-    @test add(turn(A), B) == turn(A) .+ B && add(turn(v), B) == turn(v) .+ B
-    @test pointer(A) === Ptr{Float64}(Gufunc.borrow(turn(A)).address)
-    @test Gufunc.borrow(turn(A)).owner === turn(A)
-    turn(R) .= add.(A, turn(B))
-    @test turn(R) == A .+ turn(B)
-    add!(turn(R), A, 1)
-    @test turn(R) == A .+ 1
-    @test Array(Gufunc.wrap(turn(v))) == turn(v)
+for lazy in (transpose, adjoint)
+    @test add(lazy(A), B) == lazy(A) .+ B && add(lazy(v), B) == lazy(v) .+ B
+    @test pointer(A) === Ptr{Float64}(Gufunc.borrow(lazy(A)).address)
+    @test Gufunc.borrow(lazy(A)).owner === lazy(A)
+    lazy(R) .= add.(A, lazy(B))
+    @test lazy(R) == A .+ lazy(B)
+    add!(lazy(R), A, 1)
+    @test lazy(R) == A .+ 1
+    @test Array(Gufunc.wrap(lazy(v))) == lazy(v)
     wide = view(rand(4, 6), 1:2:3, 2:2:6)
-    @test add(turn(wide), A) == turn(wide) .+ A
+    @test add(lazy(wide), A) == lazy(wide) .+ A
     # Views of adjoints and transposes also share the memory.
     whole = zeros(4, 6)
-    for places in ((2:5, 1:4), (1:2:5, 4:-1:1), (3, :), (:, 2), (6, 4))
-        part = view(turn(whole), places...)
+    for ranges in ((2:5, 1:4), (1:2:5, 4:-1:1), (3, :), (:, 2), (6, 4))
+        part = view(lazy(whole), ranges...)
         fill!(whole, 0)
         @test call!(add, part, fill(1.0, size(part)), 2) === part
         @test all(part .== 3) && sum(whole) == 3 * length(part)
         @test all(add(part, 1) .== 4)
     end
-    row = view(turn(v), 1:1, 2:3)
+    row = view(lazy(v), 1:1, 2:3)
     @test call!(add, row, fill(1.0, 1, 2), 2) == [3.0 3.0] && v[2:3] == [3.0, 3.0]
 end
 C = rand(ComplexF64, 2, 3)

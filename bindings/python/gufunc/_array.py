@@ -9,7 +9,7 @@ from ._dtypes import CASTINGS, ORDERS
 from ._errors import UnsupportedError, make_refusal
 from ._objects import Device, as_device, nanoseconds
 
-_MEMORIES = _dtypes.Words("memory", {"pinned": 1, "mapped": 2, "managed": 3})
+_MEMORIES = _dtypes.NameTable("memory", {"pinned": 1, "mapped": 2, "managed": 3})
 _READ_ONLY = lowlevel.GUF_ARRAY_READ_ONLY
 
 
@@ -134,26 +134,28 @@ class Array(_gufunc.ArrayBase):
         if order in ("K", "k"):
             raise make_refusal(f"order '{order.upper()}' is not permitted for reshaping")
         shape = _indexing.several(shape[0], "shape") if len(shape) == 1 else shape
-        return self._seen_as(lambda array: lowlevel.guf_array_reshape(array, len(shape), shape,
-                                                                      ORDERS[order]), order)
+        return self._view_or_copy(
+            lambda array: lowlevel.guf_array_reshape(array, len(shape), shape, ORDERS[order]),
+            order)
 
     def ravel(self, order="C"):
         """The elements in one dimension, in `order`: a view if the strides permit a view, otherwise
         a copy. Order K is the order in memory."""
         if order in ("K", "k"):
             return self._slowest_first().ravel()
-        return self._seen_as(lambda array: lowlevel.guf_array_ravel(array, ORDERS[order]), order)
+        return self._view_or_copy(
+            lambda array: lowlevel.guf_array_ravel(array, ORDERS[order]), order)
 
     def _slowest_first(self):
         """A view with the axes sorted by the absolute size of their strides, largest first."""
         strides = self.strides
         return self.transpose(sorted(range(self.ndim), key=lambda axis: -abs(strides[axis])))
 
-    def _seen_as(self, look, order):
+    def _view_or_copy(self, make_view, order):
         try:
-            return look(self)
+            return make_view(self)
         except UnsupportedError:  # no strides describe the view
-            return look(self.copy("F" if order in ("F", "f") else "C"))
+            return make_view(self.copy("F" if order in ("F", "f") else "C"))
 
     def transpose(self, *axes):
         """A view with the axes permuted, or reversed if none are given. ShapeError if an axis is

@@ -13,22 +13,22 @@ _structured = {}  # NumPy's structured dtype -> code
 _numpy_dtypes = {}  # code -> NumPy's structured dtype
 
 
-class Words(dict):
-    """Maps the words that are allowed as an argument to their values. Other words raise an
+class NameTable(dict):
+    """Maps the names that are allowed as an argument to their values. Other names raise an
     ArgumentError."""
 
-    def __init__(self, what, words):
-        super().__init__(words)
+    def __init__(self, what, names):
+        super().__init__(names)
         self._what = what
 
-    def __missing__(self, word):
+    def __missing__(self, name):
         known = ", ".join(dict.fromkeys(repr(other).upper() if self._what == "order" else
                                         repr(other) for other in self))
-        raise make_error(lowlevel.GUF_E_ARG, f"{self._what} must be one of {known} (got {word!r})")
+        raise make_error(lowlevel.GUF_E_ARG, f"{self._what} must be one of {known} (got {name!r})")
 
 
-CASTINGS = Words("casting", {"no": 1, "equiv": 2, "safe": 3, "same_kind": 4, "unsafe": 5})
-ORDERS = Words("order", {"K": 0, "C": 1, "F": 2, "A": 3, "k": 0, "c": 1, "f": 2, "a": 3})
+CASTINGS = NameTable("casting", {"no": 1, "equiv": 2, "safe": 3, "same_kind": 4, "unsafe": 5})
+ORDERS = NameTable("order", {"K": 0, "C": 1, "F": 2, "A": 3, "k": 0, "c": 1, "f": 2, "a": 3})
 
 
 class dtype:

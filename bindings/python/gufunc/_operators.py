@@ -24,7 +24,7 @@ _ABSENT = object()
 
 
 def _class_of(value, own):
-    """How an operator handles its other operand `value`. "ours": call the ufunc. "asked": return
+    """How an operator handles its other operand `value`. "ours": call the ufunc. "defer": return
     NotImplemented, so that Python calls the operator of `value`. "overrides": call NumPy's ufunc,
     which calls the __array_ufunc__ of `value`. "unknown": `value` cannot be an operand."""
     cls = type(value)
@@ -32,18 +32,18 @@ def _class_of(value, own):
         return "ours"
     hook = getattr(cls, "__array_ufunc__", _ABSENT)
     if hook is None:
-        return "asked"
+        return "defer"
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(cls, numpy.ndarray):
         if cls is numpy.ndarray or _foreign.is_input_class(cls):
             return "ours"
-        return "asked" if hook is numpy.ndarray.__array_ufunc__ else "overrides"
+        return "defer" if hook is numpy.ndarray.__array_ufunc__ else "overrides"
     if numpy is not None and issubclass(cls, numpy.generic) or issubclass(cls, own):
         return "ours"
     if hook is not _ABSENT:
         return "overrides"
     if getattr(cls, "__array_priority__", 0) > own.__array_priority__:
-        return "asked"
+        return "defer"
     if issubclass(cls, _NUMBERS + _SEQUENCES) or any(hasattr(cls, name) for name in _MEMORY):
         return "ours"
     return "unknown" if issubclass(cls, (bytes, str)) or not _has_buffer(value) else "ours"
@@ -91,7 +91,7 @@ def _binary(ufunc, own):
 
 def _power(ufunc, own):
     def power(self, other, modulo=None):
-        found = _class_of(other, own) if modulo is None else "asked"
+        found = _class_of(other, own) if modulo is None else "defer"
         if found == "ours":
             return ufunc(self, other)
         return _by_numpy(ufunc.__name__, self, other) if found == "overrides" else NotImplemented
@@ -172,7 +172,7 @@ def _divide_both(ufuncs, inputs, out=None, **keywords):
                  for name, output in zip(("floor_divide", "remainder"), given))
 
 
-_HALVES_TAKE = {"out", "where", "casting", "order", "dtype"}
+_DIVMOD_KEYWORDS = {"out", "where", "casting", "order", "dtype"}
 
 
 def _is_refused(operand, own, is_output):
@@ -181,9 +181,9 @@ def _is_refused(operand, own, is_output):
     if is_output and _is_plain_output(operand):
         return False
     found = _class_of(operand, own)
-    if found == "asked":
+    if found == "defer":
         _foreign.refuse(operand)
-    return found in ("overrides", "asked")
+    return found in ("overrides", "defer")
 
 
 def _is_plain_output(operand):
@@ -204,7 +204,7 @@ def _array_ufunc(ufuncs, own):
         if method == "__call__":  # NumPy passes its scalars as 0-d ndarrays; convert them back
             inputs = [operand[()] if type(operand) is numpy.ndarray and operand.ndim == 0
                       else operand for operand in inputs]
-            if ufunc is numpy.divmod and keywords.keys() <= _HALVES_TAKE:
+            if ufunc is numpy.divmod and keywords.keys() <= _DIVMOD_KEYWORDS:
                 return _divide_both(ufuncs, inputs, **keywords)
         # A ufunc of another library may have the same name and compute something else.
         if type(found).__name__ != "Ufunc" or getattr(numpy, ufunc.__name__, None) is not ufunc:

@@ -10,13 +10,13 @@ from ._objects import as_device, load_module, ufunc_names
 _IDENTITIES = {lowlevel.GUF_IDENTITY_ZERO: 0, lowlevel.GUF_IDENTITY_ONE: 1,
                lowlevel.GUF_IDENTITY_MINUS_ONE: -1,
                lowlevel.GUF_IDENTITY_MINUS_INF: float("-inf")}
-_WORDS = _dtypes.Words("identity", {
+_IDENTITY_NAMES = _dtypes.NameTable("identity", {
     None: lowlevel.GUF_IDENTITY_NONE, "reorderable": lowlevel.GUF_IDENTITY_REORDERABLE,
     0: lowlevel.GUF_IDENTITY_ZERO, 1: lowlevel.GUF_IDENTITY_ONE,
     -1: lowlevel.GUF_IDENTITY_MINUS_ONE, float("-inf"): lowlevel.GUF_IDENTITY_MINUS_INF})
-_ROLES = _dtypes.Words("a role", {
+_ROLES = _dtypes.NameTable("a role", {
     "in": lowlevel.GUF_ROLE_IN, "out": lowlevel.GUF_ROLE_OUT, "inout": lowlevel.GUF_ROLE_INOUT})
-_FLAGS = _dtypes.Words("a flag", {
+_FLAGS = _dtypes.NameTable("a flag", {
     "commutative": lowlevel.GUF_FUNCTION_COMMUTATIVE,
     "associative": lowlevel.GUF_FUNCTION_ASSOCIATIVE,
     "inplace_safe": lowlevel.GUF_FUNCTION_INPLACE_SAFE,
@@ -343,4 +343,4 @@ def create(name, nin=0, nout=0, *, signature=None, rules=None, doc=None, identit
         bits |= _FLAGS[flag]
     numbers = None if roles is None else tuple(_ROLES[role] for role in roles)
     return _gufunc.ufunc_create(context, name, nin, nout, signature, rules, doc,
-                                _WORDS[identity], bits, numbers, core_dims)
+                                _IDENTITY_NAMES[identity], bits, numbers, core_dims)

@@ -8,8 +8,8 @@ def program(here):
     matmulcore = here.module("matmulcore").matmulcore
     a, b = here.load("matmulcore_a"), here.load("matmulcore_b")
     here.save("matmulcore_c", matmulcore(a, b, device=here.device))
-    turned = matmulcore(b, a[0], axes=[(1, 0), (1, 0), (0, 1)], device=here.device)
-    here.save("matmulcore_transposed", turned)
+    product = matmulcore(b, a[0], axes=[(1, 0), (1, 0), (0, 1)], device=here.device)
+    here.save("matmulcore_transposed", product)
 
 
 npy_folders.run(program)

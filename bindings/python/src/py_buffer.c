@@ -101,11 +101,11 @@ PyBufferProcs gufpy_array_buffer = {.bf_getbuffer = get_buffer};
  * the memory. */
 static void release_buffer(void *user, uint64_t address) {
   (void)address;
-  GUFPY_ENTRY(visit);
-  if (!gufpy_entry_begin(&visit)) return;
+  GUFPY_ENTRY(entry);
+  if (!gufpy_entry_begin(&entry)) return;
   PyBuffer_Release(user);
   PyMem_Free(user);
-  gufpy_entry_end(&visit);
+  gufpy_entry_end(&entry);
 }
 
 static guf_status wrap_buffer(Py_buffer *view, guf_dtype dtype, uint32_t flags, guf_array *out) {

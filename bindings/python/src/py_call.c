@@ -197,7 +197,7 @@ PyObject *gufpy_call_results(gufpy_call *call) {
 typedef guf_status (*call_fn)(guf_ufunc, guf_call_args *, guf_error *);
 
 static guf_status run_call(call_fn function, gufpy_call *call, int all, guf_error *error) {
-  if (!gufpy_is_large(&call->frame, all)) {
+  if (!gufpy_releases_gil(&call->frame, all)) {
     call->args.options.threads = 1;
     return function(call->ufunc->base.handle, &call->args, error);
   }

@@ -27,8 +27,8 @@ static guf_status refuse_entry(guf_error *error) {
 static guf_status run_loop(char **args, const int64_t *dims, const int64_t *steps, void *user,
                            guf_error *error) {
   const python_loop *loop = user;
-  GUFPY_ENTRY(visit);
-  if (!gufpy_entry_begin(&visit)) return refuse_entry(error);
+  GUFPY_ENTRY(entry);
+  if (!gufpy_entry_begin(&entry)) return refuse_entry(error);
   const int ndims = 1 + (loop->ncore & 0xff), nsteps = loop->nargs + (loop->ncore >> 8);
   PyObject *addresses = PyTuple_New(loop->nargs), *sizes = PyTuple_New(ndims),
            *strides = PyTuple_New(nsteps), *done = NULL;
@@ -47,7 +47,7 @@ static guf_status run_loop(char **args, const int64_t *dims, const int64_t *step
   Py_XDECREF(strides);
   if (done == NULL) gufpy_carry_exception(error);
   Py_XDECREF(done);
-  gufpy_entry_end(&visit);
+  gufpy_entry_end(&entry);
   return done == NULL ? GUF_E_LOOP : GUF_OK;
 }
 
@@ -112,8 +112,8 @@ static void drop_object(void *user) {
 
 /* Calls function(sizes), which returns None or the sizes with each -1 replaced. */
 static guf_status core_dims(int32_t ndims, int64_t *sizes, void *user, guf_error *error) {
-  GUFPY_ENTRY(visit);
-  if (!gufpy_entry_begin(&visit)) return refuse_entry(error);
+  GUFPY_ENTRY(entry);
+  if (!gufpy_entry_begin(&entry)) return refuse_entry(error);
   PyObject *list = PyList_New(ndims), *answer = NULL;
   for (int32_t i = 0; list != NULL && i < ndims; ++i) {
     PyList_SET_ITEM(list, i, PyLong_FromLongLong(sizes[i]));
@@ -133,7 +133,7 @@ static guf_status core_dims(int32_t ndims, int64_t *sizes, void *user, guf_error
   if (failed) gufpy_carry_exception(error);
   Py_XDECREF(list);
   Py_XDECREF(answer);
-  gufpy_entry_end(&visit);
+  gufpy_entry_end(&entry);
   return failed ? GUF_E_VALUE : GUF_OK;
 }
 
@@ -176,8 +176,8 @@ static PyObject *ufunc_create(PyObject *self, PyObject *args) {
 
 /* Calls progress(done, items). A true result or an exception ends the call. */
 static int32_t report_progress(void *user, int64_t done, int64_t items) {
-  GUFPY_ENTRY(visit);
-  if (!gufpy_entry_begin(&visit)) return 1;
+  GUFPY_ENTRY(entry);
+  if (!gufpy_entry_begin(&entry)) return 1;
   PyObject *answer = NULL;
   if (gufpy_has_stack()) {
     answer = PyObject_CallFunction(user, "LL", (long long)done, (long long)items);
@@ -186,7 +186,7 @@ static int32_t report_progress(void *user, int64_t done, int64_t items) {
   if (answer != NULL) stop = PyObject_IsTrue(answer);
   if (answer == NULL || stop < 0) gufpy_carry_exception(NULL);
   Py_XDECREF(answer);
-  gufpy_entry_end(&visit);
+  gufpy_entry_end(&entry);
   return stop != 0;
 }
 

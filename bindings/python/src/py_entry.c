@@ -17,20 +17,20 @@ int gufpy_is_ending(void) {
 #endif
 }
 
-int gufpy_entry_begin(gufpy_entry *visit) {
+int gufpy_entry_begin(gufpy_entry *entry) {
   if (gufpy_is_ending() && (!Py_IsInitialized() || !PyGILState_Check())) return 0;
-  visit->inside = 1;
-  visit->state = PyGILState_Ensure();
+  entry->inside = 1;
+  entry->state = PyGILState_Ensure();
   return 1;
 }
 
-void gufpy_entry_end(gufpy_entry *visit) {
-  PyGILState_Release(visit->state);
-  visit->inside = 0;
+void gufpy_entry_end(gufpy_entry *entry) {
+  PyGILState_Release(entry->state);
+  entry->inside = 0;
 }
 
-void gufpy_entry_block(gufpy_entry *visit) {
-  if (!visit->inside || !gufpy_is_ending()) return;
+void gufpy_entry_block(gufpy_entry *entry) {
+  if (!entry->inside || !gufpy_is_ending()) return;
   for (;;) pause();
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Writes the results of plain calls on NumPy operands directly into memory of NumPy. This avoids an
  * array of the library and an ndarray over that array. The result dtype depends only on the
- * operands' dtypes. It is learnt from the first call with these dtypes, which uses the general
+ * operands' dtypes. It is known from the first call with these dtypes, which uses the general
  * path. */
 #include "pygufunc.h"
 
@@ -98,11 +98,11 @@ int gufpy_fast_begin(gufpy_fast *fast, gufpy_call *call) {
   }
   if (!find_shape(call, &shape) || !gufpy_numpy_ready()) return 0;
   if (ufunc->generation != generation) {
-    memset(ufunc->learnt, 0, sizeof ufunc->learnt);
+    memset(ufunc->dtype_cache, 0, sizeof ufunc->dtype_cache);
     ufunc->generation = generation;
   }
   for (int i = 0; i < GUFPY_FAST_ENTRIES; ++i) {
-    const gufpy_learnt *entry = &ufunc->learnt[i];
+    const gufpy_dtype_cache_entry *entry = &ufunc->dtype_cache[i];
     if (entry->result != 0 && memcmp(entry->keys, fast->found.keys, sizeof entry->keys) == 0) {
       fast->found.result = entry->result;
       return set_output(fast, call, shape);
@@ -123,7 +123,7 @@ PyObject *gufpy_fast_result(gufpy_fast *fast, gufpy_call *call) {
     if (guf_array_get_info(output->array, &info, NULL) == GUF_OK && itemsize_of(info.dtype) > 0 &&
         guf_dtype_get_info(info.dtype, &type, NULL) == GUF_OK && type.kind != GUF_KIND_BFLOAT) {
       fast->found.result = info.dtype;
-      call->ufunc->learnt[call->ufunc->next++ % GUFPY_FAST_ENTRIES] = fast->found;
+      call->ufunc->dtype_cache[call->ufunc->next++ % GUFPY_FAST_ENTRIES] = fast->found;
     }
     return gufpy_call_results(call);
   }

@@ -259,10 +259,10 @@ int gufpy_is_host(guf_device device) {
 
 void gufpy_release_object(void *user, uint64_t address) {
   (void)address;
-  GUFPY_ENTRY(visit);
-  if (!gufpy_entry_begin(&visit)) return;
+  GUFPY_ENTRY(entry);
+  if (!gufpy_entry_begin(&entry)) return;
   Py_DECREF((PyObject *)user);
-  gufpy_entry_end(&visit);
+  gufpy_entry_end(&entry);
 }
 
 /* Replaces a TypeError of Python by the exception of gufpy_refuse, which is also a TypeError. */

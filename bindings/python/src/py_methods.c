@@ -316,14 +316,14 @@ static PyObject *call_method(gufpy_method_kind kind, PyObject *self, PyObject *c
   if (begun == 0) {
     guf_error *error = gufpy_error();
     guf_status status = GUF_OK;
-    const int large = gufpy_is_large(&method.frame, method.ufunc->ncore);
+    const int releases_gil = gufpy_releases_gil(&method.frame, method.ufunc->ncore);
     int tries = 0;
-    if (!large) {
+    if (!releases_gil) {
       method.reduce.options.threads = method.accumulate.options.threads = 1;
       method.at.options.threads = 1;
     }
     do {
-      if (large) {
+      if (releases_gil) {
         Py_BEGIN_ALLOW_THREADS status = run_method(&method, kind, error);
         Py_END_ALLOW_THREADS
       } else {

@@ -28,7 +28,7 @@ static void note_shape(gufpy_frame *frame, const int64_t *extents, int32_t ndim,
   }
 }
 
-int gufpy_is_long(const gufpy_frame *frame) {
+int gufpy_exceeds_gil_threshold(const gufpy_frame *frame) {
   uint64_t steps = 1;
   for (int32_t axis = 1; axis <= GUF_MAX_NDIM && steps < GUFPY_LARGE_WORK; ++axis) {
     int64_t extent = 0;

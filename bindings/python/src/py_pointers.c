@@ -21,20 +21,20 @@ static void numpy_loop(char **args, const int64_t *dims, const int64_t *steps, v
   const owned_pointer *pointer = user;
   guf_loop_numpy loop = NULL;
   memcpy(&loop, &pointer->function, sizeof loop);
-  GUFPY_ENTRY(visit);
-  visit.inside = 1;
+  GUFPY_ENTRY(entry);
+  entry.inside = 1;
   loop(args, dims, steps, pointer->user);
-  visit.inside = 0;
+  entry.inside = 0;
 }
 
 static guf_status status_loop(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   const owned_pointer *pointer = user;
   guf_loop_status loop = NULL;
   memcpy(&loop, &pointer->function, sizeof loop);
-  GUFPY_ENTRY(visit);
-  visit.inside = 1;
+  GUFPY_ENTRY(entry);
+  entry.inside = 1;
   const guf_status status = loop(args, dims, steps, pointer->user);
-  visit.inside = 0;
+  entry.inside = 0;
   return status;
 }
 
@@ -43,10 +43,10 @@ static guf_status error_loop(char **args, const int64_t *dims, const int64_t *st
   const owned_pointer *pointer = user;
   guf_loop_error loop = NULL;
   memcpy(&loop, &pointer->function, sizeof loop);
-  GUFPY_ENTRY(visit);
-  visit.inside = 1;
+  GUFPY_ENTRY(entry);
+  entry.inside = 1;
   const guf_status status = loop(args, dims, steps, pointer->user, error);
-  visit.inside = 0;
+  entry.inside = 0;
   return status;
 }
 
@@ -58,15 +58,15 @@ static guf_status error_loop(char **args, const int64_t *dims, const int64_t *st
     const owned_pointer *pointer = user;                                                    \
     type(*function) parameters = NULL;                                                      \
     memcpy(&function, &pointer->function, sizeof function);                                 \
-    GUFPY_ENTRY(visit);                                                                     \
-    visit.inside = 1;                                                                       \
+    GUFPY_ENTRY(entry);                                                                     \
+    entry.inside = 1;                                                                       \
     for (int64_t i = 0; i < dims[0]; ++i) {                                                 \
       type in[count], out;                                                                  \
       for (int k = 0; k < count; ++k) memcpy(&in[k], args[k] + i * steps[k], sizeof(type)); \
       out = function pass;                                                                  \
       memcpy(args[count] + i * steps[count], &out, sizeof(type));                           \
     }                                                                                       \
-    visit.inside = 0;                                                                       \
+    entry.inside = 0;                                                                       \
   }
 #define SCALAR_LOOPS(prefix, T)                                                         \
   SCALAR_LOOP(prefix##1, T, 1, (T), (in[0]))                                            \

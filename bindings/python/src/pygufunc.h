@@ -48,19 +48,19 @@ typedef struct {
   int64_t near[2 * GUFPY_NEAR_NDIM];
 } gufpy_array;
 
-/* The result dtype for operands of certain dtypes, learnt from an earlier call. */
+/* The result dtype for operands of certain dtypes, known from an earlier call. */
 enum { GUFPY_FAST_INPUTS = 3, GUFPY_FAST_ENTRIES = 8 };
 typedef struct {
   uint32_t keys[GUFPY_FAST_INPUTS];
   guf_dtype result;
-} gufpy_learnt;
+} gufpy_dtype_cache_entry;
 
 typedef struct {
   gufpy_handle base;
   vectorcallfunc call;
-  uint32_t generation; /* generation of the entries in `learnt` */
+  uint32_t generation; /* generation of the entries in `dtype_cache` */
   uint32_t next;
-  gufpy_learnt learnt[GUFPY_FAST_ENTRIES];
+  gufpy_dtype_cache_entry dtype_cache[GUFPY_FAST_ENTRIES];
   int32_t nin, nout;
   int32_t ncore;    /* number of core dimensions; 0 if elementwise */
   int32_t nresults; /* number of results of a user-defined accumulator; 0 without one */
@@ -133,12 +133,12 @@ typedef struct {
   PyGILState_STATE state;
   int inside;
 } gufpy_entry;
-void gufpy_entry_block(gufpy_entry *visit);
+void gufpy_entry_block(gufpy_entry *entry);
 #define GUFPY_ENTRY(name) __attribute__((cleanup(gufpy_entry_block))) gufpy_entry name = {0}
 /** Acquires the GIL. Returns 0 if the interpreter is being finalized or has been finalized. The
  * caller must then not use Python. */
-int gufpy_entry_begin(gufpy_entry *visit);
-void gufpy_entry_end(gufpy_entry *visit);
+int gufpy_entry_begin(gufpy_entry *entry);
+void gufpy_entry_end(gufpy_entry *entry);
 /** Whether the interpreter is being finalized. Only the finalizing thread can then have the GIL. */
 int gufpy_is_ending(void);
 /** Whether the thread's stack suffices for one more call. Returns 0 with RecursionError if not. */
@@ -185,13 +185,14 @@ void gufpy_convert_huge(const gufpy_frame *frame, PyObject *const *objects, guf_
 PyObject *gufpy_result(const gufpy_frame *frame, guf_array handle);
 /** Whether the operands broadcast to at least GUFPY_LARGE_WORK elements and the interpreter is not
  * being finalized. */
-int gufpy_is_long(const gufpy_frame *frame);
+int gufpy_exceeds_gil_threshold(const gufpy_frame *frame);
 /** Whether the call releases the GIL. A call that keeps the GIL runs only on this thread (threads =
  * 1), because loops that were added by address may acquire the GIL on any thread. `all` means that
  * the loop may combine all pairs of elements instead of broadcasting the operands. */
-static inline int gufpy_is_large(const gufpy_frame *frame, int all) {
+static inline int gufpy_releases_gil(const gufpy_frame *frame, int all) {
   if (frame->pairs < GUFPY_LARGE_WORK && !frame->elsewhere && !frame->queued) return 0;
-  return all || frame->elsewhere || frame->queued ? !gufpy_is_ending() : gufpy_is_long(frame);
+  return all || frame->elsewhere || frame->queued ? !gufpy_is_ending()
+                                                  : gufpy_exceeds_gil_threshold(frame);
 }
 
 /* NumPy is optional: the extension does not link to it, and imports it when it is first needed. */
@@ -313,8 +314,8 @@ typedef struct {
  * ndarrays and numbers without broadcasting whose result dtype is known from an earlier call.
  * `element` contains a 0-d result. */
 typedef struct {
-  int state;          /* 0: not such a call; 1: the dtype is not known yet; 2: the output is set */
-  gufpy_learnt found; /* the keys of the call, and in state 2 the result dtype */
+  int state; /* 0: not such a call; 1: the dtype is not known yet; 2: the output is set */
+  gufpy_dtype_cache_entry found; /* the keys of the call, and in state 2 the result dtype */
   PyObject *array;
   guf_tensor tensor;
   uint64_t element[2];
@@ -323,7 +324,7 @@ typedef struct {
 int gufpy_fast_begin(gufpy_fast *fast, gufpy_call *call);
 /** The result of a successful call. The state must not be 0. */
 PyObject *gufpy_fast_result(gufpy_fast *fast, gufpy_call *call);
-/** Discards all learnt result dtypes. Called when loops are added, which may change them. */
+/** Discards all cached result dtypes. Called when loops are added, which may change them. */
 void gufpy_fast_forget(void);
 
 typedef enum { GUFPY_REDUCE, GUFPY_ACCUMULATE, GUFPY_REDUCEAT, GUFPY_AT } gufpy_method_kind;

@@ -342,9 +342,9 @@ class UfuncsOfOthers(unittest.TestCase):
             ufunc = getattr(np, name)
             found = ufunc(a, *args)
             self.assertIsInstance(found, gufunc.Array)
-            wanted = ufunc(x, *[one if one is not a else x for one in args])
-            self.assertEqual(found.dtype, wanted.dtype)
-            np.testing.assert_array_equal(found.numpy(), wanted)
+            expected = ufunc(x, *[one if one is not a else x for one in args])
+            self.assertEqual(found.dtype, expected.dtype)
+            np.testing.assert_array_equal(found.numpy(), expected)
         self.assertIsInstance(np.hypot(x, a), gufunc.Array)
         self.assertIsInstance(np.floor(gufunc.array(1.5)), gufunc.Array)
         self.assertEqual(np.hypot.reduce(a).item(), np.hypot.reduce(x))
@@ -387,18 +387,18 @@ class Divmod(unittest.TestCase):
         for dtype in ("f8", "f4", "i4", "u1"):
             x, y = np.array([7, 8, 200]).astype(dtype), np.array([2, 3, 7]).astype(dtype)
             a, b = gufunc.array(x), gufunc.array(y)
-            wanted = divmod(x, y)
+            expected = divmod(x, y)
             for first, second in ((x, b), (a, y), (a, b)):
                 for found in (divmod(first, second), np.divmod(first, second)):
-                    for part, expected in zip(found, wanted):
+                    for part, one in zip(found, expected):
                         self.assertIsInstance(part, gufunc.Array)
-                        self.assertEqual(part.dtype, expected.dtype)
-                        np.testing.assert_array_equal(part.numpy(), expected)
+                        self.assertEqual(part.dtype, one.dtype)
+                        np.testing.assert_array_equal(part.numpy(), one)
         for left in (7, 7.5, np.float64(7), np.int16(9)):
-            found, wanted = divmod(left, gufunc.array([2, 3])), divmod(left, np.array([2, 3]))
-            for part, expected in zip(found, wanted):
-                self.assertEqual(part.dtype, expected.dtype)
-                self.assertEqual(part.tolist(), expected.tolist())
+            found, expected = divmod(left, gufunc.array([2, 3])), divmod(left, np.array([2, 3]))
+            for part, one in zip(found, expected):
+                self.assertEqual(part.dtype, one.dtype)
+                self.assertEqual(part.tolist(), one.tolist())
         for spec in DEVICES:
             there = gufunc.array([2.0, 3.0], device=spec)
             self.assertEqual([part.tolist() for part in divmod(np.float64(7), there)],

@@ -32,7 +32,7 @@ def samples():
         yield values.astype(letter)[:0]
 
 
-class Habits(unittest.TestCase):
+class NumpyIdioms(unittest.TestCase):
     def assert_same(self, ours, theirs):
         if isinstance(theirs, type):
             self.assertIs(ours, theirs)

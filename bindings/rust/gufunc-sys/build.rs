@@ -14,7 +14,7 @@ fn link_from(folder: &str) {
 }
 
 /// Links the libraries that pkg-config reports. If it reports none, returns the reason.
-fn ask_pkg_config() -> Result<(), String> {
+fn query_pkg_config() -> Result<(), String> {
     let program = env::var_os("PKG_CONFIG").unwrap_or_else(|| "pkg-config".into());
     let arguments = ["--print-errors", "--libs", "gufunc >= 0.1"];
     let answer = match Command::new(&program).args(arguments).output() {
@@ -57,7 +57,7 @@ fn main() {
         link_from(folder);
         return println!("cargo:rustc-link-lib=dylib=gufunc");
     }
-    if let Err(reason) = ask_pkg_config() {
+    if let Err(reason) = query_pkg_config() {
         println!("cargo:rustc-link-lib=dylib=gufunc");
         for line in reason.lines().filter(|line| !line.is_empty()) {
             println!("cargo:warning=pkg-config: {line}");

@@ -38,7 +38,7 @@ struct Foreign {
 
 class DlpackTensors : public ArrayTest {
  protected:
-  guf_status take(Foreign &foreign, guf_array *out, uint32_t flags = 0) {
+  guf_status import_tensor(Foreign &foreign, guf_array *out, uint32_t flags = 0) {
     return guf_array_from_dlpack(&foreign.managed, nullptr, flags, out, &error_);
   }
   // Releases the array while the memory that it views still exists.
@@ -47,19 +47,19 @@ class DlpackTensors : public ArrayTest {
     guf_poll(0, nullptr, nullptr);
   }
   // Expects the tensor to be rejected and deleted, and no array to be returned.
-  void refuse(Foreign &foreign, guf_status expected, const char *text) {
+  void fail_import(Foreign &foreign, guf_status expected, const char *text) {
     guf_array out = nullptr;
-    EXPECT_EQ(take(foreign, &out), expected) << error_.message;
+    EXPECT_EQ(import_tensor(foreign, &out), expected) << error_.message;
     EXPECT_THAT(error_.message, HasSubstr(text));
     EXPECT_EQ(out, nullptr);
     EXPECT_EQ(foreign.deleted, 1) << text;
   }
-  guf_dlpack *give(guf_array array, uint32_t flags = 0) {
+  guf_dlpack *export_tensor(guf_array array, uint32_t flags = 0) {
     guf_dlpack *managed = nullptr;
     expect(guf_array_to_dlpack(array, nullptr, flags, &managed, &error_));
     return managed;
   }
-  void refuse_to_give(guf_array array, guf_status expected, const char *text) {
+  void fail_export(guf_array array, guf_status expected, const char *text) {
     guf_dlpack *managed = nullptr;
     EXPECT_EQ(guf_array_to_dlpack(array, nullptr, 0, &managed, &error_), expected);
     EXPECT_THAT(error_.message, HasSubstr(text));
@@ -70,7 +70,7 @@ class DlpackTensors : public ArrayTest {
 TEST_F(DlpackTensors, ArraysOfTensors) {
   Foreign foreign;
   guf_array array = nullptr;
-  expect(take(foreign, &array));
+  expect(import_tensor(foreign, &array));
   guf_array_info seen = info(array);
   EXPECT_EQ(seen.dtype, GUF_F32);
   EXPECT_EQ(seen.device, cpu_);
@@ -109,24 +109,24 @@ TEST_F(DlpackTensors, UnusualTensorsAreAccepted) {
   offset.tensor().byte_offset = 8;
   offset.shape[0] = 1;
   offset.tensor().ndim = 2;
-  expect(take(offset, &array));
+  expect(import_tensor(offset, &array));
   EXPECT_THAT(values<float>(array), ElementsAre(2, 3, 4));
   drop(array);
   Foreign compact;
   compact.tensor().strides = nullptr;
-  expect(take(compact, &array));
+  expect(import_tensor(compact, &array));
   EXPECT_THAT(values<float>(array), ElementsAre(0, 1, 2, 3, 4, 5));
   drop(array);
   Foreign backwards;
   backwards.tensor().data = &backwards.data[5];
   backwards.strides[0] = -3;
   backwards.strides[1] = -1;
-  expect(take(backwards, &array));
+  expect(import_tensor(backwards, &array));
   EXPECT_THAT(values<float>(array), ElementsAre(5, 4, 3, 2, 1, 0));
   drop(array);
   Foreign immortal;
   immortal.managed.deleter = nullptr;
-  expect(take(immortal, &array));
+  expect(import_tensor(immortal, &array));
   guf_array_release(array, nullptr);
   guf_poll(0, nullptr, nullptr);
   Foreign nothing;  // a tensor without elements, with neither memory nor valid strides
@@ -134,19 +134,19 @@ TEST_F(DlpackTensors, UnusualTensorsAreAccepted) {
   nothing.strides[0] = INT64_MAX;
   nothing.tensor().data = nullptr;
   nothing.tensor().byte_offset = UINT64_MAX;
-  expect(take(nothing, &array));
+  expect(import_tensor(nothing, &array));
   EXPECT_EQ(info(array).size, 0U);
   drop(array);
   Foreign scalar;
   scalar.tensor().ndim = 0;
   scalar.tensor().shape = scalar.tensor().strides = nullptr;
-  expect(take(scalar, &array));
+  expect(import_tensor(scalar, &array));
   EXPECT_THAT(values<float>(array), ElementsAre(0));
   drop(array);
   Foreign fixed;
   fixed.managed.flags = GUF_DLPACK_READ_ONLY | 1U << 20;
   fixed.managed.minor = 7;
-  expect(take(fixed, &array));
+  expect(import_tensor(fixed, &array));
   const guf_operand value = ::scalar(1);
   expect(guf_array_fill(array, &value, nullptr, &error_), GUF_E_READ_ONLY);
   drop(array);
@@ -205,13 +205,13 @@ TEST_F(DlpackTensors, BrokenFieldsAreRefused) {
     broken.damage(foreign);
     const char *const text =
         std::strcmp(broken.text, "no elements") == 0 ? "address is 0" : broken.text;
-    refuse(foreign, broken.expected, text);
+    fail_import(foreign, broken.expected, text);
     // If the version of the tensor is unknown, the library must not read any field except the
     // deleter.
     if (broken.expected == GUF_E_ABI) continue;
     foreign.managed.deleter = nullptr;
     guf_array out = nullptr;
-    EXPECT_EQ(take(foreign, &out), broken.expected);
+    EXPECT_EQ(import_tensor(foreign, &out), broken.expected);
   }
 }
 
@@ -219,16 +219,17 @@ TEST_F(DlpackTensors, OtherArguments) {
   guf_array out = nullptr;
   expect(guf_array_from_dlpack(nullptr, nullptr, 0, &out, &error_), GUF_E_ARG);
   Foreign lost;
-  expect(take(lost, nullptr), GUF_E_ARG);
+  expect(import_tensor(lost, nullptr), GUF_E_ARG);
   EXPECT_EQ(lost.deleted, 1);
   Foreign unknown;
-  expect(take(unknown, &out, 1U << 9), GUF_E_ARG);
+  expect(import_tensor(unknown, &out, 1U << 9), GUF_E_ARG);
   EXPECT_EQ(unknown.deleted, 1);
   Foreign both;
-  expect(take(both, &out, GUF_DLPACK_LEGACY_STREAM | GUF_DLPACK_PER_THREAD_STREAM), GUF_E_ARG);
+  expect(import_tensor(both, &out, GUF_DLPACK_LEGACY_STREAM | GUF_DLPACK_PER_THREAD_STREAM),
+         GUF_E_ARG);
   EXPECT_THAT(error_.message, HasSubstr("select more than one stream"));
   Foreign ordered;
-  expect(take(ordered, &out, GUF_DLPACK_LEGACY_STREAM), GUF_E_ARG);
+  expect(import_tensor(ordered, &out, GUF_DLPACK_LEGACY_STREAM), GUF_E_ARG);
   EXPECT_THAT(error_.message, HasSubstr("synchronize the stream first"));
   EXPECT_EQ(ordered.deleted, 1);
   guf_stream stream = nullptr;
@@ -255,7 +256,7 @@ TEST_F(DlpackTensors, EveryTypeComesBack) {
         GUF_BF16, GUF_F32, GUF_F64, GUF_C64, GUF_C128}) {
     guf_array array = alloc(dtype, {2, 1, 3}), back = nullptr;
     const guf_array_info sent = info(array);
-    guf_dlpack *const managed = give(array, GUF_DLPACK_COPIED);
+    guf_dlpack *const managed = export_tensor(array, GUF_DLPACK_COPIED);
     ASSERT_NE(managed, nullptr);
     EXPECT_EQ(managed->flags, uint64_t{GUF_DLPACK_IS_COPIED});
     EXPECT_EQ(managed->tensor.strides[0], 3);
@@ -279,7 +280,7 @@ TEST_F(DlpackTensors, KeepTheArray) {
   expect(guf_array_wrap(
       &tensor, [](void *count, uint64_t) { ++*static_cast<int *>(count); }, &released,
       GUF_RELEASE_ANY_THREAD, &array, &error_));
-  guf_dlpack *const managed = give(array);
+  guf_dlpack *const managed = export_tensor(array);
   guf_array_release(array, nullptr);
   guf_poll(0, nullptr, nullptr);
   EXPECT_EQ(released, 0);
@@ -290,23 +291,23 @@ TEST_F(DlpackTensors, KeepTheArray) {
 }
 
 TEST_F(DlpackTensors, UnsupportedArraysAreRefused) {
-  guf_dtype record = 0, time = 0;
-  expect(guf_dtype_register("dlpack_struct", 12, 4, &record, &error_));
+  guf_dtype structured = 0, time = 0;
+  expect(guf_dtype_register("dlpack_struct", 12, 4, &structured, &error_));
   expect(guf_dtype_make_time(GUF_DATETIME64, GUF_UNIT_SECOND, 25, &time, &error_));
-  refuse_to_give(alloc(record, {2}), GUF_E_DTYPE,
-                 "does not support structured dtypes: got dlpack_struct");
-  refuse_to_give(alloc(time, {2}), GUF_E_DTYPE, "does not support datetimes: got datetime64[25s]");
+  fail_export(alloc(structured, {2}), GUF_E_DTYPE,
+              "does not support structured dtypes: got dlpack_struct");
+  fail_export(alloc(time, {2}), GUF_E_DTYPE, "does not support datetimes: got datetime64[25s]");
   double buffer[8] = {};
-  refuse_to_give(wrap(buffer, GUF_F64, {3}, {}, GUF_TENSOR_SWAPPED), GUF_E_DTYPE,
-                 "other byte order: got swapped float64");
-  refuse_to_give(wrap(buffer, GUF_F64, {3}, {12}), GUF_E_UNSUPPORTED,
-                 "12 bytes, not a multiple of the item size 8");
+  fail_export(wrap(buffer, GUF_F64, {3}, {}, GUF_TENSOR_SWAPPED), GUF_E_DTYPE,
+              "other byte order: got swapped float64");
+  fail_export(wrap(buffer, GUF_F64, {3}, {12}), GUF_E_UNSUPPORTED,
+              "12 bytes, not a multiple of the item size 8");
   // The stride of an axis of extent 1 has no effect.
-  guf_dlpack *single = give(wrap(buffer, GUF_F64, {1, 2}, {12, 8}));
+  guf_dlpack *single = export_tensor(wrap(buffer, GUF_F64, {1, 2}, {12, 8}));
   EXPECT_EQ(single->tensor.strides[0], 2);
   single->deleter(single);
   const guf_array fixed = wrap(buffer, GUF_F64, {3}, {}, GUF_TENSOR_READ_ONLY);
-  guf_dlpack *const managed = give(fixed);
+  guf_dlpack *const managed = export_tensor(fixed);
   EXPECT_EQ(managed->flags, uint64_t{GUF_DLPACK_READ_ONLY});
   managed->deleter(managed);
   guf_dlpack_unversioned *plain = nullptr;
@@ -361,7 +362,7 @@ TEST_F(DlpackTensors, RandomFields) {
       }
     }
     guf_array array = nullptr;
-    const guf_status status = take(foreign, &array);
+    const guf_status status = import_tensor(foreign, &array);
     if (status == GUF_OK) {
       ++taken;
       EXPECT_EQ(foreign.deleted, 0);

@@ -42,7 +42,7 @@ void *allocate_or_throw(std::size_t size, std::size_t alignment) {
   return place;
 }
 
-void give_back(void *place) noexcept {
+void release_block(void *place) noexcept {
   if (place == nullptr) return;
   --blocks;
   std::free(place);
@@ -69,28 +69,28 @@ void *operator new(std::size_t size, std::align_val_t alignment, const std::noth
   return allocate(size, static_cast<std::size_t>(alignment));
 }
 void operator delete(void *place) noexcept {
-  give_back(place);
+  release_block(place);
 }
 void operator delete[](void *place) noexcept {
-  give_back(place);
+  release_block(place);
 }
 void operator delete(void *place, std::size_t) noexcept {
-  give_back(place);
+  release_block(place);
 }
 void operator delete[](void *place, std::size_t) noexcept {
-  give_back(place);
+  release_block(place);
 }
 void operator delete(void *place, const std::nothrow_t &) noexcept {
-  give_back(place);
+  release_block(place);
 }
 void operator delete[](void *place, const std::nothrow_t &) noexcept {
-  give_back(place);
+  release_block(place);
 }
 void operator delete(void *place, std::align_val_t) noexcept {
-  give_back(place);
+  release_block(place);
 }
 void operator delete(void *place, std::size_t, std::align_val_t) noexcept {
-  give_back(place);
+  release_block(place);
 }
 
 namespace {

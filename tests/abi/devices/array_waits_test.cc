@@ -15,7 +15,7 @@ constexpr int64_t kSize = 500;
 constexpr uint64_t kShort = 2'000'000;  // nanoseconds
 
 // Adds 1 to x in place.
-guf_status add_one(guf_ufunc add, guf_array x, guf_device device, guf_stream order,
+guf_status add_one(guf_ufunc add, guf_array x, guf_device device, guf_stream stream,
                    guf_error *error) {
   const guf_operand inputs[] = {operand_of(x), scalar_of(1)};
   guf_operand output = operand_of(x);
@@ -26,14 +26,14 @@ guf_status add_one(guf_ufunc add, guf_array x, guf_device device, guf_stream ord
   args.outputs = &output;
   args.noutputs = 1;
   args.options.device = device;
-  args.options.stream = order;
+  args.options.stream = stream;
   return guf_call(add, &args, error);
 }
 
 class ArrayWaits : public Devices {
  protected:
-  void increase(guf_array x, guf_stream order) {
-    ASSERT_EQ(add_one(find("add"), x, device_, order, &error_), GUF_OK) << error_.message;
+  void increase(guf_array x, guf_stream stream) {
+    ASSERT_EQ(add_one(find("add"), x, device_, stream, &error_), GUF_OK) << error_.message;
   }
   guf_status wait(guf_array array, uint64_t timeout_ns = UINT64_MAX) {
     return guf_array_synchronize(array, timeout_ns, &error_);
@@ -99,7 +99,7 @@ TEST_P(ArrayWaits, BeforeTheHostReads) {
 }
 
 TEST_P(ArrayWaits, OfHostMemoryThatTheDeviceWrites) {
-  for (const guf_stream order : {stream_, guf_stream{nullptr}}) {
+  for (const guf_stream stream : {stream_, guf_stream{nullptr}}) {
     guf_array mapped = nullptr;
     ASSERT_EQ(guf_array_alloc_host(device_, GUF_HOST_MAPPED, GUF_F32, 1, &kSize, nullptr,
                                    GUF_ORDER_C, &mapped, &error_),
@@ -107,7 +107,7 @@ TEST_P(ArrayWaits, OfHostMemoryThatTheDeviceWrites) {
         << error_.message;
     const guf_operand one = scalar_of(1);
     ASSERT_EQ(guf_array_fill(keep(mapped), &one, nullptr, &error_), GUF_OK);
-    ASSERT_EQ(add_one(find("add"), mapped, device_, order, &error_), GUF_OK) << error_.message;
+    ASSERT_EQ(add_one(find("add"), mapped, device_, stream, &error_), GUF_OK) << error_.message;
     ASSERT_EQ(wait(mapped), GUF_OK) << error_.message;
     guf_array_info info = {};
     info.struct_size = sizeof info;

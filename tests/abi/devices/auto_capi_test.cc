@@ -70,12 +70,12 @@ TEST_P(AutoHandle, TheChoiceIsReportedOnce) {
 }
 
 TEST_P(AutoHandle, MakesStreamsEventsAndArraysOfThatDevice) {
-  const guf_stream order = stream(auto_);
+  const guf_stream auto_stream = stream(auto_);
   guf_device found = nullptr;
-  ASSERT_EQ(guf_stream_get_device(order, &found, &error_), GUF_OK);
+  ASSERT_EQ(guf_stream_get_device(auto_stream, &found, &error_), GUF_OK);
   EXPECT_EQ(found, device(0));
   const guf_event done = event(auto_);
-  EXPECT_EQ(guf_event_record(done, order, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_event_record(done, auto_stream, &error_), GUF_OK) << error_.message;
   const guf_array array = empty(auto_, {4});
   EXPECT_EQ(place_of(array), there());
   const guf_array ones = floats(auto_, {1, 1, 1, 1});
@@ -179,16 +179,16 @@ TEST_P(AutoHandle, CallsWithMuchWorkOnMappedMemory) {
 
 TEST_P(AutoHandle, Graphs) {
   if (on_cpu()) GTEST_SKIP() << "the host has no graphs";
-  const guf_stream order = stream(auto_);
+  const guf_stream auto_stream = stream(auto_);
   const guf_array x = filled(auto_, 4, 1);
-  synchronize(order);
-  ASSERT_EQ(guf_stream_begin_capture(order, &error_), GUF_OK) << error_.message;
-  args_.options.stream = order;
+  synchronize(auto_stream);
+  ASSERT_EQ(guf_stream_begin_capture(auto_stream, &error_), GUF_OK) << error_.message;
+  args_.options.stream = auto_stream;
   ASSERT_EQ(run("add", {operand_of(x), operand_of(x)}, operand_of(x)), GUF_OK) << error_.message;
   guf_graph graph = nullptr;
-  ASSERT_EQ(guf_stream_end_capture(order, &graph, &error_), GUF_OK) << error_.message;
-  ASSERT_EQ(guf_graph_launch(graph, order, &error_), GUF_OK) << error_.message;
-  synchronize(order);
+  ASSERT_EQ(guf_stream_end_capture(auto_stream, &graph, &error_), GUF_OK) << error_.message;
+  ASSERT_EQ(guf_graph_launch(graph, auto_stream, &error_), GUF_OK) << error_.message;
+  synchronize(auto_stream);
   EXPECT_THAT(values(x), Each(2.0F));
   guf_graph_release(graph, nullptr);
 }

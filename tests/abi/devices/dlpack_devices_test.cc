@@ -50,19 +50,19 @@ class DlpackDevices : public Devices {
     EXPECT_EQ(guf_array_get_info(array, &found, nullptr), GUF_OK);
     return found;
   }
-  guf_array take(guf_dlpack *managed, guf_stream ready_on = nullptr, uint32_t flags = 0) {
+  guf_array import_tensor(guf_dlpack *managed, guf_stream ready_on = nullptr, uint32_t flags = 0) {
     guf_array array = nullptr;
     EXPECT_EQ(guf_array_from_dlpack(managed, ready_on, flags, &array, &error_), GUF_OK)
         << error_.message;
     return keep(array);
   }
-  guf_dlpack *give(guf_array array, guf_stream consumer = nullptr, uint32_t flags = 0) {
+  guf_dlpack *export_tensor(guf_array array, guf_stream consumer = nullptr, uint32_t flags = 0) {
     guf_dlpack *managed = nullptr;
     EXPECT_EQ(guf_array_to_dlpack(array, consumer, flags, &managed, &error_), GUF_OK)
         << error_.message;
     return managed;
   }
-  void refuse(Foreign &foreign, guf_stream ready_on, guf_status expected, const char *text) {
+  void fail_import(Foreign &foreign, guf_stream ready_on, guf_status expected, const char *text) {
     guf_array array = nullptr;
     EXPECT_EQ(guf_array_from_dlpack(&foreign.managed, ready_on, 0, &array, &error_), expected);
     EXPECT_THAT(error_.message, HasSubstr(text));
@@ -85,11 +85,11 @@ TEST_P(DlpackDevices, ComeBack) {
   for (const int index : {0, 1}) {
     if (!has_device(index)) continue;
     const guf_array sent = filled(device(index), kSize, 3);
-    guf_dlpack *const managed = give(view(sent, 10, 2));
+    guf_dlpack *const managed = export_tensor(view(sent, 10, 2));
     EXPECT_EQ(managed->tensor.device_type, type_);
     EXPECT_EQ(managed->tensor.device_id, index);
     EXPECT_EQ(managed->tensor.strides[0], 2);
-    const guf_array back = take(managed);
+    const guf_array back = import_tensor(managed);
     EXPECT_EQ(info(back).device, device(index));
     EXPECT_EQ(info(back).address, info(sent).address + 40);
     EXPECT_EQ(call("add", {operand_of(back), operand_of(back)}, operand_of(back), nullptr), GUF_OK)
@@ -110,21 +110,22 @@ TEST_P(DlpackDevices, HostMemoryKeepsItsKind) {
         << error_.message;
     keep(host);
     fill(host, 2, nullptr);
-    guf_dlpack *const first = give(host);
+    guf_dlpack *const first = export_tensor(host);
     EXPECT_EQ(first->tensor.device_type, kinds[kind - 1]);
-    const guf_array back = take(first);
+    const guf_array back = import_tensor(first);
     EXPECT_EQ(info(back).device, info(host).device);
     EXPECT_THAT(values(back), Each(2.0F));
-    guf_dlpack *const second = give(back);  // exports the imported array again
+    guf_dlpack *const second = export_tensor(back);  // exports the imported array again
     EXPECT_EQ(second->tensor.device_type, kinds[kind - 1]);
     second->deleter(second);
     if (kind != GUF_HOST_MANAGED || !cuda_) continue;
     // Managed memory is used in place, together with device memory.
-    const guf_stream order = stream(device_);
-    EXPECT_EQ(call("add", {operand_of(back), operand_of(memory_)}, operand_of(memory_), order),
-              GUF_OK)
+    const guf_stream device_stream = stream(device_);
+    EXPECT_EQ(
+        call("add", {operand_of(back), operand_of(memory_)}, operand_of(memory_), device_stream),
+        GUF_OK)
         << error_.message;
-    synchronize(order);
+    synchronize(device_stream);
     EXPECT_THAT(values(memory_), Each(3.0F));
   }
 }
@@ -139,7 +140,7 @@ TEST_P(DlpackDevices, ImportsComeBehindTheirStream) {
   {
     Gate gate(backend_, producer);
     fill(memory_, 5, producer);
-    const guf_array imported = take(&foreign.managed, producer);
+    const guf_array imported = import_tensor(&foreign.managed, producer);
     EXPECT_EQ(call("add", {operand_of(imported), operand_of(imported)}, operand_of(sums), nullptr),
               GUF_OK)
         << error_.message;
@@ -161,9 +162,9 @@ TEST_P(DlpackDevices, ConsumersWaitForTheArray) {
   Foreign &held = make_foreign(address_, type_, 0);
   {
     Gate gate(backend_, producer);
-    take(&held.managed, producer);  // later work without a stream waits for the gate
+    import_tensor(&held.managed, producer);  // later work without a stream waits for the gate
     fill(memory_, 7, nullptr);
-    guf_dlpack *const managed = give(memory_, consumer);
+    guf_dlpack *const managed = export_tensor(memory_, consumer);
     EXPECT_EQ(call("add", {operand_of(memory_), operand_of(memory_)}, operand_of(sums), consumer),
               GUF_OK)
         << error_.message;
@@ -184,7 +185,7 @@ TEST_P(DlpackDevices, MemoryIsKeptForTheConsumer) {
   call("add", {operand_of(memory_), operand_of(memory_)}, operand_of(sums), consumer);
   synchronize(consumer);
   const guf_array sent = filled(device_, kSize, 9);
-  guf_dlpack *const managed = give(sent, consumer);
+  guf_dlpack *const managed = export_tensor(sent, consumer);
   // The consumer wraps the memory, and has no reference to the array.
   const guf_tensor tensor = {
       sizeof tensor, GUF_F32, 1,      0, reinterpret_cast<uint64_t>(managed->tensor.data),
@@ -224,12 +225,12 @@ TEST_P(DlpackDevices, StreamsWithoutAHandle) {
       const Current current(sim(), 0);
       EXPECT_EQ(sim().host_function(reinterpret_cast<void *>(number), late, &done), 0);
     }
-    take(&foreign.managed, nullptr, flag);
+    import_tensor(&foreign.managed, nullptr, flag);
     fill(memory_, 4, nullptr);
     EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
     EXPECT_TRUE(done);
     const uint64_t waits = sim().calls(cuda_ ? "cuStreamWaitEvent" : "hipStreamWaitEvent");
-    guf_dlpack *const managed = give(memory_, nullptr, flag);
+    guf_dlpack *const managed = export_tensor(memory_, nullptr, flag);
     EXPECT_EQ(sim().calls(cuda_ ? "cuStreamWaitEvent" : "hipStreamWaitEvent"), waits + 1);
     managed->deleter(managed);
     guf_poll(0, nullptr, nullptr);
@@ -238,7 +239,7 @@ TEST_P(DlpackDevices, StreamsWithoutAHandle) {
 
 TEST_P(DlpackDevices, ChildrenDeleteNothing) {
   Foreign &foreign = make_foreign(address_, type_, 0);
-  const guf_array imported = take(&foreign.managed);
+  const guf_array imported = import_tensor(&foreign.managed);
   const pid_t child = fork();
   if (child == 0) {
     guf_array_release(imported, nullptr);
@@ -257,17 +258,17 @@ TEST_P(DlpackDevices, ChildrenDeleteNothing) {
 TEST_P(DlpackDevices, MemoryOfOtherDevicesIsRefused) {
   std::vector<float> host(kSize);
   Foreign &on_host = make_foreign(reinterpret_cast<uint64_t>(host.data()), type_, 0);
-  refuse(on_host, nullptr, GUF_E_DEVICE_MISMATCH, "of no device");
+  fail_import(on_host, nullptr, GUF_E_DEVICE_MISMATCH, "of no device");
   Foreign &absent = make_foreign(address_, type_, 99);
-  refuse(absent, nullptr, GUF_E_NO_DEVICE, "");
+  fail_import(absent, nullptr, GUF_E_NO_DEVICE, "");
   guf_device cpu = nullptr;
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error_), GUF_OK);
   Foreign &of_cpu = make_foreign(address_, type_, 0);
-  refuse(of_cpu, stream(cpu), GUF_E_DEVICE_MISMATCH, "ready_on is of device cpu");
+  fail_import(of_cpu, stream(cpu), GUF_E_DEVICE_MISMATCH, "ready_on is of device cpu");
   const guf_stream captured = stream(device_);
   ASSERT_EQ(guf_stream_begin_capture(captured, &error_), GUF_OK) << error_.message;
   Foreign &in_graph = make_foreign(address_, type_, 0);
-  refuse(in_graph, captured, GUF_E_CAPTURE, "captured");
+  fail_import(in_graph, captured, GUF_E_CAPTURE, "captured");
   guf_dlpack *managed = nullptr;
   EXPECT_EQ(guf_array_to_dlpack(memory_, captured, 0, &managed, &error_), GUF_E_CAPTURE);
   guf_graph graph = nullptr;
@@ -275,7 +276,7 @@ TEST_P(DlpackDevices, MemoryOfOtherDevicesIsRefused) {
   guf_graph_release(graph, nullptr);
   NEEDS_TWO_DEVICES();
   Foreign &of_other = make_foreign(info(filled(device(1), kSize, 1)).address, type_, 0);
-  refuse(of_other, nullptr, GUF_E_DEVICE_MISMATCH, "of device 1");
+  fail_import(of_other, nullptr, GUF_E_DEVICE_MISMATCH, "of device 1");
   EXPECT_EQ(guf_array_to_dlpack(memory_, stream(device(1)), 0, &managed, &error_),
             GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(managed, nullptr);

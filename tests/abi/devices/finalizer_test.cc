@@ -196,13 +196,13 @@ class Worker {
     tensor.address = reinterpret_cast<uint64_t>(memory->second.data());
     tensor.shape = &kSize;
     guf_array wrapped = nullptr, view = nullptr;
-    const auto give_back = [](void *user, uint64_t) {
+    const auto release_memory = [](void *user, uint64_t) {
       const std::unique_ptr<std::pair<Counts *, std::vector<float>>> mine(
           static_cast<std::pair<Counts *, std::vector<float>> *>(user));
       mine->second[0] = -1;
       ++mine->first->freed;
     };
-    expect(guf_array_wrap(&tensor, give_back, memory.release(), 0, &wrapped, &error_));
+    expect(guf_array_wrap(&tensor, release_memory, memory.release(), 0, &wrapped, &error_));
     ++counts_->wrapped;
     const int64_t shape[] = {3, kSize / 3};
     expect(guf_array_reshape(wrapped, 2, shape, GUF_ORDER_C, &view, &error_));

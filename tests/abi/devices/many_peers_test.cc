@@ -19,11 +19,11 @@ class ManyPeers : public Devices {
 TEST_P(ManyPeers, PassAnArrayAround) {
   for (const bool streams : {false, true}) {
     guf_array travelling = filled(device(0), 500, 1);
-    guf_stream order = streams ? stream(device(0)) : nullptr;
+    guf_stream current = streams ? stream(device(0)) : nullptr;
     for (int hop = 1; hop <= 2 * count_; ++hop) {
       const guf_device next = device(hop % count_);
       guf_array moved = nullptr;
-      ASSERT_EQ(guf_array_to_device(travelling, next, order, &moved, &error_), GUF_OK)
+      ASSERT_EQ(guf_array_to_device(travelling, next, current, &moved, &error_), GUF_OK)
           << error_.message;
       keep(moved);
       let_go(travelling);
@@ -31,16 +31,16 @@ TEST_P(ManyPeers, PassAnArrayAround) {
         // The stream of the next device waits for the copy.
         const guf_event sent = event(device((hop - 1) % count_));
         const guf_stream later = stream(next);
-        ASSERT_EQ(guf_event_record(sent, order, &error_), GUF_OK) << error_.message;
+        ASSERT_EQ(guf_event_record(sent, current, &error_), GUF_OK) << error_.message;
         ASSERT_EQ(guf_stream_wait_event(later, sent, &error_), GUF_OK) << error_.message;
-        order = later;
+        current = later;
       }
-      ASSERT_EQ(call("add", {operand_of(moved), operand_of(moved)}, operand_of(moved), order),
+      ASSERT_EQ(call("add", {operand_of(moved), operand_of(moved)}, operand_of(moved), current),
                 GUF_OK)
           << error_.message;
       travelling = moved;
     }
-    if (streams) synchronize(order);
+    if (streams) synchronize(current);
     EXPECT_THAT(values(travelling), Each(std::ldexp(1.0F, 2 * count_)));
   }
 }

@@ -67,22 +67,23 @@ TEST_P(PeerCopies, IntoANewArray) {
 // A copy between two devices runs after the earlier work of both devices, and before the later work
 // of both devices.
 TEST_P(PeerCopies, KeepTheOrderOfBothDevices) {
-  const std::vector<guf_stream> orders = {nullptr, stream(first_), stream(second_)};
-  for (const guf_stream order : orders) {
+  const std::vector<guf_stream> streams = {nullptr, stream(first_), stream(second_)};
+  for (const guf_stream stream : streams) {
     guf_device of = nullptr;
-    if (order != nullptr) guf_stream_get_device(order, &of, nullptr);
-    const guf_stream here = of == first_ ? order : nullptr, there = of == second_ ? order : nullptr;
+    if (stream != nullptr) guf_stream_get_device(stream, &of, nullptr);
+    const guf_stream here = of == first_ ? stream : nullptr,
+                     there = of == second_ ? stream : nullptr;
     for (int round = 0; round < 5; ++round) {
       const auto number = static_cast<float>(round + 1);
       const guf_operand before = scalar_of(number), after = scalar_of(-1);
       EXPECT_EQ(guf_array_fill(x_, &before, here, &error_), GUF_OK) << error_.message;
       EXPECT_EQ(guf_array_fill(y_, &after, there, &error_), GUF_OK) << error_.message;
-      assign(y_, x_, order);
+      assign(y_, x_, stream);
       EXPECT_EQ(guf_array_fill(x_, &after, here, &error_), GUF_OK) << error_.message;
       EXPECT_EQ(call("multiply", {operand_of(y_), scalar_of(10)}, operand_of(y_), there), GUF_OK)
           << error_.message;
     }
-    if (order != nullptr) synchronize(order);
+    if (stream != nullptr) synchronize(stream);
     for (const guf_device one : {first_, second_}) {
       EXPECT_EQ(guf_device_synchronize(one, UINT64_MAX, &error_), GUF_OK) << error_.message;
     }
@@ -94,16 +95,16 @@ TEST_P(PeerCopies, KeepTheOrderOfBothDevices) {
 TEST_P(PeerCopies, PackAndUnpack) {
   const guf_array backwards = view(x_, -1, -1), every_third = view(x_, 0, 3);
   const guf_array to_backwards = view(y_, -1, -1), to_third = view(y_, 0, 3);
-  for (const guf_stream order : {guf_stream{}, stream(first_), stream(second_)}) {
-    assign(y_, backwards, order);
-    assign(to_third, every_third, order);
-    if (order != nullptr) synchronize(order);
+  for (const guf_stream stream : {guf_stream{}, stream(first_), stream(second_)}) {
+    assign(y_, backwards, stream);
+    assign(to_third, every_third, stream);
+    if (stream != nullptr) synchronize(stream);
     std::vector<float> expected(1000);
     for (size_t i = 0; i < 1000; ++i)
       expected[i] = static_cast<float>(i % 3 == 0 ? i + 1 : 1000 - i);
     EXPECT_THAT(values(y_), ElementsAreArray(expected));
-    assign(to_backwards, x_, order);
-    if (order != nullptr) synchronize(order);
+    assign(to_backwards, x_, stream);
+    if (stream != nullptr) synchronize(stream);
     for (size_t i = 0; i < 1000; ++i) expected[i] = static_cast<float>(1000 - i);
     EXPECT_THAT(values(y_), ElementsAreArray(expected));
   }
@@ -142,20 +143,20 @@ TEST_P(PeerCopies, OfNothing) {
 // must keep these arrays and its temporary buffers alive.
 TEST_P(PeerCopies, KeepTheirArraysAlive) {
   for (const guf_device of : {first_, second_}) {
-    const guf_stream order = stream(of);
+    const guf_stream copy_stream = stream(of);
     guf_array kept = nullptr;
     {
-      Gate gate(backend_, order);
+      Gate gate(backend_, copy_stream);
       const guf_array from = floats(first_, count_up(1000)), transposed = view(from, -1, -1),
                       to = filled(second_, 2000, 0), odd = view(to, 1, 2);
-      assign(odd, transposed, order);
+      assign(odd, transposed, copy_stream);
       for (const guf_array array : {from, transposed, odd}) let_go(array);
       kept = to;
       reuse_memory(of == first_ ? second_ : first_, 1000);
       guf_poll(0, nullptr, nullptr);
     }
     reuse_memory(of, 1000);
-    synchronize(order);
+    synchronize(copy_stream);
     const std::vector<float> found = values(kept);
     for (size_t i = 0; i < 1000; ++i) {
       ASSERT_EQ(found[2 * i + 1], static_cast<float>(1000 - i)) << i;
@@ -180,9 +181,9 @@ TEST_P(PeerCopies, KeepTheirArraysAliveWithoutAStream) {
 TEST_P(PeerCopies, GoThroughTheHostWhereTheDriverDoesNot) {
   sim().fault(backend_ == "cuda" ? "cuMemcpyPeerAsync:0:217" : "hipMemcpyPeerAsync:0:217");
   const guf_array transposed = view(x_, -1, -1);
-  for (const guf_stream order : {guf_stream{}, stream(first_), stream(second_)}) {
-    assign(y_, transposed, order);
-    if (order != nullptr) synchronize(order);
+  for (const guf_stream stream : {guf_stream{}, stream(first_), stream(second_)}) {
+    assign(y_, transposed, stream);
+    if (stream != nullptr) synchronize(stream);
     EXPECT_EQ(values(y_)[0], 1000.0F);
     EXPECT_EQ(values(y_)[999], 1.0F);
     assign(y_, x_, nullptr);
@@ -201,11 +202,11 @@ TEST_P(PeerCopies, FailWithoutATrace) {
            : std::vector<std::string>{"hipMemcpyPeerAsync", "hipModuleLaunchKernel",
                                       "hipEventCreateWithFlags", "hipEventRecord",
                                       "hipStreamWaitEvent"};
-  for (const guf_stream order : {guf_stream{}, stream(first_), stream(second_)}) {
+  for (const guf_stream stream : {guf_stream{}, stream(first_), stream(second_)}) {
     for (const std::string &function : functions) {
       for (int n = 1; n <= 4; ++n) {
         sim().fault((function + ":" + std::to_string(n) + ":1").c_str());
-        const guf_status status = guf_array_assign(odd, few, 0, order, &error_);
+        const guf_status status = guf_array_assign(odd, few, 0, stream, &error_);
         sim().clear_faults();
         // The memory pool also calls the event functions of the driver, and tolerates their
         // failure.
@@ -215,8 +216,8 @@ TEST_P(PeerCopies, FailWithoutATrace) {
         }
         if (n == 1) reuse_memory(first_, 500);
         if (n == 1) reuse_memory(second_, 500);
-        assign(odd, few, order);
-        if (order != nullptr) synchronize(order);
+        assign(odd, few, stream);
+        if (stream != nullptr) synchronize(stream);
         ASSERT_EQ(values(y_)[1], 1000.0F) << function << n;
         ASSERT_EQ(values(y_)[999], 2.0F) << function << n;
       }
@@ -247,9 +248,9 @@ TEST_P(VendorCopies, GoThroughTheHost) {
       << error_.message;
   const guf_array x = floats(device(0), {1, 2, 3, 4}), transposed = view(x, -1, -1),
                   y = filled(other, 4, 0);
-  for (const guf_stream order : {guf_stream{}, stream(device(0)), stream(other)}) {
-    ASSERT_EQ(guf_array_assign(y, transposed, 0, order, &error_), GUF_OK) << error_.message;
-    if (order != nullptr) synchronize(order);
+  for (const guf_stream stream : {guf_stream{}, stream(device(0)), stream(other)}) {
+    ASSERT_EQ(guf_array_assign(y, transposed, 0, stream, &error_), GUF_OK) << error_.message;
+    if (stream != nullptr) synchronize(stream);
     EXPECT_THAT(values(y), ElementsAre(4, 3, 2, 1));
   }
 }

@@ -17,7 +17,7 @@ constexpr int64_t kSize = 600;
 // Each test runs its calls with and without a stream.
 class PendingWork : public Devices {
  protected:
-  std::vector<guf_stream> orders() { return {stream_, nullptr}; }
+  std::vector<guf_stream> streams() { return {stream_, nullptr}; }
   guf_array bools(std::vector<uint8_t> values) {
     const auto size = static_cast<int64_t>(values.size());
     const guf_tensor tensor = {
@@ -52,7 +52,7 @@ class PendingWork : public Devices {
   }
   // Makes new arrays that reuse released memory as soon as the memory is free. Then opens the gate
   // and waits for the work.
-  void finish(guf_stream order, std::unique_ptr<Gate> *gate) {
+  void finish(guf_stream stream, std::unique_ptr<Gate> *gate) {
     for (const int64_t size : {kSize, kSize / 4, int64_t{1}}) reuse_memory(device_, size);
     // Managed memory is not tested, because the driver waits for the device before it frees managed
     // memory.
@@ -60,7 +60,7 @@ class PendingWork : public Devices {
       for (int i = 0; i < 3; ++i) host_memory(kind, 55);
     }
     gate->reset();
-    if (order != nullptr) synchronize(order);
+    if (stream != nullptr) synchronize(stream);
     EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
   }
   // After this call, work that is queued without a stream waits for the work of `stream`.
@@ -71,8 +71,8 @@ class PendingWork : public Devices {
     ASSERT_EQ(guf_array_from_dlpack(tensor, stream, 0, &imported, &error_), GUF_OK);
     keep(imported);
   }
-  std::unique_ptr<Gate> hold(guf_stream order) {
-    return order == nullptr ? nullptr : std::make_unique<Gate>(backend_, order);
+  std::unique_ptr<Gate> hold(guf_stream stream) {
+    return stream == nullptr ? nullptr : std::make_unique<Gate>(backend_, stream);
   }
 
   const guf_device device_ = device(0);
@@ -80,7 +80,7 @@ class PendingWork : public Devices {
 };
 
 TEST_P(PendingWork, OperandsAndMasks) {
-  for (const guf_stream order : orders()) {
+  for (const guf_stream stream : streams()) {
     const guf_array x = filled(device_, kSize, 3), out = filled(device_, kSize, 1);
     std::vector<uint8_t> pattern(kSize);
     for (size_t i = 0; i < pattern.size(); ++i) pattern[i] = i % 3 == 0;
@@ -94,11 +94,11 @@ TEST_P(PendingWork, OperandsAndMasks) {
     args.inputs = inputs;
     args.outputs = &to;
     args.where = &where;
-    args.options.stream = order;
-    std::unique_ptr<Gate> gate = hold(order);
+    args.options.stream = stream;
+    std::unique_ptr<Gate> gate = hold(stream);
     ASSERT_EQ(guf_call(find("add"), &args, &error_), GUF_OK) << error_.message;
     for (const guf_array array : {x, one, mask}) let_go(array);
-    finish(order, &gate);
+    finish(stream, &gate);
     std::vector<float> expected(kSize);
     for (size_t i = 0; i < expected.size(); ++i) expected[i] = i % 3 == 0 ? 13 : 1;
     EXPECT_THAT(values(out), ElementsAreArray(expected));
@@ -106,22 +106,22 @@ TEST_P(PendingWork, OperandsAndMasks) {
 }
 
 TEST_P(PendingWork, ScalarsAndAllocatedOutputs) {
-  for (const guf_stream order : orders()) {
+  for (const guf_stream stream : streams()) {
     const guf_array x = filled(device_, kSize, 3);
     guf_operand weak = {};
     weak.kind = GUF_OPERAND_WEAK_INT;
     weak.value[0] = 4;
-    std::unique_ptr<Gate> gate = hold(order);
+    std::unique_ptr<Gate> gate = hold(stream);
     const size_t before = arrays_.size();
-    ASSERT_EQ(call("multiply", {operand_of(x), weak}, {}, order), GUF_OK) << error_.message;
+    ASSERT_EQ(call("multiply", {operand_of(x), weak}, {}, stream), GUF_OK) << error_.message;
     ASSERT_EQ(arrays_.size(), before + 1);
     const guf_array product = arrays_.back();
-    ASSERT_EQ(call("add", {operand_of(product), scalar_of(0.5F)}, {}, order), GUF_OK)
+    ASSERT_EQ(call("add", {operand_of(product), scalar_of(0.5F)}, {}, stream), GUF_OK)
         << error_.message;
     const guf_array sum = arrays_.back();
     let_go(x);
     let_go(product);
-    finish(order, &gate);
+    finish(stream, &gate);
     EXPECT_THAT(values(sum), Each(12.5F));
   }
 }
@@ -129,7 +129,7 @@ TEST_P(PendingWork, ScalarsAndAllocatedOutputs) {
 // If operands overlap, the call makes copies before and after the kernel runs. The call must keep
 // the memory of the copies until the queued work is complete.
 TEST_P(PendingWork, CopiesForOverlap) {
-  for (const guf_stream order : orders()) {
+  for (const guf_stream stream : streams()) {
     std::vector<float> numbers(kSize);
     std::iota(numbers.begin(), numbers.end(), 0.0F);
     const guf_array x = floats(device_, numbers), head = [&] {
@@ -139,12 +139,12 @@ TEST_P(PendingWork, CopiesForOverlap) {
       return keep(made);
     }();
     const guf_array tail = view(x, 1, 1);
-    std::unique_ptr<Gate> gate = hold(order);
-    ASSERT_EQ(call("add", {operand_of(head), scalar_of(100)}, operand_of(tail), order), GUF_OK)
+    std::unique_ptr<Gate> gate = hold(stream);
+    ASSERT_EQ(call("add", {operand_of(head), scalar_of(100)}, operand_of(tail), stream), GUF_OK)
         << error_.message;
     let_go(head);
     let_go(tail);
-    finish(order, &gate);
+    finish(stream, &gate);
     std::vector<float> expected(kSize);
     for (size_t i = 1; i < expected.size(); ++i) expected[i] = static_cast<float>(i - 1) + 100;
     EXPECT_THAT(values(x), ElementsAreArray(expected));
@@ -152,7 +152,7 @@ TEST_P(PendingWork, CopiesForOverlap) {
 }
 
 TEST_P(PendingWork, Methods) {
-  for (const guf_stream order : orders()) {
+  for (const guf_stream stream : streams()) {
     const guf_array x = filled(device_, kSize, 2), total = filled(device_, 1, 0),
                     running = filled(device_, kSize, 0), parts = filled(device_, 2, 0),
                     counts = filled(device_, kSize, 0), table = filled(device_, 9, 0);
@@ -179,7 +179,7 @@ TEST_P(PendingWork, Methods) {
     args.input = &in;
     args.output = &pieces;
     args.indices = &cut;
-    args.options.stream = order;
+    args.options.stream = stream;
     ASSERT_EQ(guf_reduceat(add, &args, &error_), GUF_OK) << error_.message;
     const guf_operand target = operand_of(counts), one = scalar_of(1);
     guf_at_args at_args = {};
@@ -188,10 +188,10 @@ TEST_P(PendingWork, Methods) {
     at_args.indices = &at;
     at_args.nindices = 1;
     at_args.operand = &one;
-    at_args.options.stream = order;
+    at_args.options.stream = stream;
     ASSERT_EQ(guf_at(add, &at_args, &error_), GUF_OK) << error_.message;
-    std::unique_ptr<Gate> gate = hold(order);
-    ASSERT_EQ(reduce("add", in, sum, order), GUF_OK) << error_.message;
+    std::unique_ptr<Gate> gate = hold(stream);
+    ASSERT_EQ(reduce("add", in, sum, stream), GUF_OK) << error_.message;
     args.output = &scan;
     args.indices = nullptr;
     ASSERT_EQ(guf_accumulate(add, &args, &error_), GUF_OK) << error_.message;
@@ -202,10 +202,10 @@ TEST_P(PendingWork, Methods) {
     call_args.noutputs = 1;
     call_args.inputs = pair;
     call_args.outputs = &outer;
-    call_args.options.stream = order;
+    call_args.options.stream = stream;
     ASSERT_EQ(guf_outer(add, &call_args, &error_), GUF_OK) << error_.message;
     for (const guf_array array : {x, cuts, places, small, shaped, scalar}) let_go(array);
-    finish(order, &gate);
+    finish(stream, &gate);
     EXPECT_THAT(values(total), Each(2.0F * kSize));
     EXPECT_EQ(values(running)[kSize - 1], 2.0F * kSize);
     EXPECT_THAT(values(parts), Each(1.0F * kSize));
@@ -217,7 +217,7 @@ TEST_P(PendingWork, Methods) {
 
 // The reduction has a mask, an initial value and a result of another dtype.
 TEST_P(PendingWork, AReductionWithEverything) {
-  for (const guf_stream order : orders()) {
+  for (const guf_stream stream : streams()) {
     std::vector<uint8_t> pattern(kSize);
     for (size_t i = 0; i < pattern.size(); ++i) pattern[i] = i % 2 == 0;
     const guf_array x = filled(device_, kSize, 2), mask = bools(pattern),
@@ -232,11 +232,11 @@ TEST_P(PendingWork, AReductionWithEverything) {
     args.output = &to;
     args.where = &where;
     args.initial = &initial;
-    args.options.stream = order;
-    std::unique_ptr<Gate> gate = hold(order);
+    args.options.stream = stream;
+    std::unique_ptr<Gate> gate = hold(stream);
     ASSERT_EQ(guf_reduce(find("add"), &args, &error_), GUF_OK) << error_.message;
     for (const guf_array array : {x, mask, scalar}) let_go(array);
-    finish(order, &gate);
+    finish(stream, &gate);
     double result = 0;
     EXPECT_EQ(guf_array_copy_to_host(out, &result, 8, GUF_ORDER_C, nullptr, &error_), GUF_OK);
     EXPECT_EQ(result, 1000.0 + kSize);
@@ -245,18 +245,18 @@ TEST_P(PendingWork, AReductionWithEverything) {
 
 // Tests host memory that the device uses in place, and host memory that is copied on a stream.
 TEST_P(PendingWork, HostMemory) {
-  for (const guf_stream order : orders()) {
+  for (const guf_stream stream : streams()) {
     for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED, GUF_HOST_MANAGED}) {
       const guf_array here = host_memory(kind, 3), out = filled(device_, kSize, 0),
                       copied = filled(device_, kSize, 0);
-      std::unique_ptr<Gate> gate = hold(order);
+      std::unique_ptr<Gate> gate = hold(stream);
       if (kind != GUF_HOST_PINNED) {
-        ASSERT_EQ(call("add", {operand_of(here), scalar_of(1)}, operand_of(out), order), GUF_OK)
+        ASSERT_EQ(call("add", {operand_of(here), scalar_of(1)}, operand_of(out), stream), GUF_OK)
             << error_.message;
       }
-      ASSERT_EQ(guf_array_assign(copied, here, 0, order, &error_), GUF_OK) << error_.message;
+      ASSERT_EQ(guf_array_assign(copied, here, 0, stream, &error_), GUF_OK) << error_.message;
       let_go(here);
-      finish(order, &gate);
+      finish(stream, &gate);
       EXPECT_THAT(values(out), Each(kind == GUF_HOST_PINNED ? 0.0F : 4.0F)) << kind;
       EXPECT_THAT(values(copied), Each(3.0F)) << kind;
     }
@@ -301,14 +301,14 @@ TEST_P(PendingWork, WrappedMemory) {
   ASSERT_EQ(guf_array_get_info(memory, &info, nullptr), GUF_OK);
   const guf_tensor tensor = {sizeof tensor, GUF_F32, 1, 0, info.address, &kSize, nullptr, device_};
   const auto count = [](void *user, uint64_t) { ++*static_cast<int *>(user); };
-  for (const guf_stream order : orders()) {
+  for (const guf_stream stream : streams()) {
     int released = 0;
     guf_array wrapped = nullptr;
     ASSERT_EQ(guf_array_wrap(&tensor, count, &released, 0, &wrapped, &error_), GUF_OK)
         << error_.message;
     std::unique_ptr<Gate> gate = std::make_unique<Gate>(backend_, stream_);
-    if (order == nullptr) order_default_behind(stream_);
-    ASSERT_EQ(call("add", {operand_of(wrapped), scalar_of(1)}, operand_of(wrapped), order), GUF_OK)
+    if (stream == nullptr) order_default_behind(stream_);
+    ASSERT_EQ(call("add", {operand_of(wrapped), scalar_of(1)}, operand_of(wrapped), stream), GUF_OK)
         << error_.message;
     EXPECT_EQ(guf_array_release(wrapped, &error_), GUF_OK);
     guf_poll(0, nullptr, nullptr);
@@ -316,7 +316,7 @@ TEST_P(PendingWork, WrappedMemory) {
       EXPECT_EQ(released, 0);
     }
     gate.reset();
-    if (order != nullptr) synchronize(order);
+    if (stream != nullptr) synchronize(stream);
     EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
     guf_poll(0, nullptr, nullptr);
     EXPECT_EQ(released, 1);

@@ -184,8 +184,8 @@ TEST_P(Placement, AMix) {
   EXPECT_EQ(add(operand_of(x), here(a_), {}), GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(error_.argument, 1);
   EXPECT_EQ(add(operand_of(x), operand_of(x), here(out_)), GUF_E_DEVICE_MISMATCH);
-  for (const guf_stream order : {guf_stream{}, stream(device_)}) {
-    args_.options.stream = order;
+  for (const guf_stream stream : {guf_stream{}, stream(device_)}) {
+    args_.options.stream = stream;
     args_.host_policy = GUF_HOST_COPY;
     ASSERT_EQ(add(operand_of(x), here(a_), {}), GUF_OK) << error_.message;
     EXPECT_EQ(place_of(output_.array), device_);
@@ -236,9 +236,9 @@ TEST_P(Placement, Masks) {
 
 // A call with host operands runs after the queued work of its stream or device.
 TEST_P(Placement, HostOperandsKeepTheOrder) {
-  for (const guf_stream order : {guf_stream{}, stream(device_)}) {
+  for (const guf_stream stream : {guf_stream{}, stream(device_)}) {
     const guf_array x = filled(device_, 3, 0);
-    args_.options.stream = order;
+    args_.options.stream = stream;
     args_.host_policy = GUF_HOST_COPY;
     for (int i = 0; i < 10; ++i) {
       ASSERT_EQ(add(operand_of(x), scalar_of(1), operand_of(x)), GUF_OK) << error_.message;

@@ -31,21 +31,21 @@ def discriminant():
     for letter, shape in itertools.product('fd', ([5], [], [0], [2, 3], [3, 1, 2], [300])):
         a, c = spread(shape, letter), spread(shape, letter, 2, 5)
         b = spread(shape, letter, 40)
-        yield Call('discriminant', a, b, c).gives(discriminant_of(a, b, c, letter))
+        yield Call('discriminant', a, b, c).returns(discriminant_of(a, b, c, letter))
     column, row = spread([4, 1], 'f'), spread([3], 'f', 60)
     for letter in 'fd':
         a, b = column.astype(letter), row.astype(letter)
-        yield Call('discriminant', a, b, 1).gives(discriminant_of(a, b, 1, letter))
-        yield Call('discriminant', a, 10.5, b).gives(discriminant_of(a, 10.5, b, letter))
+        yield Call('discriminant', a, b, 1).returns(discriminant_of(a, b, 1, letter))
+        yield Call('discriminant', a, 10.5, b).returns(discriminant_of(a, 10.5, b, letter))
         transposed = np.asfortranarray(spread([3, 4], letter, 50))
         expected = discriminant_of(a.T, transposed, 2.5, letter)
-        yield Call('discriminant', a.T, transposed, 2.5).gives(expected)
+        yield Call('discriminant', a.T, transposed, 2.5).returns(expected)
         back = spread([9], letter, 30)[::-2]
         expected = discriminant_of(1, back, back, letter)
-        yield Call('discriminant', 1, back, back).gives(expected)
+        yield Call('discriminant', 1, back, back).returns(expected)
         for odd in (misplaced, swapped):
             x = odd(spread([6], letter, 30))
-            yield Call('discriminant', 1, x, 2).gives(discriminant_of(1, x, 2, letter))
+            yield Call('discriminant', 1, x, 2).returns(discriminant_of(1, x, 2, letter))
     yield from discriminant_of_types()
     yield from discriminant_into()
 
@@ -54,13 +54,13 @@ def discriminant_of_types():
     for letters in ('iii', 'fdf', 'eee', 'bHf', '???', 'fff'):
         inputs = [spread([4], x, 1, k) for k, x in enumerate(letters)]
         loop = 'f' if all(np.can_cast(x, 'f') for x in letters) else 'd'
-        yield Call('discriminant', *inputs).gives(discriminant_of(*inputs, loop))
-        yield Call('discriminant', *inputs, dtype='d').gives(discriminant_of(*inputs, 'd'))
-    yield Call('discriminant', 1, 10, 2).gives(discriminant_of(1, 10, 2, 'd'))
+        yield Call('discriminant', *inputs).returns(discriminant_of(*inputs, loop))
+        yield Call('discriminant', *inputs, dtype='d').returns(discriminant_of(*inputs, 'd'))
+    yield Call('discriminant', 1, 10, 2).returns(discriminant_of(1, 10, 2, 'd'))
     whole, cut = spread([4], 'd', 30), spread([4], 'd', 30).astype('f')
     expected = discriminant_of(1, cut, 1, 'f')
-    yield Call('discriminant', 1, whole, 1, dtype='f').gives(expected)
-    yield Call('discriminant', 1, whole, 1, signature=['f', 'f', 'f', 'f']).gives(expected)
+    yield Call('discriminant', 1, whole, 1, dtype='f').returns(expected)
+    yield Call('discriminant', 1, whole, 1, signature=['f', 'f', 'f', 'f']).returns(expected)
     yield Call('discriminant', 1, whole, 1, dtype='f', casting='safe').fails('GUF_E_CASTING')
     yield Call('discriminant', 1j, whole, 1).fails('GUF_E_NO_LOOP')
     yield Call('discriminant', spread([2], 'F'), 1.0, 1.0).fails('GUF_E_NO_LOOP')
@@ -75,14 +75,14 @@ def discriminant_into():
     plain, gaps = np.zeros([2, 3]), np.zeros([2, 6])[:, ::2]
     for out in (plain, np.zeros([3, 2]).T, gaps, plain.astype('f')):
         expected = discriminant_of(1, b, 2, 'd')
-        yield Call('discriminant', 1, b, 2, out=[out]).gives(expected.astype(out.dtype))
+        yield Call('discriminant', 1, b, 2, out=[out]).returns(expected.astype(out.dtype))
         kept = np.where(mask, expected, out).astype(out.dtype)
-        yield Call('discriminant', 1, b, 2, out=[out], where=mask).gives(kept)
-    yield Call('discriminant', b, b, b, out=[b]).gives(discriminant_of(b, b, b, 'd'))
+        yield Call('discriminant', 1, b, 2, out=[out], where=mask).returns(kept)
+    yield Call('discriminant', b, b, b, out=[b]).returns(discriminant_of(b, b, b, 'd'))
     wide = np.zeros([2, 2, 3])
     expected = np.broadcast_to(discriminant_of(1, b, 2, 'd'), wide.shape)
-    yield Call('discriminant', 1, b, 2, out=[wide]).gives(expected)
-    yield Call('discriminant', 1, b, 2, where=mask).gives(
+    yield Call('discriminant', 1, b, 2, out=[wide]).returns(expected)
+    yield Call('discriminant', 1, b, 2, where=mask).returns(
         np.where(mask, discriminant_of(1, b, 2, 'd'), 0)
     )
     yield Call('discriminant', 1, b, 2, out=[np.zeros([2, 3], 'i')]).fails('GUF_E_CASTING')
@@ -98,7 +98,7 @@ def power_over():
         z = spread([3] if shape in ([4, 1], [2, 3]) else shape, letter, 2, 1)
         wide = [v.astype(np.longdouble) for v in (x, y, z)]
         expected = (wide[0] ** wide[1] / wide[2]).astype(letter)
-        yield Call('power_over', x, y, z).gives(expected, ulp=3)
+        yield Call('power_over', x, y, z).returns(expected, ulp=3)
 
 
 # ---- generalized functions
@@ -117,14 +117,14 @@ def foo():
     for letter, shape, n in itertools.product('fd', ([5], [], [2, 3], [0]), (4, 1, 0)):
         x = spread(shape, letter)
         if shape:
-            yield Call('foo', x, n).gives(foo_of(x, n, letter))
-            yield Call('foo_any', x, 0, dims=[['n', n]]).gives(foo_of(x, n, letter))
+            yield Call('foo', x, n).returns(foo_of(x, n, letter))
+            yield Call('foo_any', x, 0, dims=[['n', n]]).returns(foo_of(x, n, letter))
         out = np.full((*shape, n), 9, letter)
-        yield Call('foo', x, np.int64(n), out=[out]).gives(foo_of(x, n, letter))
-        yield Call('foo_any', x, 0, out=[out]).gives(foo_of(x, n, letter))
+        yield Call('foo', x, np.int64(n), out=[out]).returns(foo_of(x, n, letter))
+        yield Call('foo_any', x, 0, out=[out]).returns(foo_of(x, n, letter))
         transposed = np.full((n, *shape), 9, letter)
         moved = np.moveaxis(foo_of(x, n, letter), -1, 0)
-        yield Call('foo', x, n, out=[transposed], axes=[[], [], [0]]).gives(moved)
+        yield Call('foo', x, n, out=[transposed], axes=[[], [], [0]]).returns(moved)
     x = spread([3], 'd')
     yield Call('foo', x, np.array([3, 4])).fails('GUF_E_VALUE')
     yield Call('foo', x, np.array([3, 4, 3])).fails('GUF_E_VALUE')
@@ -151,14 +151,14 @@ def matmulcore():
         a, b = spread(left, letter), spread(right, letter, 3, 4)
         loop = 'q' if letter == 'i' else letter
         expected = matmulcore_of(a, b, loop)
-        yield Call('matmulcore', a, b).gives(expected)
+        yield Call('matmulcore', a, b).returns(expected)
         out = np.swapaxes(np.full((*expected.shape[:-2], *expected.shape[:-3:-1]), 7, loop), -1, -2)
-        yield Call('matmulcore', a, b, out=[out]).gives(expected)
+        yield Call('matmulcore', a, b, out=[out]).returns(expected)
         if len(left) == len(right) == 2:
             axes = [[1, 0], [1, 0], [1, 0]]
-            yield Call('matmulcore', a.T, b.T, axes=axes).gives(expected.T)
+            yield Call('matmulcore', a.T, b.T, axes=axes).returns(expected.T)
             axes = [[-2, -1], [0, 1], [-1, -2]]
-            yield Call('matmulcore', a, b, axes=axes).gives(expected.T)
+            yield Call('matmulcore', a, b, axes=axes).returns(expected.T)
     a, b = spread([2, 3], 'd'), spread([2, 4], 'd')
     yield Call('matmulcore', a, b).fails('GUF_E_SHAPE')
     yield Call('matmulcore', a, a[0]).fails('GUF_E_SHAPE')
@@ -205,20 +205,20 @@ def in_place():
         for count, n in ((1, 4), (5, 4), (0, 4), (3, 1), (7, 6), (2, 33)):
             rows = rows_of(name, count, n, letter)
             expected = function(rows)
-            yield Call(name, rows).gives(expected, inouts=[0])
+            yield Call(name, rows).returns(expected, inouts=[0])
             other = np.full_like(rows, 9)
-            yield Call(name, rows, out=[other]).gives(expected)
-            yield Call(name, rows, out=[np.full((n, count), 9, letter).T]).gives(expected)
+            yield Call(name, rows, out=[other]).returns(expected)
+            yield Call(name, rows, out=[np.full((n, count), 9, letter).T]).returns(expected)
             backwards = np.full_like(rows, 9)[:, ::-1]
-            yield Call(name, rows, out=[backwards]).gives(expected)
+            yield Call(name, rows, out=[backwards]).returns(expected)
             columns = rows.T.copy()
-            yield Call(name, columns, axis=0).gives(expected.T, inouts=[0])
-            yield Call(name, columns, axes=[[0]]).gives(expected.T, inouts=[0])
+            yield Call(name, columns, axis=0).returns(expected.T, inouts=[0])
+            yield Call(name, columns, axes=[[0]]).returns(expected.T, inouts=[0])
         wide = np.zeros((4, 12), letter)
         wide[:, ::3] = rows_of(name, 4, 4, letter)
-        yield Call(name, wide[:, ::3]).gives(function(wide[:, ::3]), inouts=[0])
+        yield Call(name, wide[:, ::3]).returns(function(wide[:, ::3]), inouts=[0])
         rows = swapped(rows_of(name, 3, 4, letter))
-        yield Call(name, rows).gives(function(rows.astype(letter)), inouts=[0])
+        yield Call(name, rows).returns(function(rows.astype(letter)), inouts=[0])
         yield Call(name, rows_of(name, 3, 4, letter), axis=2).fails('GUF_E_AXIS')
         yield Call(name, np.float64(1)).fails('GUF_E_ARG')
         yield Call(name, rows_of(name, 3, 4, letter), out=[np.zeros((3, 5), letter)]).fails(
@@ -248,13 +248,13 @@ def moving_mean():
         for a, window in ((ten, 3), (six, [1, 2]), (six, 3), (spread([3, 9], 'd'), [[2], [5]])):
             a, size = a.astype(letter), np.array(window)
             expected = moving_mean_of(a, size, letter)
-            yield Call('moving_mean', a, size).gives(expected)
+            yield Call('moving_mean', a, size).returns(expected)
             weak = window if isinstance(window, int) else size.astype('b')
             out = np.zeros(expected.shape, letter)
-            yield Call('moving_mean', a, weak, out=[out]).gives(expected)
+            yield Call('moving_mean', a, weak, out=[out]).returns(expected)
         transposed = six.astype(letter).T
         expected = moving_mean_of(transposed.T, np.array(2), letter).T
-        yield Call('moving_mean', transposed, 2, axes=[[0], [], [0]]).gives(expected)
+        yield Call('moving_mean', transposed, 2, axes=[[0], [], [0]]).returns(expected)
     yield Call('moving_mean', ten, 2.5).fails('GUF_E_NO_LOOP')
     yield Call('moving_mean', np.float64(1), 2).fails('GUF_E_SHAPE')
 
@@ -266,24 +266,24 @@ def several():
     for letter in 'bhiqBHIQfd':
         x, y = spread([3, 4], letter, 9), spread([4], letter, 4)
         expected = np.divmod(x, y)
-        yield Call('divmod', x, y).gives(*expected)
+        yield Call('divmod', x, y).returns(*expected)
         outs = [np.zeros([3, 4], letter), np.zeros([4, 3], letter).T]
-        yield Call('divmod', x, y, out=outs).gives(*expected)
-        yield Call('divmod', x, y, out=[outs[0], None]).gives(*expected)
+        yield Call('divmod', x, y, out=outs).returns(*expected)
+        yield Call('divmod', x, y, out=[outs[0], None]).returns(*expected)
         mask = np.arange(12).reshape(3, 4) % 3 > 0
         kept = [np.where(mask, w, 0).astype(letter) for w in expected]
-        yield Call('divmod', x, y, out=[None, outs[1]], where=mask).gives(*kept)
-        yield Call('divmod', y, y, method='outer').gives(*np.divmod.outer(y, y))
+        yield Call('divmod', x, y, out=[None, outs[1]], where=mask).returns(*kept)
+        yield Call('divmod', y, y, method='outer').returns(*np.divmod.outer(y, y))
         low, high = spread([4], letter, 3), spread([3, 1], letter, 5)
         clip = np._core.umath.clip
-        yield Call('clip', x, low, high).gives(clip(x, low, high))
-        yield Call('clip', x, 2, 3).gives(clip(x, 2, 3))
+        yield Call('clip', x, low, high).returns(clip(x, low, high))
+        yield Call('clip', x, 2, 3).returns(clip(x, 2, 3))
     for letter in 'fd':
         x = np.concatenate([spread([5], letter), -spread([3], letter), [0, np.inf, np.nan]])
         x = x.astype(letter)
-        yield Call('modf', x).gives(*np.modf(x))
-        yield Call('frexp', x[:8]).gives(*np.frexp(x[:8]))
-        yield Call('modf', x, out=[np.zeros(11, 'd'), None]).gives(
+        yield Call('modf', x).returns(*np.modf(x))
+        yield Call('frexp', x[:8]).returns(*np.frexp(x[:8]))
+        yield Call('modf', x, out=[np.zeros(11, 'd'), None]).returns(
             np.modf(x)[0].astype('d'), np.modf(x)[1]
         )
     x = spread([3], 'd')

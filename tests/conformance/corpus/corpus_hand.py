@@ -17,7 +17,7 @@ class Call:
         self.out, self.where, self.keywords = out, where, keywords
         self.expect = {}
 
-    def gives(self, *results, ulp=0, inouts=None, fp_flags=None):
+    def returns(self, *results, ulp=0, inouts=None, fp_flags=None):
         """Sets the expected results: one per output, or one per input that `inouts` lists."""
         self.expect = {'results': results, 'ulp': ulp, 'inouts': inouts, 'fp_flags': fp_flags}
         return self

@@ -33,16 +33,16 @@ def refusals():
     yield Call('add', one, method='accumulate', out=[locked(np.zeros(3))]).fails('GUF_E_READ_ONLY')
     where = [np.array([0, 1])]
     yield Call('add', locked(np.ones(3)), 1, method='at', indices=where).fails('GUF_E_READ_ONLY')
-    yield Call('negative', one, out=[np.zeros(5)[1:4]]).gives(-one)
+    yield Call('negative', one, out=[np.zeros(5)[1:4]]).returns(-one)
     stretched = np.lib.stride_tricks.as_strided(np.zeros(4), (3,), (0,))
     yield Call('add', one, two, out=[stretched]).fails('GUF_E_OVERLAP')
-    crossed = np.lib.stride_tricks.as_strided(np.zeros(8), (3, 3), (8, 8))
-    yield Call('add', np.ones((3, 3)), two, out=[crossed]).fails('GUF_E_OVERLAP')
+    overlapping = np.lib.stride_tricks.as_strided(np.zeros(8), (3, 3), (8, 8))
+    yield Call('add', np.ones((3, 3)), two, out=[overlapping]).fails('GUF_E_OVERLAP')
     yield Call('add', one, two, dtype='M8[s]').fails('GUF_E_DTYPE')
     yield Call('add', one, two, signature=['d', 'd']).fails('GUF_E_ARG')
     yield Call('matmul', np.ones((2, 2)), np.ones((2, 2)), keepdims=True).fails('GUF_E_ARG')
     yield Call('add', one, two, axis=0).fails('GUF_E_ARG')
-    yield Call('vecdot', one, two, where=np.array(True)).gives(np.float64(6))
+    yield Call('vecdot', one, two, where=np.array(True)).returns(np.float64(6))
     yield from refused_values()
     yield from refused_methods()
 
@@ -56,7 +56,7 @@ def refused_values():
     yield Call('power', base, np.array([1, -1, 2]), out=[np.zeros(3, 'q')]).fails(
         'GUF_E_VALUE', text, written=True
     )
-    yield Call('power', base, np.array([1, 0, 2])).gives(base ** np.array([1, 0, 2]))
+    yield Call('power', base, np.array([1, 0, 2])).returns(base ** np.array([1, 0, 2]))
 
 
 def refused_methods():
@@ -136,18 +136,19 @@ def fp_flags():
                 if name == 'maximum' and (found == 0).any():
                     continue
                 bits = fp_flags_of(name, [a, b], found)
-                yield Call(name, a, b, fp_report=True).gives(found, fp_flags=bits)
+                yield Call(name, a, b, fp_report=True).returns(found, fp_flags=bits)
         for name, x in itertools.product(('sqrt', 'square', 'reciprocal', 'negative'), arrays):
             x = -x if name == 'sqrt' else x
             found = getattr(np, name)(x)
-            yield Call(name, x, fp_report=True).gives(found, fp_flags=fp_flags_of(name, [x], found))
+            bits = fp_flags_of(name, [x], found)
+            yield Call(name, x, fp_report=True).returns(found, fp_flags=bits)
     for letter in 'bhiqBHIQ':
         x, y = np.array([7, 8, 9], letter), np.array([2, 0, 3], letter)
         for name, other in itertools.product(('floor_divide', 'remainder', 'add'), (y, y[::2])):
             wide = x[: other.size]
             found = getattr(np, name)(wide, other)
             bits = fp_flags_of(name, [wide, other], found)
-            yield Call(name, wide, other, fp_report=True).gives(found, fp_flags=bits)
+            yield Call(name, wide, other, fp_report=True).returns(found, fp_flags=bits)
     yield from failing_fp_flags()
 
 
@@ -167,14 +168,14 @@ def failing_fp_flags():
         found = getattr(np, name)(*inputs)
         other = 31 & ~bit
         if not fp_flags_of(name, inputs, found) & other:
-            yield Call(name, *inputs, fp_fail=other).gives(found)
-        yield Call(name, *inputs, fp_fail=bit, where=mask).gives(np.where(mask, found, 0))
+            yield Call(name, *inputs, fp_fail=other).returns(found)
+        yield Call(name, *inputs, fp_fail=bit, where=mask).returns(np.where(mask, found, 0))
     x = np.array([2.0, 0.0, 3.0])
     yield Call('divide', x, method='reduce', fp_fail=DIVIDE).fails('GUF_E_FLOATING_POINT')
-    yield Call('divide', x, method='accumulate', fp_report=True).gives(
+    yield Call('divide', x, method='accumulate', fp_report=True).returns(
         np.divide.accumulate(x), fp_flags=DIVIDE
     )
-    yield Call('multiply', x, method='reduce', fp_fail=OVERFLOW).gives(np.float64(0))
+    yield Call('multiply', x, method='reduce', fp_fail=OVERFLOW).returns(np.float64(0))
 
 
 # ---- sums that round
@@ -187,16 +188,16 @@ def sums():
         x = ((np.arange(n) * 37 % 101 + 1) / 7).astype(letter)
         ulp = 2 * (int(n).bit_length() + 1)
         true = x.astype(np.longdouble).sum().astype(letter)
-        yield Call('add', x, method='reduce').gives(true, ulp=ulp)
-        yield Call('add', x[::-1], method='reduce', axis='all').gives(true, ulp=ulp)
+        yield Call('add', x, method='reduce').returns(true, ulp=ulp)
+        yield Call('add', x[::-1], method='reduce', axis='all').returns(true, ulp=ulp)
         for odd in (misplaced, swapped):
-            yield Call('add', odd(x), method='reduce', keepdims=True).gives([true], ulp=ulp)
+            yield Call('add', odd(x), method='reduce', keepdims=True).returns([true], ulp=ulp)
         both = np.stack([x, x * 2], axis=1)
         pair = both.astype(np.longdouble).sum(axis=0).astype(letter)
-        yield Call('add', both, method='reduce').gives(pair, ulp=ulp)
-        yield Call('add', both.T, method='reduce', axis=[-1]).gives(pair, ulp=ulp)
+        yield Call('add', both, method='reduce').returns(pair, ulp=ulp)
+        yield Call('add', both.T, method='reduce', axis=[-1]).returns(pair, ulp=ulp)
         steps = np.add.accumulate(x.astype(np.longdouble)).astype(letter)
-        yield Call('add', x, method='accumulate').gives(steps, ulp=n)
+        yield Call('add', x, method='accumulate').returns(steps, ulp=n)
 
 
 GROUPS = {'refusals': refusals, 'fp_flags': fp_flags, 'sums': sums}

@@ -86,7 +86,7 @@ static guf_status run_method(corpus_case *c, guf_ufunc ufunc, guf_device device,
   return GUF_E_INTERNAL;
 }
 
-static int answers_wanted;
+static int prints_answers;
 
 /* Runs a case. Returns 1 if the result is the expected one. */
 static int run_case(const cJSON *json, const blob *b, guf_device device) {
@@ -103,14 +103,14 @@ static int run_case(const cJSON *json, const blob *b, guf_device device) {
     if (status == GUF_OK && device) status = guf_device_synchronize(device, UINT64_MAX, &error);
     if (ufunc) guf_ufunc_get_info(ufunc, &info, NULL);
     const int nresults = c.noutputs ? c.noutputs : info.nout;
-    if (answers_wanted && status != GUF_OK)
+    if (prints_answers && status != GUF_OK)
       printf("%s\t%d\t%d\t%s\n", cJSON_GetObjectItemCaseSensitive(json, "id")->valuestring,
              error.argument, error.axis, error.message);
     right = case_judge(&c, status, &error, results, nresults);
     for (int k = 0; status == GUF_OK && k < nresults; ++k)
       if (results[k].kind == GUF_OPERAND_ARRAY) guf_array_release(results[k].array, NULL);
   }
-  if (!right && !answers_wanted)
+  if (!right && !prints_answers)
     printf("%s: %s\n", cJSON_GetObjectItemCaseSensitive(json, "id")->valuestring, c.why);
   guf_ufunc_release(ufunc, NULL);
   case_drop(&c);
@@ -163,7 +163,7 @@ static void run_group(const char *folder, const char *name, guf_device device, i
       ++*count;
       digest = digest_with(digest, cJSON_GetObjectItemCaseSensitive(one, "id")->valuestring);
     }
-    if (!answers_wanted)
+    if (!prints_answers)
       printf("%.*s: %d judged, fnv1a %016" PRIx64 "\n", (int)(strlen(name) - strlen(".json")), name,
              *count - before, digest);
   }
@@ -178,8 +178,8 @@ int main(int argc, char **argv) {
   guf_module module;
   guf_error error = {.struct_size = sizeof error};
   int count = 0, failed = 0;
-  answers_wanted = argc > 1 && !strcmp(argv[1], "--answers");
-  argc -= answers_wanted, argv += answers_wanted;
+  prints_answers = argc > 1 && !strcmp(argv[1], "--answers");
+  argc -= prints_answers, argv += prints_answers;
   if (argc < 3) return fprintf(stderr, "run_corpus CORPUS_FOLDER DEVICE MODULE.so...\n"), 2;
   guf_status status = guf_device_get(NULL, argv[2], &device, &error);
   for (int k = 3; status == GUF_OK && k < argc; ++k)
@@ -191,7 +191,7 @@ int main(int argc, char **argv) {
     free(groups[k]);
   }
   free(groups);
-  if (answers_wanted) return 0;
+  if (prints_answers) return 0;
   printf("%d cases, %d passed, %d failed\n", count, count - failed, failed);
   return failed || !count;
 }

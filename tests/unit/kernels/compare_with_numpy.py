@@ -115,7 +115,7 @@ def for_numpy(letter, array):
     return bf16_to_f32(array) if letter == "E" else array
 
 
-def expected(name, letters, inputs):
+def numpy_result(name, letters, inputs):
     """Returns NumPy's result in the output's type. Functions that round use the next wider type."""
     nin = letters.index("-")
     output = letters[-1]
@@ -140,52 +140,54 @@ def unspecified(name, letters, inputs):
     return np.logical_or.reduce(beyond)
 
 
-def same_bits(letter, got, want):
+def same_bits(letter, got, expected):
     if letter == "E":
-        got, want = bf16_to_f32(got), bf16_to_f32(want)
+        got, expected = bf16_to_f32(got), bf16_to_f32(expected)
     if letter in "Mm":
-        return got.view("q") == want.view("q")
+        return got.view("q") == expected.view("q")
     if got.dtype.kind in "fc":
-        both_nan = np.isnan(got) & np.isnan(want)
+        both_nan = np.isnan(got) & np.isnan(expected)
         if got.dtype.kind == "c":
             parts = [
                 ((g == w) & (np.signbit(g) == np.signbit(w))) | (np.isnan(g) & np.isnan(w))
-                for g, w in ((got.real, want.real), (got.imag, want.imag))
+                for g, w in ((got.real, expected.real), (got.imag, expected.imag))
             ]
             return parts[0] & parts[1]
-        return both_nan | ((got == want) & (np.signbit(got) == np.signbit(want)))
-    return got == want
+        return both_nan | ((got == expected) & (np.signbit(got) == np.signbit(expected)))
+    return got == expected
 
 
-def within(letter, got, want, ulps):
+def within(letter, got, expected, ulps):
     """Returns where two results differ by at most `ulps` units in the last place of their type.
     Infinities and NaN must be the same."""
     if letter == "E":
-        got, want, eps, tiny = bf16_to_f32(got), bf16_to_f32(want), 2.0**-7, 2.0**-133
+        got, expected, eps, tiny = bf16_to_f32(got), bf16_to_f32(expected), 2.0**-7, 2.0**-133
     else:
         info = np.finfo(got.dtype)
         eps, tiny = float(info.eps), float(info.smallest_subnormal)
     if letter in "FD":
-        finite = np.isfinite(got) & np.isfinite(want)
-        size = np.abs(np.where(finite, want, 0)).astype(np.longdouble)
-        delta = np.abs(np.where(finite, got, 0).astype(np.clongdouble) - np.where(finite, want, 0))
+        finite = np.isfinite(got) & np.isfinite(expected)
+        size = np.abs(np.where(finite, expected, 0)).astype(np.longdouble)
+        found = np.where(finite, got, 0).astype(np.clongdouble)
+        delta = np.abs(found - np.where(finite, expected, 0))
         near = delta <= np.maximum(size * eps * ulps, tiny * ulps)
-        return np.where(finite, near, same_value_complex(got, want))
-    finite = np.isfinite(got) & np.isfinite(want)
-    size = np.abs(np.where(finite, want, 0)).astype(np.longdouble)
-    delta = np.abs(np.where(finite, got, 0).astype(np.longdouble) - np.where(finite, want, 0))
+        return np.where(finite, near, same_value_complex(got, expected))
+    finite = np.isfinite(got) & np.isfinite(expected)
+    size = np.abs(np.where(finite, expected, 0)).astype(np.longdouble)
+    found = np.where(finite, got, 0).astype(np.longdouble)
+    delta = np.abs(found - np.where(finite, expected, 0))
     near = delta <= np.maximum(size * eps * ulps, tiny * ulps)
-    return np.where(finite, near, (got == want) | (np.isnan(got) & np.isnan(want)))
+    return np.where(finite, near, (got == expected) | (np.isnan(got) & np.isnan(expected)))
 
 
-def same_value_complex(got, want):
+def same_value_complex(got, expected):
     """Returns where two complex results agree, comparing only parts that are infinite or NaN in
     either result."""
 
     def alike(g, w):
         return (np.isnan(g) & np.isnan(w)) | (g == w) | (np.isfinite(g) & np.isfinite(w))
 
-    return alike(got.real, want.real) & alike(got.imag, want.imag)
+    return alike(got.real, expected.real) & alike(got.imag, expected.imag)
 
 
 def check_elementwise(plugin, target, function, letters, loop, rng, n):
@@ -194,7 +196,7 @@ def check_elementwise(plugin, target, function, letters, loop, rng, n):
     if loop.kind == 2:  # loops of this kind are integer powers, which can fail; use exponents that
                         # do not fail
         inputs[1] = np.abs(inputs[1] % 16).astype(inputs[1].dtype)
-    want = expected(name, letters, inputs)
+    expected = numpy_result(name, letters, inputs)
     free = unspecified(name, letters, inputs)
     ulps = COMPLEX_ULP if output in "FD" else REAL_ULP
     if name == "power" and output == "D":  # this function does not reduce the error of w log z
@@ -208,13 +210,13 @@ def check_elementwise(plugin, target, function, letters, loop, rng, n):
             return f"status {status}"
         inexact = name in ROUNDED or any(letter in "FD" for letter in letters)
         if output in "eEfdFD" and inexact:
-            good = within(output, out, want, ulps)
+            good = within(output, out, expected, ulps)
         elif output in "eEfdFD" and name in {"maximum", "minimum", "fmax", "fmin"}:
-            got, numpy = for_numpy(output, out), for_numpy(output, want)
+            got, numpy = for_numpy(output, out), for_numpy(output, expected)
             # either sign of a zero is valid
             good = (got == numpy) | (np.isnan(got) & np.isnan(numpy))
         else:
-            good = same_bits(output, out, want)
+            good = same_bits(output, out, expected)
         good |= free
         if not good.all():
             i = int(np.argmin(good))
@@ -222,7 +224,7 @@ def check_elementwise(plugin, target, function, letters, loop, rng, n):
             given = ", ".join(show(letter, array, i) for letter, array in zip(letters, inputs))
             return (
                 f"step {step}: {count} of {n}, e.g. ({given}) gives {show(output, out, i)}, "
-                f"NumPy {show(output, want, i)}"
+                f"NumPy {show(output, expected, i)}"
             )
     return None
 
@@ -260,19 +262,19 @@ def check_product(plugin, target, function, letters, loop, rng):
         for order in "CF":
             if name == "matmul":
                 x, y = (np.asarray(array(letters[0], s), order=order) for s in ((n, k), (k, m)))
-                want = np.matmul(for_numpy(letters[0], x), for_numpy(letters[1], y))
+                expected = np.matmul(for_numpy(letters[0], x), for_numpy(letters[1], y))
                 out = np.zeros((n, m), storage(output), order=order)
                 steps = [0, 0, 0, *x.strides, *y.strides, *out.strides]
                 dims = [1, n, k, m]
             else:
                 x, y = array(letters[0], (m, k)), array(letters[1], (m, k))
-                want = np.vecdot(for_numpy(letters[0], x), for_numpy(letters[1], y))
+                expected = np.vecdot(for_numpy(letters[0], x), for_numpy(letters[1], y))
                 out = np.zeros(m, storage(output))
                 steps = [x.strides[0], y.strides[0], out.strides[0], x.strides[1], y.strides[1]]
                 dims = [m, k]
             plugin.call(target, loop, dims, [x.ctypes.data, y.ctypes.data, out.ctypes.data], steps)
-            want = f32_to_bf16(want) if output == "E" else want.astype(storage(output))
-            if not same_bits(output, out, want).all():
+            expected = f32_to_bf16(expected) if output == "E" else expected.astype(storage(output))
+            if not same_bits(output, out, expected).all():
                 return f"{n}x{k}x{m} {order}"
     return None
 

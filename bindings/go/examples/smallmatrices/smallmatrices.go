@@ -31,14 +31,14 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	turn, err := gufunc.Of([]float32{0, 1, -1, 0}, 2, 2)
+	rotation, err := gufunc.Of([]float32{0, 1, -1, 0}, 2, 2)
 	if err != nil {
 		log.Fatal(err)
 	}
-	turned, err := gufunc.Call[float32](matmul, nil, stack, turn)
+	rotated, err := gufunc.Call[float32](matmul, nil, stack, rotation)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer turned.Close()
-	fmt.Println(turned)
+	defer rotated.Close()
+	fmt.Println(rotated)
 }

@@ -286,7 +286,8 @@ impl Ufunc {
         F: Elementwise<A>,
     {
         if self.nout() != 1 || self.info()?.signature.contains('(') {
-            let message = "only a ufunc without core dimensions and of one output takes a function";
+            let message =
+                "only a ufunc without core dimensions and of one output accepts a function";
             return Err(Error::new(Status::SIGNATURE, message));
         }
         self.add_loop(&F::types(), move |args| {

@@ -120,8 +120,8 @@ impl DynArray {
     /// ```
     /// # use gufunc::{Array, Order};
     /// let x = Array::from_vec(vec![0, 1, 2, 3, 4, 5], &[2, 3])?;
-    /// let turned = x.transpose(None)?.reshape(&[2, -1], Order::C)?;
-    /// assert_eq!(turned.to_vec()?, [0, 3, 1, 4, 2, 5]);
+    /// let transposed = x.transpose(None)?.reshape(&[2, -1], Order::C)?;
+    /// assert_eq!(transposed.to_vec()?, [0, 3, 1, 4, 2, 5]);
     /// # Ok::<(), gufunc::Error>(())
     /// ```
     ///

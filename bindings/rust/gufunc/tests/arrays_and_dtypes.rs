@@ -125,8 +125,8 @@ fn slices_borrowed_as_other_elements() -> Result<()> {
     let as_flags = view_mut(&mut seven, &[1])?.with_dtype(DType::BOOL);
     assert_eq!(status(as_flags), Some(Status::DTYPE));
     assert_eq!(status(view_mut(&mut next, &[2])?.with_dtype(DType::I32)), Some(Status::DTYPE));
-    let record = DType::register("rust_eight_bytes", 8, 8)?;
-    assert_eq!(status(view_mut(&mut next, &[2])?.with_dtype(record)), Some(Status::DTYPE));
+    let structured = DType::register("rust_eight_bytes", 8, 8)?;
+    assert_eq!(status(view_mut(&mut next, &[2])?.with_dtype(structured)), Some(Status::DTYPE));
     assert!(view_mut(&mut flags, &[2])?.with_dtype(DType::BOOL).is_ok());
     assert_eq!(status(Output::allocate().swapped()), Some(Status::ARG));
     assert_eq!(scalar(1i64).with_dtype(days).err().unwrap().status(), Status::ARG);
@@ -191,10 +191,10 @@ fn dtypes() -> Result<()> {
     times.fill(gufunc::Operand::scalar_of(seconds, &NAT.to_ne_bytes())?, None)?;
     assert_eq!(times.to_vec::<i64>()?, [NAT, NAT]);
 
-    let record = DType::register("pair", 16, 8)?;
-    assert_eq!(DType::register("pair", 16, 8)?, record);
+    let structured = DType::register("pair", 16, 8)?;
+    assert_eq!(DType::register("pair", 16, 8)?, structured);
     assert_eq!(DType::register("pair", 24, 8).unwrap_err().status(), Status::EXISTS);
-    assert_eq!(record.info()?.kind, 'V');
+    assert_eq!(structured.info()?.kind, 'V');
     Ok(())
 }
 

@@ -106,9 +106,9 @@ fn copies_between_devices() -> Result<()> {
     each(|device| {
         let x = Array::from_slice(device, &[1i32, 2, 3, 4], &[2, 2])?;
         assert_eq!(x.info()?.device, Some(device));
-        let turned = x.transpose(None)?;
-        assert_eq!(turned.to_vec()?, [1, 3, 2, 4]);
-        let copy = turned.copy(Order::C, None)?.to_device(gufunc::device("cpu")?, None)?;
+        let transposed = x.transpose(None)?;
+        assert_eq!(transposed.to_vec()?, [1, 3, 2, 4]);
+        let copy = transposed.copy(Order::C, None)?.to_device(gufunc::device("cpu")?, None)?;
         assert_eq!(copy.to_vec()?, [1, 3, 2, 4]);
         let stream = Stream::new(device)?;
         let mut host = [0; 4];

@@ -59,16 +59,16 @@ impl Producer {
     }
 
     unsafe extern "C" fn delete(tensor: *mut sys::guf_dlpack) {
-        // SAFETY: `give` made the boxes.
+        // SAFETY: `export_tensor` made the boxes.
         unsafe { Producer::free(Box::from_raw(tensor).manager_context) }
     }
 
     unsafe extern "C" fn delete_unversioned(tensor: *mut sys::guf_dlpack_unversioned) {
-        // SAFETY: `give_unversioned` made the boxes.
+        // SAFETY: `export_unversioned` made the boxes.
         unsafe { Producer::free(Box::from_raw(tensor).manager_context) }
     }
 
-    fn give(array: &Array<f64>, flags: u32) -> Result<(DlpackTensor, Arc<AtomicUsize>)> {
+    fn export_tensor(array: &Array<f64>, flags: u32) -> Result<(DlpackTensor, Arc<AtomicUsize>)> {
         let mut managed = Box::new(sys::guf_dlpack::new());
         let (tensor, owner, deleted) = Producer::describe(array)?;
         (managed.major, managed.minor, managed.tensor) = (1, 3, tensor);
@@ -78,7 +78,7 @@ impl Producer {
         Ok((unsafe { DlpackTensor::from_versioned(Box::into_raw(managed))? }, deleted))
     }
 
-    fn give_unversioned(array: &Array<f64>) -> Result<(DlpackTensor, Arc<AtomicUsize>)> {
+    fn export_unversioned(array: &Array<f64>) -> Result<(DlpackTensor, Arc<AtomicUsize>)> {
         let mut managed = Box::new(sys::guf_dlpack_unversioned::new());
         let (tensor, owner, deleted) = Producer::describe(array)?;
         (managed.tensor, managed.manager_context) = (tensor, owner);
@@ -106,11 +106,11 @@ fn a_tensor_is_deleted_once_behind_the_last_view() -> Result<()> {
     let _turn = shared::turn();
     for device in shared::devices() {
         let x = Array::from_slice(device, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
-        let turned = x.transpose(None)?;
+        let transposed = x.transpose(None)?;
         for versioned in [true, false] {
             let (tensor, deleted) = match versioned {
-                true => Producer::give(&turned, 0)?,
-                false => Producer::give_unversioned(&turned)?,
+                true => Producer::export_tensor(&transposed, 0)?,
+                false => Producer::export_unversioned(&transposed)?,
             };
             assert_eq!(tensor.version(), versioned.then_some((1, 3)));
             let y = Array::<f64>::from_dlpack(tensor, None)?;
@@ -134,18 +134,18 @@ fn a_tensor_is_deleted_once_behind_the_last_view() -> Result<()> {
 fn who_does_not_take_a_tensor_deletes_it() -> Result<()> {
     let _turn = shared::turn();
     let x = Array::from_vec(vec![1.0, 2.0], &[2])?;
-    let (tensor, deleted) = Producer::give(&x, 0)?;
+    let (tensor, deleted) = Producer::export_tensor(&x, 0)?;
     drop(tensor);
     assert_eq!(count(&deleted, 1), 1);
 
     // The test extracts the pointer, and with it the right to delete the tensor.
-    let (tensor, deleted) = Producer::give(&x, 0)?;
+    let (tensor, deleted) = Producer::export_tensor(&x, 0)?;
     let pointer = tensor.into_unversioned().unwrap_err().into_versioned().unwrap();
     assert_eq!(count(&deleted, 0), 0);
     // SAFETY: this function is the only user of the pointer.
     drop(unsafe { DlpackTensor::from_versioned(pointer)? });
     assert_eq!(count(&deleted, 1), 1);
-    let (tensor, deleted) = Producer::give_unversioned(&x)?;
+    let (tensor, deleted) = Producer::export_unversioned(&x)?;
     let pointer = tensor.into_versioned().unwrap_err().into_unversioned().unwrap();
     // SAFETY: this function is the only user of the pointer.
     let y = DynArray::from_dlpack(unsafe { DlpackTensor::from_unversioned(pointer)? }, None)?;
@@ -169,7 +169,7 @@ fn who_does_not_take_a_tensor_deletes_it() -> Result<()> {
 
 /// Returns the status with which a changed tensor is rejected, and checks that it was deleted.
 fn refused(change: impl FnOnce(&mut sys::guf_dlpack), stream: DlpackStream<'_>) -> Result<Status> {
-    let (tensor, deleted) = Producer::give(&Array::from_vec(vec![1.0, 2.0], &[2])?, 0)?;
+    let (tensor, deleted) = Producer::export_tensor(&Array::from_vec(vec![1.0, 2.0], &[2])?, 0)?;
     let pointer = tensor.into_versioned().unwrap();
     // SAFETY: the tensor belongs to this test.
     let tensor = unsafe {
@@ -203,7 +203,7 @@ fn a_refused_tensor_is_deleted_before_the_return() -> Result<()> {
         };
         assert_eq!(refused(cuda, none)?, Status::NO_DEVICE);
     }
-    let (tensor, deleted) = Producer::give(&Array::from_vec(vec![1.0], &[1])?, 0)?;
+    let (tensor, deleted) = Producer::export_tensor(&Array::from_vec(vec![1.0], &[1])?, 0)?;
     let other = Array::<i32>::from_dlpack(tensor, None).unwrap_err();
     assert_eq!((other.status(), count(&deleted, 1)), (Status::DTYPE, 1));
     Ok(())
@@ -214,7 +214,7 @@ fn flags_go_both_ways() -> Result<()> {
     let _turn = shared::turn();
     for device in shared::devices() {
         let x = Array::from_slice(device, &[1.0, 2.0], &[2])?;
-        let (tensor, deleted) = Producer::give(&x, sys::GUF_DLPACK_READ_ONLY)?;
+        let (tensor, deleted) = Producer::export_tensor(&x, sys::GUF_DLPACK_READ_ONLY)?;
         assert!(tensor.is_read_only() && !tensor.is_copied());
         let y = DynArray::from_dlpack(tensor, None)?;
         assert!(y.info()?.is_read_only());
@@ -275,7 +275,7 @@ fn streams_order_what_is_exchanged() -> Result<()> {
         }
         // Work without a stream reads the tensor after the work of the stream that produced the
         // values.
-        let (tensor, deleted) = Producer::give(&x, 0)?;
+        let (tensor, deleted) = Producer::export_tensor(&x, 0)?;
         let y = Array::<f64>::from_dlpack(tensor, &stream)?;
         let opposite = negative.call(&y)?;
         assert!(opposite.to_vec::<f64>()?.iter().all(|&value| value == -9.0));

@@ -226,7 +226,7 @@ unsafe impl Element for Point {
 }
 
 #[test]
-fn records() -> Result<()> {
+fn structured_dtypes() -> Result<()> {
     let norm = Context::new()?.create("norm", 1, 1).build()?;
     norm.add_elementwise(|p: Point| p.x.hypot(p.y) * p.weight as f64)?;
     let points = [Point { x: 3.0, y: 4.0, weight: 1 }, Point { x: 0.0, y: 1.0, weight: 7 }];

@@ -35,11 +35,11 @@ macro_rules! test_arrays {
             fn strides_of_any_sign() -> Result<()> {
                 let row = Array1::from_iter((0..12).map(f64::from));
                 let x = row.into_shape_with_order((3, 4)).unwrap();
-                let turned = x.slice(s![..;-1, 1..;2]);
-                let sum = ufunc("add")?.call((&turned, &array![[100.0], [200.0], [300.0]]))?;
+                let reversed = x.slice(s![..;-1, 1..;2]);
+                let sum = ufunc("add")?.call((&reversed, &array![[100.0], [200.0], [300.0]]))?;
                 let expected = array![[109.0, 111.0], [205.0, 207.0], [301.0, 303.0]];
                 assert_eq!(sum.$to_ndarray::<f64>()?, expected.into_dyn());
-                let copied = Array::$from_ndarray(&turned)?;
+                let copied = Array::$from_ndarray(&reversed)?;
                 assert_eq!(copied.to_vec()?, [9.0, 11.0, 5.0, 7.0, 1.0, 3.0]);
                 Ok(())
             }

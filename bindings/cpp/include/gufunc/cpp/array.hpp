@@ -85,13 +85,13 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   // Exports the memory of this array as a tensor. The stream `consumer` waits for the work that is
   // already queued without a stream, and must live as long as the tensor.
   Result<DlpackTensor> to_dlpack(DlpackStream consumer = {}) const {
-    return give<guf_dlpack>(guf_array_to_dlpack, consumer, consumer.flags());
+    return export_tensor<guf_dlpack>(guf_array_to_dlpack, consumer, consumer.flags());
   }
   // Exports for libraries that use DLPack 0.x. Fails for a read-only array, because an unversioned
   // tensor has no flag that marks it as read-only.
   Result<DlpackTensor> to_dlpack_unversioned(DlpackStream consumer = {}) const {
-    return give<guf_dlpack_unversioned>(guf_array_to_dlpack_unversioned, consumer,
-                                        consumer.flags());
+    return export_tensor<guf_dlpack_unversioned>(guf_array_to_dlpack_unversioned, consumer,
+                                                 consumer.flags());
   }
   // Exports a copy that only the consumer uses; the tensor is marked as copied.
   Result<DlpackTensor> copy_to_dlpack(DlpackStream consumer = {}) const {
@@ -99,8 +99,8 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     guf_array made = nullptr;
     const guf_status status = guf_array_copy(get(), GUF_ORDER_KEEP, nullptr, &made, record);
     if (status != GUF_OK) return detail::result(status, record, [] { return DlpackTensor(); });
-    return Array(made).give<guf_dlpack>(guf_array_to_dlpack, consumer,
-                                        consumer.flags() | GUF_DLPACK_COPIED);
+    return Array(made).export_tensor<guf_dlpack>(guf_array_to_dlpack, consumer,
+                                                 consumer.flags() | GUF_DLPACK_COPIED);
   }
 
   // ---- description
@@ -215,7 +215,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   Result<bool> synchronize(uint64_t timeout_ns = kForever) const {
     detail::Record record;
     const guf_status status = guf_array_synchronize(get(), timeout_ns, record);
-    return detail::answer(status, record, GUF_TIMEOUT);
+    return detail::query_result(status, record, GUF_TIMEOUT);
   }
   // Copies into memory of the program, in C or F order. `nbytes` is the size of that memory. With a
   // stream, the memory must stay valid until the copy is complete.
@@ -229,7 +229,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   template <class C, std::enable_if_t<detail::kHasElements<C> && detail::kMayBorrow<C>, int> = 0>
   Result<void> copy_to_host(C &&destination, guf_stream stream = nullptr) const {
     const DType expected = DType::of<std::remove_pointer_t<decltype(std::data(destination))>>();
-    if (!goes_into(expected)) {
+    if (!accepts_element_type(expected)) {
       const std::string text = detail::other_elements(dtype(), expected);
       return detail::refuse<void>(GUF_E_DTYPE, text.c_str());
     }
@@ -255,7 +255,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     guf_array_get_info(get(), &found, nullptr);
     return found;
   }
-  bool goes_into(DType elements) const {
+  bool accepts_element_type(DType elements) const {
     const DType own = dtype();
     int32_t unit = 0;
     uint32_t multiple = 0;
@@ -263,9 +263,9 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
            (elements == GUF_I64 && guf_dtype_get_unit(own, &unit, &multiple, nullptr) == GUF_OK);
   }
   template <class Tensor>
-  Result<DlpackTensor> give(guf_status (*function)(guf_array, guf_stream, uint32_t, Tensor **,
-                                                   guf_error *),
-                            DlpackStream consumer, uint32_t flags) const {
+  Result<DlpackTensor> export_tensor(guf_status (*function)(guf_array, guf_stream, uint32_t,
+                                                            Tensor **, guf_error *),
+                                     DlpackStream consumer, uint32_t flags) const {
     detail::Record record;
     Tensor *made = nullptr;
     const guf_status status = function(get(), consumer.get(), flags, &made, record);

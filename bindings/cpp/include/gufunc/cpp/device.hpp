@@ -60,7 +60,7 @@ inline Result<LogLine> read_log() {
 inline Result<bool> shutdown(uint64_t timeout_ns = kForever) {
   detail::Record record;
   const guf_status status = guf_shutdown(timeout_ns, record);
-  return detail::answer(status, record, GUF_TIMEOUT);
+  return detail::query_result(status, record, GUF_TIMEOUT);
 }
 
 // ---- backends
@@ -124,7 +124,7 @@ class Device {
   Result<bool> synchronize(uint64_t timeout_ns = kForever) const {
     detail::Record record;
     const guf_status status = guf_device_synchronize(handle_, timeout_ns, record);
-    return detail::answer(status, record, GUF_TIMEOUT);
+    return detail::query_result(status, record, GUF_TIMEOUT);
   }
 
   Result<guf_device_memory> memory() const {

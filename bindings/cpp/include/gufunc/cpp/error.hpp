@@ -146,7 +146,7 @@ template <class T>
 Expected<T> refuse(guf_status status, const char *text) {
   return Error(status, text);
 }
-inline Expected<bool> answer(guf_status status, const Record &record, guf_status not_yet) {
+inline Expected<bool> query_result(guf_status status, const Record &record, guf_status not_yet) {
   if (status == GUF_OK || status == not_yet) return status == GUF_OK;
   return Error(status, record.error);
 }
@@ -166,7 +166,7 @@ template <class T>
 [[noreturn]] T refuse(guf_status status, const char *text) {
   throw Error(status, text);
 }
-inline bool answer(guf_status status, const Record &record, guf_status not_yet) {
+inline bool query_result(guf_status status, const Record &record, guf_status not_yet) {
   if (status != GUF_OK && status != not_yet) raise(status, record);
   return status == GUF_OK;
 }

@@ -183,11 +183,11 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
   // With an empty list no axis is reduced.
   ReduceKeywords &axes(Ints axes) {
     axes_ = std::move(axes);
-    how_ = How::kGiven;
+    axis_selection_ = AxisSelection::kGiven;
     return *this;
   }
   ReduceKeywords &all_axes() {
-    how_ = How::kAll;
+    axis_selection_ = AxisSelection::kAll;
     return *this;
   }
   // The value with which the reduction to each result starts, a number or a 0-d operand. Operand()
@@ -216,8 +216,11 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
   // Sets all fields of `args` except the operands, as CallKeywords::write does.
   void write(guf_reduce_args &args) const {
     write_common(args);
-    if (how_ == How::kGiven) args.axis = axes_.data(), args.naxis = axes_.count();
-    if (how_ == How::kAll) args.naxis = GUF_ALL_AXES;
+    if (axis_selection_ == AxisSelection::kGiven) {
+      args.axis = axes_.data();
+      args.naxis = axes_.count();
+    }
+    if (axis_selection_ == AxisSelection::kAll) args.naxis = GUF_ALL_AXES;
     if (has_initial_) args.initial = &initial_.c_operand();
     if (!where_.is_none()) args.where = &where_.c_operand();
     args.dtype = dtype_;
@@ -226,8 +229,8 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
   }
 
  private:
-  enum class How { kDefault, kGiven, kAll };
-  How how_ = How::kDefault;
+  enum class AxisSelection { kDefault, kGiven, kAll };
+  AxisSelection axis_selection_ = AxisSelection::kDefault;
   Ints axes_;
   Operand initial_, where_;
   bool has_initial_ = false, keepdims_ = false;

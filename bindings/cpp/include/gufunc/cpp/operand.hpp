@@ -115,7 +115,7 @@ class Operand {
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
   Operand(T value) {
     static_assert(!std::is_same_v<T, long double>, "no dtype of libgufunc is long double");
-    static_assert(sizeof(T) <= sizeof(uint64_t), "weak_int takes numbers of more than 64 bits");
+    static_assert(sizeof(T) <= sizeof(uint64_t), "weak_int accepts numbers of more than 64 bits");
     if constexpr (std::is_same_v<T, bool>) {
       made_.kind = GUF_OPERAND_SCALAR;
       made_.dtype = GUF_BOOL;

@@ -57,14 +57,14 @@ class Stream : public Handle<guf_stream, guf_stream_retain, guf_stream_release> 
   Result<bool> query() const {
     detail::Record record;
     const guf_status status = guf_stream_query(get(), record);
-    return detail::answer(status, record, GUF_NOT_READY);
+    return detail::query_result(status, record, GUF_NOT_READY);
   }
   // Waits for all queued work. Returns false if work was still running after `timeout_ns`
   // nanoseconds.
   Result<bool> synchronize(uint64_t timeout_ns = kForever) const {
     detail::Record record;
     const guf_status status = guf_stream_synchronize(get(), timeout_ns, record);
-    return detail::answer(status, record, GUF_TIMEOUT);
+    return detail::query_result(status, record, GUF_TIMEOUT);
   }
   // Makes work that is queued later wait for the event. Does not block.
   inline Result<void> wait_event(const Event &event) const;
@@ -99,13 +99,13 @@ class Event : public Handle<guf_event, guf_event_retain, guf_event_release> {
   Result<bool> query() const {
     detail::Record record;
     const guf_status status = guf_event_query(get(), record);
-    return detail::answer(status, record, GUF_NOT_READY);
+    return detail::query_result(status, record, GUF_NOT_READY);
   }
   // Returns false if the event was not reached within `timeout_ns` nanoseconds.
   Result<bool> wait(uint64_t timeout_ns = kForever) const {
     detail::Record record;
     const guf_status status = guf_event_wait(get(), timeout_ns, record);
-    return detail::answer(status, record, GUF_TIMEOUT);
+    return detail::query_result(status, record, GUF_TIMEOUT);
   }
   // Returns the milliseconds from `earlier` to this event. Both events must be complete.
   Result<double> elapsed_since(const Event &earlier) const {

@@ -26,15 +26,15 @@ struct ReduceCall {
 
 // Arguments of accumulate, or of reduceat if there are indices.
 struct AccumulateCall {
-  AccumulateCall(const Operand &source, const Operand *places, const Operand &destination,
+  AccumulateCall(const Operand &source, const Operand *index_operand, const Operand &destination,
                  const AccumulateKeywords &keywords) {
     source.write(input);
     destination.write(output);
     args.struct_size = sizeof args;
     args.input = &input;
     args.output = &output;
-    if (places != nullptr) {
-      places->write(indices);
+    if (index_operand != nullptr) {
+      index_operand->write(indices);
       args.indices = &indices;
     }
     keywords.write(args);
@@ -111,15 +111,15 @@ inline Result<void> Ufunc::reduceat_into(const Operand &input, const Operand &in
 template <class Indices, class Do>
 auto Ufunc::with_at(const Operand &array, const Indices &indices, const Operand &operand,
                     const AtKeywords &keywords, Do act) const {
-  detail::COperands places(indices);
+  detail::COperands index_operands(indices);
   guf_operand changed, second;
   array.write(changed);
   operand.write(second);
   guf_at_args args = {};
   args.struct_size = sizeof args;
   args.array = &changed;
-  args.indices = places.data();
-  args.nindices = places.count();
+  args.indices = index_operands.data();
+  args.nindices = index_operands.count();
   args.operand = operand.is_none() ? nullptr : &second;
   keywords.write(args);
   return act(args);

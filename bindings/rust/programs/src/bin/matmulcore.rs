@@ -18,11 +18,11 @@ fn main() -> std::process::ExitCode {
         // are not swapped.
         let size = (a.shape[1] * a.shape[2]) as usize;
         let (rows, columns) = (b.shape[1], a.shape[1]);
-        let mut turned = vec![0f32; (rows * columns) as usize];
+        let mut product = vec![0f32; (rows * columns) as usize];
         matmulcore.with().axes(&[&[1, 0], &[1, 0], &[0, 1]]).device(folders.device).call_into(
             (view(&b.data, &b.shape)?, view(&a.data[..size], &a.shape[1..])?),
-            view_mut(&mut turned, &[rows, columns])?,
+            view_mut(&mut product, &[rows, columns])?,
         )?;
-        folders.write("matmulcore_transposed", &turned, &[rows, columns])
+        folders.write("matmulcore_transposed", &product, &[rows, columns])
     })
 }
