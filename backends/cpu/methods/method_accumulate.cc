@@ -139,7 +139,7 @@ guf_status Accumulation::run(MethodTraversal *traversal) {
   const uint64_t work = weigh(method_, work_of(block_));
   const uint32_t threads = method_threads(method_, work);
   const int64_t most = std::max<int64_t>(kScanLaneBytes / size_, 1);
-  const ItemUnits units(block_, most, units_for(threads), lane_multiple(method_));
+  const ItemUnits units(block_, most, units_for(threads), lane_multiple(method_, threads));
   if (units.count() < threads && fold_.tree() && sink_.direct()) {
     const ItemUnits whole(block_, most, 1);
     if (traversal != nullptr) {

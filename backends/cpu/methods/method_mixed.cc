@@ -75,7 +75,7 @@ guf_status MixedFold::run(MethodTraversal *traversal) {
   const uint64_t work = weigh(method_, empty_ ? block_.items : work_of(block_));
   const uint32_t threads = method_threads(method_, work);
   const ItemUnits units(block_, std::max<int64_t>(kMixedLaneBytes / size_, 1), units_for(threads),
-                        lane_multiple(method_));
+                        lane_multiple(method_, threads));
   if (traversal != nullptr) {
     const uint64_t chunks = chunks_of(units.count(), threads).count;
     const bool staged = source_.staged() || !sink_.direct();

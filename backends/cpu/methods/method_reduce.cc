@@ -239,7 +239,7 @@ guf_status Reduction::run(MethodTraversal *traversal) {
   const uint64_t work = weigh(method_, empty_ ? block_.items : work_of(block_));
   const uint32_t threads = method_threads(method_, work);
   const int64_t most = most_lanes();
-  const ItemUnits units(block_, most, units_for(threads), lane_multiple(method_));
+  const ItemUnits units(block_, most, units_for(threads), lane_multiple(method_, threads));
   const auto requested = static_cast<uint64_t>(units_for(threads));
   if (units.count() < requested && fold_.tree() && !empty_) {
     const ItemUnits whole(block_, most, 1);

@@ -135,7 +135,7 @@ guf_status reduceat(const guf_backend_method &method, const Fold &fold,
   const uint32_t threads = method_threads(method, work);
   // If there are only a few slices, items must be divided as well, so that every thread gets work.
   const ItemUnits units(block, most, (units_for(threads) - 1) / block.nindices + 1,
-                        lane_multiple(method));
+                        lane_multiple(method, threads));
   const uint64_t count = saturating_mul(units.count(), static_cast<uint64_t>(block.nindices));
   if (traversal != nullptr) {
     const bool staged = job.source.staged() || !job.sink.direct();

@@ -26,8 +26,9 @@ inline uint64_t weigh(const guf_backend_method &method, uint64_t work) {
 // Returns the granularity of the number of lanes in a unit.
 // Slow elements gain nothing from vector instructions, so their lanes may be divided one by one,
 // which lets a few lanes occupy all threads.
-inline int64_t lane_multiple(const guf_backend_method &method) {
+inline int64_t lane_multiple(const guf_backend_method &method, uint32_t threads) {
   constexpr uint64_t kSlowElement = 64;  // 16 ns
+  if (threads == 1) return kFewLanes;
   return LoopCost(method.kernel, method.user).weigh(1) >= kSlowElement ? 1 : kFewLanes;
 }
 
