@@ -44,7 +44,7 @@ void add(PendingWork *work) {
   pending_list.first.store(work, std::memory_order_release);
 }
 
-bool record_event(Stream &stream, void **out_event) {
+bool open_recorded_event(Stream &stream, void **out_event) {
   const guf_backend_api &api = stream.device->backend->api;
   ErrorRecord record(nullptr);
   void *event = nullptr;
@@ -154,7 +154,7 @@ guf_status wait_for_stream(Stream &stream, uint64_t timeout_ns) {
   ErrorRecord record(nullptr);
   if (api.stream_query(stream.native, record.get()) != GUF_NOT_READY) return GUF_OK;
   void *event = nullptr;
-  if (!record_event(stream, &event)) {
+  if (!open_recorded_event(stream, &event)) {
     wait_until_idle(stream);
     return GUF_OK;
   }
@@ -203,7 +203,7 @@ void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> object
     return;
   auto *const work =
       new (std::nothrow) PendingWork{stream.device, nullptr, stream.fork_epoch, {}, {}};
-  if (work == nullptr || !record_event(stream, &work->event)) {
+  if (work == nullptr || !open_recorded_event(stream, &work->event)) {
     wait_until_idle(stream);
     delete work;
     return;

@@ -247,7 +247,7 @@ guf_status Temporaries::write_back(guf_error *error) {
     const guf_status status = write_back_one(staged, error);
     if (status == GUF_OK) continue;
     // The stream is internal, so the error must not contain the number of the failed launch.
-    if (borrowed_.get() != nullptr) backend::forget_launch(error);
+    if (borrowed_.get() != nullptr) backend::remove_launch_number(error);
     return status;
   }
   return GUF_OK;

@@ -152,7 +152,7 @@ guf_status ChunkRing::finish(guf_error *error) {
     backend::ErrorRecord record(nullptr);
     api().stream_synchronize(compute_.get()->native, UINT64_MAX, record.get());
   }
-  if (computed != GUF_OK) backend::forget_launch(error);
+  if (computed != GUF_OK) backend::remove_launch_number(error);
   if (computed != GUF_OK && computed != GUF_E_FLOATING_POINT) return computed;
   backend::ErrorRecord later(computed == GUF_OK ? error : nullptr);
   GUF_TRY(api().event_synchronize(slot.sent, UINT64_MAX, later.get()));

@@ -99,7 +99,7 @@ guf_status wait_until_readable(Array &array, guf_error *error) {
 // Allocates an array on `device` with the shape of `array`, and copies the elements to it.
 guf_status copy_into_new(Array &array, Device &device, guf_dtype dtype, int32_t order,
                          Stream *stream, base::Ref<Array> *out, guf_error *error) {
-  GUF_TRY(backend::refuse_captured(stream, "a copy into a new array", error));
+  GUF_TRY(backend::check_not_captured(stream, "a copy into a new array", error));
   int64_t strides[GUF_MAX_NDIM];
   const Layout &from = array.layout();
   GUF_TRY(array::strides_like(from, array::resolve_order(array, order), dtype, strides, error));

@@ -164,7 +164,7 @@ guf_status move(backend::Device &device, backend::Stream *stream, const Side &to
   if (!array::shares_memory(to.layout, from.layout)) {
     return convert(device, stream, to, from, error);
   }
-  GUF_TRY(backend::refuse_captured(stream, "a copy between overlapping arrays", error));
+  GUF_TRY(backend::check_not_captured(stream, "a copy between overlapping arrays", error));
   base::Ref<array::Array> staging;
   GUF_TRY(allocate(device, from.layout.dtype, from.layout.ndim, from.layout.shape, nullptr,
                    GUF_ORDER_C, &staging, error));

@@ -82,7 +82,7 @@ guf_status copy_bytes(const Place &to, const Place &from, int32_t kind, Stream *
       from.side.layout.address, size, kind, record.get());
   // The copy may report a failed launch on the default stream. Its launch number is removed from
   // the error, because the program counts only launches on its own streams.
-  if (status != GUF_OK && stream == nullptr) backend::forget_launch(record.get());
+  if (status != GUF_OK && stream == nullptr) backend::remove_launch_number(record.get());
   return status;
 }
 
@@ -91,7 +91,7 @@ guf_status host_to_device(const Place &to, const Place &from, Stream *stream, gu
   if (matches && same_bytes(to, from)) {
     return copy_bytes(to, from, GUF_COPY_HOST_TO_DEVICE, stream, error);
   }
-  GUF_TRY(backend::refuse_captured(stream, kUnlikeCopy, error));
+  GUF_TRY(backend::check_not_captured(stream, kUnlikeCopy, error));
   backend::Held held(stream);
   Device *cpu = nullptr;
   GUF_TRY(plugin::cpu_device(&cpu, error));
@@ -112,7 +112,7 @@ guf_status device_to_host(const Place &to, const Place &from, Stream *stream, gu
   if (matches && same_bytes(to, from)) {
     return copy_bytes(to, from, GUF_COPY_DEVICE_TO_HOST, stream, error);
   }
-  GUF_TRY(backend::refuse_captured(stream, kUnlikeCopy, error));
+  GUF_TRY(backend::check_not_captured(stream, kUnlikeCopy, error));
   backend::Held held(stream);
   Place source = from;
   base::Ref<Array> staged;
@@ -217,7 +217,7 @@ guf_status between_peers(const guf_gpu_api &gpu, const Place &to, const Place &f
 }
 
 guf_status between_devices(const Place &to, const Place &from, Stream *stream, guf_error *error) {
-  GUF_TRY(backend::refuse_captured(stream, "a copy between devices", error));
+  GUF_TRY(backend::check_not_captured(stream, "a copy between devices", error));
   if (nbytes(to.side.layout) == 0) return GUF_OK;
   const guf_gpu_api *gpu = nullptr;
   if (to.device->backend != from.device->backend ||
