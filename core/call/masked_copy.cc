@@ -54,8 +54,8 @@ guf_status MaskedCopy::check(backend::Device &device, guf_dtype dtype, guf_error
 // Sets the layouts of the copy. Axes of extent 1 are omitted, to leave room for an axis of units:
 // an array with elements has fewer than GUF_MAX_NDIM axes of larger extent, because it would be too
 // big otherwise. An array without elements is described by a single axis of extent 0.
-guf_status MaskedCopy::take_axes(const op::CallView &outer, const memory::Side &to,
-                                 const memory::Side &from, int32_t ncore, guf_error *error) {
+guf_status MaskedCopy::take_axes(const op::CallView &outer, const memory::CopyOperand &to,
+                                 const memory::CopyOperand &from, int32_t ncore, guf_error *error) {
   int64_t *const from_strides = call.stride_buffer[0];
   int64_t *const to_strides = call.stride_buffer[1];
   int64_t *const mask_strides = call.stride_buffer[GUF_MAX_OPERANDS];
@@ -88,8 +88,8 @@ guf_status MaskedCopy::take_axes(const op::CallView &outer, const memory::Side &
   return GUF_OK;
 }
 
-guf_status MaskedCopy::arrange(const op::CallView &outer, const memory::Side &to,
-                               const memory::Side &from, int32_t ncore, guf_error *error) {
+guf_status MaskedCopy::arrange(const op::CallView &outer, const memory::CopyOperand &to,
+                               const memory::CopyOperand &from, int32_t ncore, guf_error *error) {
   GUF_TRY(find_copier(unit_of(to.layout.dtype), &ufunc_, &choice, error));
   args_ = {};
   args_.struct_size = sizeof args_;
@@ -102,11 +102,11 @@ guf_status MaskedCopy::arrange(const op::CallView &outer, const memory::Side &to
   call.casting = GUF_CASTING_NO;
   call.stream = outer.stream;
   call.device = outer.device;
-  const memory::Side *const sides[] = {&from, &to};
+  const memory::CopyOperand *const operands[] = {&from, &to};
   for (int32_t i = 0; i < 2; ++i) {
     op::OperandView &view = call.operand[i];
     view.span = {0, 0};  // an empty span is not checked for overlap
-    view.flags = sides[i]->swapped ? static_cast<uint32_t>(op::kSwapped) : 0;
+    view.flags = operands[i]->swapped ? static_cast<uint32_t>(op::kSwapped) : 0;
     view.kind = GUF_OPERAND_TENSOR;
     view.device = nullptr;
     view.array = nullptr;

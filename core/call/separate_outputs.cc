@@ -134,7 +134,7 @@ guf_status SeparateOutputs::redirect(resolve::Choice *choice, guf_error *error) 
 
 guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *error) {
   // Copies every operand that the copies below would overwrite. This is not needed for an operand
-  // that overlaps its own output, because memory::move permits overlap.
+  // that overlaps its own output, because memory::copy_overlapping permits it.
   for (const Pair &pair : pairs_) {
     const array::Layout &written = call_.operand[pair.output].layout;
     for (int32_t i = 0; i < call_.noperands; ++i) {
@@ -173,11 +173,12 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
       GUF_TRY(arrays_->lift(&lifted, 1, error));
     }
     GUF_TRY(arrays_->transfer_input(&pair.source, error));
-    memory::Side source = side_of(pair.source);
+    memory::CopyOperand source = as_copy_operand(pair.source);
     const int32_t ndim = loop.permuted ? target.layout.ndim : 0;
     const PermutedLayout permuted(source.layout, ndim, loop.order[pair.operand]);
     if (loop.permuted) source.layout = permuted.layout;
-    GUF_TRY(memory::move(*call_.device, call_.stream, side_of(target), source, error));
+    GUF_TRY(memory::copy_overlapping(*call_.device, call_.stream, as_copy_operand(target), source,
+                                     error));
   }
   return GUF_OK;
 }

@@ -129,9 +129,9 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
   GUF_TRY(
       memory::allocate(*call_.device, dtype, from.ndim, shape, nullptr, GUF_ORDER_C, &copy, error));
   const array::Layout to = copy->layout();
-  const memory::Side source = {{from.dtype, from.ndim, to.shape, from.strides, from.address},
-                               (operand->flags & op::kSwapped) != 0,
-                               (operand->flags & op::kScalar) != 0};
+  const memory::CopyOperand source = {{from.dtype, from.ndim, to.shape, from.strides, from.address},
+                                      (operand->flags & op::kSwapped) != 0,
+                                      (operand->flags & op::kScalar) != 0};
   if (load && is_far(*operand)) {
     backend::Device *cpu = nullptr;
     GUF_TRY(plugin::cpu_device(&cpu, error));
@@ -283,11 +283,11 @@ guf_status Temporaries::write_to_host_masked(const Staged &staged, backend::Devi
                                              guf_error *error) {
   const array::Layout &like = staged.to.layout;
   base::Ref<array::Array> results, mask;
-  const auto copy_to_host = [&](const memory::Side &from, guf_dtype dtype, const int64_t *shape,
-                                base::Ref<array::Array> *out) {
+  const auto copy_to_host = [&](const memory::CopyOperand &from, guf_dtype dtype,
+                                const int64_t *shape, base::Ref<array::Array> *out) {
     GUF_TRY(
         memory::allocate(cpu, dtype, from.layout.ndim, shape, nullptr, GUF_ORDER_C, out, error));
-    return memory::transfer(memory::place_of(**out, cpu), {from, call_.device}, call_.stream,
+    return memory::transfer(memory::endpoint_of(**out, cpu), {from, call_.device}, call_.stream,
                             error);
   };
   GUF_TRY(copy_to_host(staged.from, like.dtype, like.shape, &results));
@@ -297,7 +297,7 @@ guf_status Temporaries::write_to_host_masked(const Staged &staged, backend::Devi
   home->device = &cpu;
   home->where = original_mask_;
   if ((original_mask_.flags & op::kDeviceMemory) != 0 || writes_original_mask()) {
-    GUF_TRY(copy_to_host(side_of(call_.where), GUF_BOOL, call_.where.layout.shape, &mask));
+    GUF_TRY(copy_to_host(as_copy_operand(call_.where), GUF_BOOL, call_.where.layout.shape, &mask));
     point_at(mask, &home->where);
   }
   if (call_.stream != nullptr) backend::wait_quietly(*call_.stream);
@@ -329,7 +329,8 @@ void Temporaries::publish(guf_operand *outputs) const {
 
 guf_status Temporaries::write_back_later(const op::OperandView &to, const op::OperandView &from,
                                          int32_t ncore, guf_error *error) {
-  Staged staged = {side_of(to), side_of(from), side_of(from), ncore, is_far(to)};
+  Staged staged = {as_copy_operand(to), as_copy_operand(from), as_copy_operand(from), ncore,
+                   is_far(to)};
   if (call_.has_where && !staged.to_host) {
     GUF_TRY(MaskedCopy::check(*call_.device, to.layout.dtype, error));
     if (from.layout.dtype != to.layout.dtype) {

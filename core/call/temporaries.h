@@ -97,9 +97,9 @@ class Temporaries {
     base::Ref<array::Array> array;
   };
   struct Staged {
-    memory::Side to;
-    memory::Side from;
-    memory::Side cast;  // with a mask: `from`, converted to the dtype of `to` if needed
+    memory::CopyOperand to;
+    memory::CopyOperand from;
+    memory::CopyOperand cast;  // with a mask: `from`, converted to the dtype of `to` if needed
     int32_t ncore;
     bool to_host;  // whether `to` is in host memory that the device cannot write
   };
@@ -138,8 +138,8 @@ void staged_shape(const array::Layout &operand, int64_t *out_shape);
 // stride 0.
 void staged_strides(const array::Layout &operand, const array::Layout &copy, int64_t *out_strides);
 
-// Returns the operand in the form that memory::move and memory::convert accept.
-inline memory::Side side_of(const op::OperandView &operand) {
+// Returns the operand in the form that memory::convert and memory::copy_overlapping accept.
+inline memory::CopyOperand as_copy_operand(const op::OperandView &operand) {
   return {operand.layout, (operand.flags & op::kSwapped) != 0, (operand.flags & op::kScalar) != 0};
 }
 

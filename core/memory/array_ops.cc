@@ -85,7 +85,7 @@ guf_status copy_elements(Array &to, Array &from, Stream *stream, guf_error *erro
   backend::Held held(stream);
   held.add(&to);
   held.add(&from);
-  return transfer(place_of(to, *to_device), place_of(from, *from_device), stream, error);
+  return transfer(endpoint_of(to, *to_device), endpoint_of(from, *from_device), stream, error);
 }
 
 // Waits before the host reads an array, until all queued work that uses the array is complete.
@@ -171,19 +171,19 @@ guf_status convert_int(const guf_operand &operand, guf_dtype expected, guf_dtype
 }
 
 // Fills device memory. The element is passed to the device as part of the launch.
-guf_status fill_far(Array &array, Device &device, const Side &scalar, Stream *stream,
+guf_status fill_far(Array &array, Device &device, const CopyOperand &scalar, Stream *stream,
                     guf_error *error) {
   Device *cpu = nullptr;
   GUF_TRY(plugin::cpu_device(&cpu, error));
   alignas(16) unsigned char element[16];
-  const Side here = {
+  const CopyOperand here = {
       {array.layout().dtype, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(element)},
       false,
       true};
   GUF_TRY(convert(*cpu, nullptr, here, scalar, error));
   backend::Held held(stream);
   held.add(&array);
-  return convert(device, stream, place_of(array, device).side, here, error);
+  return convert(device, stream, endpoint_of(array, device).operand, here, error);
 }
 
 }  // namespace
@@ -200,11 +200,11 @@ guf_status fill(Array &array, const guf_operand &value, Stream *stream, guf_erro
   GUF_TRY(device_of(array, &device, error));
   GUF_TRY(check_stream(stream, *device, *device, error));
   GUF_TRY(plugin::cpu_device(&cpu, error));
-  const Side scalar_side = {
+  const CopyOperand scalar_operand = {
       {dtype, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(bits)}, false, true};
   if (stream == nullptr && device->host_memory)
-    return convert(*device, nullptr, place_of(array, *device).side, scalar_side, error);
-  if (!device->host_memory) return fill_far(array, *device, scalar_side, stream, error);
+    return convert(*device, nullptr, endpoint_of(array, *device).operand, scalar_operand, error);
+  if (!device->host_memory) return fill_far(array, *device, scalar_operand, stream, error);
   // The scalar is copied, because queued work reads it after this function has returned.
   base::Ref<Array> scalar;
   GUF_TRY(allocate(*cpu, dtype, 0, nullptr, nullptr, GUF_ORDER_C, &scalar, error));
@@ -306,7 +306,7 @@ guf_status copy_to_host(Array &array, void *destination, uint64_t nbytes, int32_
   to.address = reinterpret_cast<uint64_t>(destination);
   backend::Held held(stream);
   held.add(&array);
-  return transfer({{to, false}, cpu}, place_of(array, *device), stream, error);
+  return transfer({{to, false}, cpu}, endpoint_of(array, *device), stream, error);
 }
 
 guf_status synchronize(Array &array, uint64_t timeout_ns, guf_error *error) {

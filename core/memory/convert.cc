@@ -76,18 +76,19 @@ void make_loops(const array::Layout &to, const array::Layout &from, Loops *loops
   merge_neighbours(loops);
 }
 
-uint32_t operand_flags(const Side &side, uint64_t address, const Loops &loops,
+uint32_t operand_flags(const CopyOperand &operand, uint64_t address, const Loops &loops,
                        int64_t Axis::*step) {
   uint64_t bits = address;
   for (int32_t i = 0; i < loops.ndim; ++i) bits |= static_cast<uint64_t>(loops.axis[i].*step);
   uint32_t flags = 0;
-  if (side.swapped) flags |= GUF_LAUNCH_OPERAND_SWAPPED;
-  if (bits % dtype::alignment(side.layout.dtype) != 0) flags |= GUF_LAUNCH_OPERAND_UNALIGNED;
+  if (operand.swapped) flags |= GUF_LAUNCH_OPERAND_SWAPPED;
+  if (bits % dtype::alignment(operand.layout.dtype) != 0) flags |= GUF_LAUNCH_OPERAND_UNALIGNED;
   return flags;
 }
 
 // Sets every field that a convert slot reads. The other fields of the block stay uninitialised.
-void fill_block(const Side &to, const Side &from, const Loops &loops, guf_launch_block *block) {
+void fill_block(const CopyOperand &to, const CopyOperand &from, const Loops &loops,
+                guf_launch_block *block) {
   block->noperands = 2;
   block->nin = 1;
   block->nloop = std::min<int32_t>(loops.ndim, GUF_MAX_LOOP_NDIM);
@@ -121,8 +122,8 @@ void fill_block(const Side &to, const Side &from, const Loops &loops, guf_launch
 
 }  // namespace
 
-guf_status convert(backend::Device &device, backend::Stream *stream, const Side &to,
-                   const Side &from, guf_error *error) {
+guf_status convert(backend::Device &device, backend::Stream *stream, const CopyOperand &to,
+                   const CopyOperand &from, guf_error *error) {
   if (__builtin_expect(to.layout.ndim > GUF_MAX_NDIM, 0)) {  // the capacity of `loops`
     return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
                       "expected a copy of at most %d axes, got %d", static_cast<int>(GUF_MAX_NDIM),
@@ -155,8 +156,8 @@ guf_status convert(backend::Device &device, backend::Stream *stream, const Side 
   }
 }
 
-guf_status move(backend::Device &device, backend::Stream *stream, const Side &to, const Side &from,
-                guf_error *error) {
+guf_status copy_overlapping(backend::Device &device, backend::Stream *stream, const CopyOperand &to,
+                            const CopyOperand &from, guf_error *error) {
   if (array::same_view(to.layout, from.layout)) {
     if (to.swapped == from.swapped) return GUF_OK;
     return convert(device, stream, to, from, error);
@@ -171,7 +172,7 @@ guf_status move(backend::Device &device, backend::Stream *stream, const Side &to
   // `held` is needed because queued work may read the staging memory even if the second copy fails.
   backend::Held held(stream);
   held.add(staging.get());
-  const Side staged = {staging->layout(), from.swapped};
+  const CopyOperand staged = {staging->layout(), from.swapped};
   GUF_TRY(convert(device, stream, staged, from, error));
   return convert(device, stream, to, staged, error);
 }

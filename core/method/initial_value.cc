@@ -116,8 +116,9 @@ guf_status read_element(FoldView &view, guf_dtype type, unsigned char *out, guf_
   GUF_TRY(dtype::check_cast(initial.layout.dtype, type, error));
   backend::Device *host = nullptr;
   GUF_TRY(plugin::cpu_device(&host, error));
-  const memory::Side to = {{type, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(out)}, false};
-  const memory::Side from = {initial.layout, swapped};
+  const memory::CopyOperand to = {{type, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(out)},
+                                  false};
+  const memory::CopyOperand from = {initial.layout, swapped};
   return memory::convert(*host, nullptr, to, from, error);
 }
 

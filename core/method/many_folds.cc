@@ -40,7 +40,7 @@ guf_status copy_operand(op::CallView &call, const int64_t *shape, int32_t ndim,
   if (call.stream != nullptr && operand->array != nullptr) {
     arrays->keep(base::Ref<array::Array>::share(operand->array));
   }
-  const memory::Side source = {from, (operand->flags & op::kSwapped) != 0};
+  const memory::CopyOperand source = {from, (operand->flags & op::kSwapped) != 0};
   GUF_TRY(memory::convert(*call.device, call.stream, {copy->layout(), false}, source, error));
   call::point_at(copy, operand);
   arrays->keep(std::move(copy));

@@ -278,8 +278,9 @@ guf_status StateLaunches::number_leaves(array::Array &numbers, guf_error *error)
   for (int64_t k = 0; k < layout.shape[0]; ++k) to[k] = k * kLeaf;
   if (device.host_memory) return GUF_OK;
   backend::Device &far = *view_.call.device;
-  const guf_status status = memory::transfer(
-      memory::place_of(numbers, far), memory::place_of(*here, *cpu), view_.call.stream, error);
+  const guf_status status =
+      memory::transfer(memory::endpoint_of(numbers, far), memory::endpoint_of(*here, *cpu),
+                       view_.call.stream, error);
   arrays_.keep(std::move(here));
   return status;
 }
@@ -349,8 +350,8 @@ guf_status StateLaunches::make_results(guf_error *error) {
   if (finish) return launch(*finish, nullptr);
   for (int32_t k = 0; k < n; ++k) {
     GUF_TRY(memory::convert(*view_.call.device, view_.call.stream,
-                            call::side_of(call_.operand[n + k]), call::side_of(call_.operand[k]),
-                            error));
+                            call::as_copy_operand(call_.operand[n + k]),
+                            call::as_copy_operand(call_.operand[k]), error));
   }
   return GUF_OK;
 }

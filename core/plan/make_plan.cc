@@ -130,11 +130,12 @@ guf_status PreparedPlan::plan_masked_stores(const op::CallView &call,
   if (!masked_ || items_ == 0) return GUF_OK;
   for (Stage &stage : stages_) {
     if (!stage.store) continue;
-    const memory::Side outside = {
+    const memory::CopyOperand outside = {
         {stage.dtype, stage.ndim, stage.shape.data(), stage.strides.data(), 0}, stage.swapped};
     const int32_t ncore = loop.core_ndim[stage.operand];
     call::MaskedCopy copy;
-    GUF_TRY(copy.arrange(call, outside, call::side_of(call.operand[stage.operand]), ncore, error));
+    GUF_TRY(copy.arrange(call, outside, call::as_copy_operand(call.operand[stage.operand]), ncore,
+                         error));
     GUF_TRY(prepare(copy.call, copy.choice, copy.loop, &stage.masked_store, error));
   }
   return GUF_OK;

@@ -141,14 +141,14 @@ guf_status PreparedPlan::copy_stages(bool load, backend::Stream *stream, const u
       GUF_TRY(store_masked(stage, stream, addresses, workspace, error));
       continue;
     }
-    const memory::Side outside = {{stage.dtype, stage.ndim, stage.shape.data(),
-                                   stage.strides.data(), addresses[stage.operand]},
-                                  stage.swapped};
-    const memory::Side inside = {{stage.dtype, stage.ndim, stage.staged_shape.data(),
-                                  stage.staged_strides.data(), workspace + stage.place},
-                                 false};
-    // Elements of broadcast axes are copied once, so both sides have the staged shape.
-    memory::Side outside_once = outside;
+    const memory::CopyOperand outside = {{stage.dtype, stage.ndim, stage.shape.data(),
+                                          stage.strides.data(), addresses[stage.operand]},
+                                         stage.swapped};
+    const memory::CopyOperand inside = {{stage.dtype, stage.ndim, stage.staged_shape.data(),
+                                         stage.staged_strides.data(), workspace + stage.place},
+                                        false};
+    // Elements of broadcast axes are copied once, so both operands have the staged shape.
+    memory::CopyOperand outside_once = outside;
     outside_once.layout.shape = stage.staged_shape.data();
     GUF_TRY(load ? memory::convert(*device_, stream, inside, outside_once, error)
                  : memory::convert(*device_, stream, outside_once, inside, error));
