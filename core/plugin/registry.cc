@@ -302,17 +302,17 @@ guf_status open_device(Record &record, int32_t index, backend::Device **out, guf
                       "device %s:%d: of the backend's %d devices the first %d can be opened",
                       record.name.c_str(), index, record.ndevices, Record::kMaxIndices);
   }
-  Record::Place &place = record.places[static_cast<size_t>(index)];
+  Record::DeviceEntry &entry = record.device_entries[static_cast<size_t>(index)];
   guf_status status = GUF_OK;
-  const auto result = place.once.run([&] {
+  const auto result = entry.once.run([&] {
     backend::Device *device = nullptr;
     status = make_device(record, index, native, &device, error);
-    place.device.store(device, std::memory_order_release);
+    entry.device.store(device, std::memory_order_release);
     return status == GUF_OK;
   });
   if (result == Once::Result::kForked) return forked(record, error);
   if (result == Once::Result::kFailed) return status;
-  *out = place.device.load(std::memory_order_acquire);
+  *out = entry.device.load(std::memory_order_acquire);
   return GUF_OK;
 }
 
