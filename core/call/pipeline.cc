@@ -133,23 +133,23 @@ guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, c
   backend::ErrorRecord record(error);
   FpFailure failure(record.get());
   guf_launch_block &block = launch->block;
-  int64_t index[geometry::kMaxRest];
-  std::fill_n(index, launch->nrest, 0);
+  int64_t index[geometry::kMaxExcess];
+  std::fill_n(index, launch->nexcess, 0);
   for (;;) {
     GUF_TRY(failure.keep(
         backend::launch(device, stream, kernel, loop, threads, block, fp_status, failure.error())));
     int32_t k = 0;
-    for (; k < launch->nrest; ++k) {
-      const bool carry = ++index[k] == launch->rest_size[k];
-      const int64_t steps = carry ? 1 - launch->rest_size[k] : 1;
+    for (; k < launch->nexcess; ++k) {
+      const bool carry = ++index[k] == launch->excess_size[k];
+      const int64_t steps = carry ? 1 - launch->excess_size[k] : 1;
       for (int32_t i = 0; i < block.noperands; ++i) {
-        block.address[i] += static_cast<uint64_t>(steps * launch->rest_step[k][i]);
+        block.address[i] += static_cast<uint64_t>(steps * launch->excess_step[k][i]);
       }
-      block.mask += static_cast<uint64_t>(steps * launch->rest_mask_step[k]);
+      block.mask += static_cast<uint64_t>(steps * launch->excess_mask_step[k]);
       if (!carry) break;
       index[k] = 0;
     }
-    if (k == launch->nrest) return failure.status();
+    if (k == launch->nexcess) return failure.status();
   }
 }
 

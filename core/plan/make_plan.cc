@@ -87,7 +87,7 @@ guf_status PreparedPlan::add_stage(op::OperandView *operand, int32_t index, bool
   uint64_t size = 0;
   GUF_TRY(
       array::count_elements(layout.dtype, layout.ndim, stage.staged_shape.data(), &size, error));
-  stage.place = workspace_;
+  stage.workspace_offset = workspace_;
   const uint64_t nbytes = size * dtype::itemsize(layout.dtype);
   const uint64_t rounded =
       (nbytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
@@ -173,7 +173,7 @@ guf_status PreparedPlan::take_geometry(const geometry::Request &request, guf_err
   }
   small_ = noperands_ <= kFewOperands && block_.nloop <= 1 && block_.ncore == 0 && !masked_ &&
            stages_.empty();
-  if (geometry->nrest != 0) rest_ = std::move(geometry);
+  if (geometry->nexcess != 0) excess_ = std::move(geometry);
   return GUF_OK;
 }
 
@@ -184,7 +184,7 @@ std::string PreparedPlan::describe_launch() const {
   guf_launch_block block;
   fill_block(described_.data(), kSomewhere, &block);
   std::string text;
-  if (rest_ != nullptr) {
+  if (excess_ != nullptr) {
     text = "launches: one for each of " + std::to_string(items_ / block_.items) +
            " positions in the outer dimensions\n";
   }
