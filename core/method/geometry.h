@@ -37,11 +37,11 @@ struct Geometry {
   void add_fold(const Axis &axis) { append(axis, fold, &nfold); }
 
  private:
-  void append(const Axis &axis, Axis *places, int32_t *count) {
+  void append(const Axis &axis, Axis *axes, int32_t *count) {
     if (__builtin_expect(*count == GUF_MAX_NDIM, 0)) {
       overfull = true;
     } else {
-      places[(*count)++] = axis;
+      axes[(*count)++] = axis;
     }
   }
 };

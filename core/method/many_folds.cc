@@ -65,7 +65,7 @@ void lay_out_gathered(op::CallView &call, const array::AxisSet &folded, GatherBu
   const auto lay_out = [&](op::OperandView &operand, int64_t *strides) {
     const guf_dtype dtype = operand.layout.dtype;
     strides_of_copy(dtype, input.ndim, buffer->shape, folded, strides);
-    operand.layout = {dtype, input.ndim, buffer->shape, strides, kSomewhere};
+    operand.layout = {dtype, input.ndim, buffer->shape, strides, kDummyAddress};
     operand.flags = 0;
   };
   lay_out(call.operand[kInput], buffer->strides);

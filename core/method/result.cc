@@ -87,7 +87,7 @@ guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t 
     buffer->strides[axis] = full[k];
   }
   array::Layout &layout = call.operand[kOutput].layout;
-  layout = {layout.dtype, axes.ndim, buffer->shape, buffer->strides, kSomewhere};
+  layout = {layout.dtype, axes.ndim, buffer->shape, buffer->strides, kDummyAddress};
   return GUF_OK;
 }
 
