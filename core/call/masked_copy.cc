@@ -88,7 +88,7 @@ guf_status MaskedCopy::take_axes(const op::CallView &outer, const memory::CopyOp
   return GUF_OK;
 }
 
-guf_status MaskedCopy::arrange(const op::CallView &outer, const memory::CopyOperand &to,
+guf_status MaskedCopy::prepare(const op::CallView &outer, const memory::CopyOperand &to,
                                const memory::CopyOperand &from, int32_t ncore, guf_error *error) {
   GUF_TRY(find_copier(unit_of(to.layout.dtype), &ufunc_, &choice, error));
   args_ = {};
@@ -113,7 +113,7 @@ guf_status MaskedCopy::arrange(const op::CallView &outer, const memory::CopyOper
   }
   call.where = outer.where;
   GUF_TRY(take_axes(outer, to, from, ncore, error));
-  return broadcast::arrange(call, &loop, error);
+  return broadcast::broadcast_operands(call, &loop, error);
 }
 
 guf_status MaskedCopy::run(guf_error *error) {

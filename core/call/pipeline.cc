@@ -121,7 +121,7 @@ guf_status decide(op::CallView &call, const DecideOptions &options, resolve::Cho
   if (__builtin_expect(separate != nullptr, 0)) GUF_TRY(separate->redirect(choice, error));
   if (__builtin_expect(call.stream != nullptr && !call.ufunc->signature.rules.empty(), 0))
     wait_for_sizes(call);
-  GUF_TRY(broadcast::arrange(call, loop, error));
+  GUF_TRY(broadcast::broadcast_operands(call, loop, error));
   if (__builtin_expect(call.automatic == nullptr, 1)) return GUF_OK;
   const base::CallerState kept;
   return weigh(call, *choice, *loop, options.auto_move, error);

@@ -175,7 +175,7 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
     GUF_TRY(arrays_->transfer_input(&pair.source, error));
     memory::CopyOperand source = as_copy_operand(pair.source);
     const int32_t ndim = loop.permuted ? target.layout.ndim : 0;
-    const PermutedLayout permuted(source.layout, ndim, loop.order[pair.operand]);
+    const PermutedLayout permuted(source.layout, ndim, loop.axis_permutation[pair.operand]);
     if (loop.permuted) source.layout = permuted.layout;
     GUF_TRY(memory::copy_overlapping(*call_.device, call_.stream, as_copy_operand(target), source,
                                      error));

@@ -67,7 +67,7 @@ guf_status Temporaries::allocate_output(int32_t operand, broadcast::LoopShape *l
   int64_t caller_shape[GUF_MAX_NDIM];
   int64_t caller_strides[GUF_MAX_NDIM];
   for (int32_t k = 0; k < ndim; ++k) {
-    const int32_t axis = loop->permuted ? loop->order[operand][k] : k;
+    const int32_t axis = loop->permuted ? loop->axis_permutation[operand][k] : k;
     caller_shape[axis] = shape[k];
     caller_strides[axis] = strides[k];
   }
@@ -302,7 +302,7 @@ guf_status Temporaries::write_to_host_masked(const Staged &staged, backend::Devi
   }
   if (call_.stream != nullptr) backend::wait_quietly(*call_.stream);
   MaskedCopy copy;
-  GUF_TRY(copy.arrange(*home, staged.to, {results->layout(), false}, staged.ncore, error));
+  GUF_TRY(copy.prepare(*home, staged.to, {results->layout(), false}, staged.ncore, error));
   return copy.run(error);
 }
 
@@ -313,7 +313,7 @@ guf_status Temporaries::write_back_masked(const Staged &staged, guf_error *error
     GUF_TRY(memory::convert(*call_.device, call_.stream, staged.cast, staged.from, error));
   }
   MaskedCopy copy;
-  GUF_TRY(copy.arrange(call_, staged.to, staged.cast, staged.ncore, error));
+  GUF_TRY(copy.prepare(call_, staged.to, staged.cast, staged.ncore, error));
   return copy.run(error);
 }
 

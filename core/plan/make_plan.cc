@@ -134,7 +134,7 @@ guf_status PreparedPlan::plan_masked_stores(const op::CallView &call,
         {stage.dtype, stage.ndim, stage.shape.data(), stage.strides.data(), 0}, stage.swapped};
     const int32_t ncore = loop.core_ndim[stage.operand];
     call::MaskedCopy copy;
-    GUF_TRY(copy.arrange(call, outside, call::as_copy_operand(call.operand[stage.operand]), ncore,
+    GUF_TRY(copy.prepare(call, outside, call::as_copy_operand(call.operand[stage.operand]), ncore,
                          error));
     GUF_TRY(prepare(copy.call, copy.choice, copy.loop, &stage.masked_store, error));
   }
@@ -180,9 +180,10 @@ guf_status PreparedPlan::take_geometry(const geometry::Request &request, guf_err
 // Describes the launch block for the addresses of the call from which the plan was made.
 std::string PreparedPlan::describe_launch() const {
   if (items_ == 0) return "no items: nothing is launched\n";
-  constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // an aligned address that is never accessed
+  constexpr uint64_t kDummyAddress = uint64_t{1}
+                                     << 40;  // an aligned address that is never accessed
   guf_launch_block block;
-  fill_block(described_.data(), kSomewhere, &block);
+  fill_block(described_.data(), kDummyAddress, &block);
   std::string text;
   if (excess_ != nullptr) {
     text = "launches: one for each of " + std::to_string(items_ / block_.items) +

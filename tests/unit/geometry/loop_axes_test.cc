@@ -22,7 +22,7 @@ struct Planned {
     for (int32_t i = 0; i < call->view().noperands; ++i) {
       loop.types[static_cast<size_t>(i)] = call->view().operand[i].layout.dtype;
     }
-    status = broadcast::arrange(call->view(), shape.get(), &call->error);
+    status = broadcast::broadcast_operands(call->view(), shape.get(), &call->error);
     if (status != GUF_OK) return;
     const resolve::Choice choice = {&loop, 0, 0};
     status = geometry::make_launch({call->view(), *shape, choice}, launch.get(), &call->error);
@@ -307,12 +307,12 @@ TEST(LoopAxes, RefuseMoreAxesThanAMaskedCopyHolds) {
   const array::Layout layout = {GUF_F64, static_cast<int32_t>(shape.size()), shape.data(),
                                 strides.data(), 0x10000};
   const auto copy = std::make_unique<call::MaskedCopy>();
-  EXPECT_EQ(copy->arrange(call.view(), {layout, false}, {layout, false}, 0, &call.error),
+  EXPECT_EQ(copy->prepare(call.view(), {layout, false}, {layout, false}, 0, &call.error),
             GUF_E_INTERNAL)
       << call.error.message;
   array::Layout fewer = layout;
   fewer.ndim = GUF_MAX_NDIM - 1;
-  EXPECT_EQ(copy->arrange(call.view(), {fewer, false}, {fewer, false}, 0, &call.error),
+  EXPECT_EQ(copy->prepare(call.view(), {fewer, false}, {fewer, false}, 0, &call.error),
             GUF_E_SHAPE);
 }
 
