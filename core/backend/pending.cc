@@ -171,7 +171,7 @@ void keep_in_capture(Capture &capture, base::Ref<base::Object> object) noexcept 
   try {
     capture.kept.push_back(std::move(object));
   } catch (const std::bad_alloc &) {
-    object.release();
+    object.leak();
   }
 }
 

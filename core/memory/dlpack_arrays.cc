@@ -190,10 +190,10 @@ ExportedTensor::ExportedTensor(Array &array, bool copied)
   versioned_.major = 1;
   versioned_.manager_context = unversioned_.manager_context = this;
   versioned_.deleter = [](guf_dlpack *managed) {
-    static_cast<ExportedTensor *>(managed->manager_context)->drop();
+    static_cast<ExportedTensor *>(managed->manager_context)->release();
   };
   unversioned_.deleter = [](guf_dlpack_unversioned *managed) {
-    static_cast<ExportedTensor *>(managed->manager_context)->drop();
+    static_cast<ExportedTensor *>(managed->manager_context)->release();
   };
   if ((array.flags() & GUF_ARRAY_READ_ONLY) != 0) versioned_.flags |= GUF_DLPACK_READ_ONLY;
   if (copied) versioned_.flags |= GUF_DLPACK_IS_COPIED;
