@@ -99,7 +99,7 @@ guf_status guf_stream_synchronize(guf_stream stream, uint64_t timeout_ns, guf_er
     if (found->capture != nullptr)
       return backend::check_not_captured(found, "a wait for it", error);
     // Keeps a reference, because a callback may release the stream during this call.
-    const auto held = base::Ref<Stream>::share(found);
+    const auto retained = base::Ref<Stream>::share(found);
     backend::ErrorRecord record(error);
     return after_wait(
         found->device->backend->api.stream_synchronize(found->native, timeout_ns, record.get()));
@@ -170,7 +170,7 @@ guf_status guf_event_wait(guf_event event, uint64_t timeout_ns, guf_error *error
     Event *found_event = nullptr;
     GUF_TRY(capi::need_event(event, "event", &found_event, error));
     GUF_TRY(backend::check_event(*found_event, error));
-    const auto held = base::Ref<Event>::share(found_event);
+    const auto retained = base::Ref<Event>::share(found_event);
     backend::ErrorRecord record(error);
     return after_wait(found_event->device->backend->api.event_synchronize(
         found_event->native, timeout_ns, record.get()));

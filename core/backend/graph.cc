@@ -168,7 +168,7 @@ guf_status launch_graph(Graph &graph, Stream &stream, guf_error *error) {
   used.push_back(base::Ref<base::Object>::share(graph.work.get()));
   ErrorRecord record(error);
   GUF_TRY(api->graph_launch(graph.native, stream.native, record.get()));
-  keep_until_done(stream, std::move(used));
+  retain_until_done(stream, std::move(used));
   return GUF_OK;
 }
 

@@ -167,7 +167,7 @@ namespace {
 
 // Retains the object until the capture ends. If memory is exhausted, leaks the reference, because
 // waiting is not possible: captured work is recorded but does not run.
-void keep_in_capture(Capture &capture, base::Ref<base::Object> object) noexcept {
+void retain_in_capture(Capture &capture, base::Ref<base::Object> object) noexcept {
   try {
     capture.kept.push_back(std::move(object));
   } catch (const std::bad_alloc &) {
@@ -177,10 +177,10 @@ void keep_in_capture(Capture &capture, base::Ref<base::Object> object) noexcept 
 
 }  // namespace
 
-void keep_until_done(Stream &stream, base::Object &object) noexcept {
+void retain_until_done(Stream &stream, base::Object &object) noexcept {
   ErrorRecord record(nullptr);
   if (stream.capture != nullptr)
-    return keep_in_capture(*stream.capture, base::Ref<base::Object>::share(&object));
+    return retain_in_capture(*stream.capture, base::Ref<base::Object>::share(&object));
   if (stream.device->backend->api.stream_query(stream.native, record.get()) != GUF_NOT_READY)
     return;
   std::vector<base::Ref<base::Object>> objects;
@@ -189,13 +189,13 @@ void keep_until_done(Stream &stream, base::Object &object) noexcept {
   } catch (const std::bad_alloc &) {
     return wait_until_idle(stream);
   }
-  keep_until_done(stream, std::move(objects));
+  retain_until_done(stream, std::move(objects));
 }
 
-void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects) noexcept {
+void retain_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects) noexcept {
   if (stream.capture != nullptr) {
     for (base::Ref<base::Object> &object : objects)
-      keep_in_capture(*stream.capture, std::move(object));
+      retain_in_capture(*stream.capture, std::move(object));
     return;
   }
   ErrorRecord record(nullptr);

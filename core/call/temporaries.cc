@@ -362,7 +362,7 @@ void Temporaries::hand_over() {
   // The ufunc retains the code of its loops and the objects that the loops own.
   objects.push_back(base::Ref<base::Object>::share(call_.ufunc));
   for (const base::Ref<array::Array> &array : kept_) share(array.get());
-  backend::keep_until_done(*call_.stream, std::move(objects));
+  backend::retain_until_done(*call_.stream, std::move(objects));
   handed_over_ = true;
 }
 

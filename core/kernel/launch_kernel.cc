@@ -235,9 +235,9 @@ guf_status launch_kernel(RawKernel &kernel, const KernelCall &call, guf_error *e
   GUF_TRY(kernel.on(*device, &native, &api, error));
   if (call.grid[0] == 0 || call.grid[1] == 0 || call.grid[2] == 0) return GUF_OK;
 
-  backend::Held held(call.stream);
-  for (const OperandView &argument : call.arguments) held.add(argument.array);
-  held.add(&kernel);
+  backend::RetainedObjects retained(call.stream);
+  for (const OperandView &argument : call.arguments) retained.add(argument.array);
+  retained.add(&kernel);
   const uint32_t shared = row.shared_bytes + call.shared_bytes;
   guf_backend_kernel_launch request = {sizeof request,
                                        row.flags,

@@ -82,9 +82,9 @@ guf_status copy_elements(Array &to, Array &from, Stream *stream, guf_error *erro
   GUF_TRY(device_of(to, &to_device, error));
   GUF_TRY(device_of(from, &from_device, error));
   GUF_TRY(check_stream(stream, *to_device, *from_device, error));
-  backend::Held held(stream);
-  held.add(&to);
-  held.add(&from);
+  backend::RetainedObjects retained(stream);
+  retained.add(&to);
+  retained.add(&from);
   return transfer(endpoint_of(to, *to_device), endpoint_of(from, *from_device), stream, error);
 }
 
@@ -181,8 +181,8 @@ guf_status fill_far(Array &array, Device &device, const CopyOperand &scalar, Str
       false,
       true};
   GUF_TRY(convert(*cpu, nullptr, here, scalar, error));
-  backend::Held held(stream);
-  held.add(&array);
+  backend::RetainedObjects retained(stream);
+  retained.add(&array);
   return convert(device, stream, endpoint_of(array, device).operand, here, error);
 }
 
@@ -304,8 +304,8 @@ guf_status copy_to_host(Array &array, void *destination, uint64_t nbytes, int32_
   array::contiguous_strides(to.dtype, to.ndim, to.shape, order, strides);
   to.strides = strides;
   to.address = reinterpret_cast<uint64_t>(destination);
-  backend::Held held(stream);
-  held.add(&array);
+  backend::RetainedObjects retained(stream);
+  retained.add(&array);
   return transfer({{to, false}, cpu}, endpoint_of(array, *device), stream, error);
 }
 

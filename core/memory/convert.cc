@@ -169,9 +169,10 @@ guf_status copy_overlapping(backend::Device &device, backend::Stream *stream, co
   base::Ref<array::Array> staging;
   GUF_TRY(allocate(device, from.layout.dtype, from.layout.ndim, from.layout.shape, nullptr,
                    GUF_ORDER_C, &staging, error));
-  // `held` is needed because queued work may read the staging memory even if the second copy fails.
-  backend::Held held(stream);
-  held.add(staging.get());
+  // `retained` is needed because queued work may read the staging memory even if the second copy
+  // fails.
+  backend::RetainedObjects retained(stream);
+  retained.add(staging.get());
   const CopyOperand staged = {staging->layout(), from.swapped};
   GUF_TRY(convert(device, stream, staged, from, error));
   return convert(device, stream, to, staged, error);

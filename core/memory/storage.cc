@@ -40,7 +40,7 @@ WrappedMemory::~WrappedMemory() {
 BorrowedStorage::~BorrowedStorage() {
   if (!memory_->armed() || !default_stream_) return;
   if (default_stream_->fork_epoch == base::fork_epoch()) {
-    backend::keep_until_done(*default_stream_, *memory_);
+    backend::retain_until_done(*default_stream_, *memory_);
   } else {
     memory_->disarm();  // a child must not use its parent's device memory
   }

@@ -65,9 +65,10 @@ guf_status wait_for(Stream *stream, guf_error *error) {
 
 // Allocates a contiguous staging array with the shape of `like`.
 guf_status make_staging(Device &device, guf_dtype dtype, const array::Layout &like,
-                        backend::Held *held, base::Ref<Array> *out, guf_error *error) {
+                        backend::RetainedObjects *retained, base::Ref<Array> *out,
+                        guf_error *error) {
   GUF_TRY(allocate(device, dtype, like.ndim, like.shape, nullptr, GUF_ORDER_C, out, error));
-  held->add(out->get());
+  retained->add(out->get());
   return GUF_OK;
 }
 
@@ -93,18 +94,18 @@ guf_status host_to_device(const CopyEndpoint &to, const CopyEndpoint &from, Stre
     return copy_bytes(to, from, GUF_COPY_HOST_TO_DEVICE, stream, error);
   }
   GUF_TRY(backend::check_not_captured(stream, kUnlikeCopy, error));
-  backend::Held held(stream);
+  backend::RetainedObjects retained(stream);
   Device *cpu = nullptr;
   GUF_TRY(plugin::cpu_device(&cpu, error));
   base::Ref<Array> host;
-  GUF_TRY(make_staging(*cpu, to.operand.layout.dtype, to.operand.layout, &held, &host, error));
+  GUF_TRY(make_staging(*cpu, to.operand.layout.dtype, to.operand.layout, &retained, &host, error));
   GUF_TRY(wait_for(stream, error));
   GUF_TRY(convert(*cpu, nullptr, {host->layout(), false}, from.operand, error));
   const CopyEndpoint plain = endpoint_of(*host, *cpu);
   if (is_plain(to)) return copy_bytes(to, plain, GUF_COPY_HOST_TO_DEVICE, stream, error);
   base::Ref<Array> staged;
-  GUF_TRY(
-      make_staging(*to.device, to.operand.layout.dtype, to.operand.layout, &held, &staged, error));
+  GUF_TRY(make_staging(*to.device, to.operand.layout.dtype, to.operand.layout, &retained, &staged,
+                       error));
   GUF_TRY(
       copy_bytes(endpoint_of(*staged, *to.device), plain, GUF_COPY_HOST_TO_DEVICE, stream, error));
   return convert(*to.device, stream, to.operand, {staged->layout(), false}, error);
@@ -117,11 +118,11 @@ guf_status device_to_host(const CopyEndpoint &to, const CopyEndpoint &from, Stre
     return copy_bytes(to, from, GUF_COPY_DEVICE_TO_HOST, stream, error);
   }
   GUF_TRY(backend::check_not_captured(stream, kUnlikeCopy, error));
-  backend::Held held(stream);
+  backend::RetainedObjects retained(stream);
   CopyEndpoint source = from;
   base::Ref<Array> staged;
   if (!is_plain(from)) {
-    GUF_TRY(make_staging(*from.device, from.operand.layout.dtype, from.operand.layout, &held,
+    GUF_TRY(make_staging(*from.device, from.operand.layout.dtype, from.operand.layout, &retained,
                          &staged, error));
     GUF_TRY(convert(*from.device, stream, {staged->layout(), false}, from.operand, error));
     source = endpoint_of(*staged, *from.device);
@@ -129,8 +130,8 @@ guf_status device_to_host(const CopyEndpoint &to, const CopyEndpoint &from, Stre
   Device *cpu = nullptr;
   GUF_TRY(plugin::cpu_device(&cpu, error));
   base::Ref<Array> host;
-  GUF_TRY(
-      make_staging(*cpu, source.operand.layout.dtype, source.operand.layout, &held, &host, error));
+  GUF_TRY(make_staging(*cpu, source.operand.layout.dtype, source.operand.layout, &retained, &host,
+                       error));
   GUF_TRY(copy_bytes(endpoint_of(*host, *cpu), source, GUF_COPY_DEVICE_TO_HOST, stream, error));
   GUF_TRY(wait_for(stream, error));
   return convert(*cpu, nullptr, to.operand, {host->layout(), false}, error);
@@ -140,9 +141,10 @@ guf_status through_host(const CopyEndpoint &to, const CopyEndpoint &from, Stream
                         guf_error *error) {
   Device *cpu = nullptr;
   GUF_TRY(plugin::cpu_device(&cpu, error));
-  backend::Held held(stream);
+  backend::RetainedObjects retained(stream);
   base::Ref<Array> host;
-  GUF_TRY(make_staging(*cpu, from.operand.layout.dtype, from.operand.layout, &held, &host, error));
+  GUF_TRY(
+      make_staging(*cpu, from.operand.layout.dtype, from.operand.layout, &retained, &host, error));
   const bool source_queues = stream != nullptr && stream->device == from.device;
   GUF_TRY(device_to_host(endpoint_of(*host, *cpu), from, source_queues ? stream : nullptr, error));
   GUF_TRY(wait_for(source_queues ? stream : nullptr, error));
@@ -191,7 +193,7 @@ guf_status between_peers(const guf_gpu_api &gpu, const CopyEndpoint &to, const C
     return stream != nullptr && stream->device == device ? stream : nullptr;
   };
   backend::ErrorRecord record(error);
-  backend::Held held(stream);
+  backend::RetainedObjects retained(stream);
   End source(from.device, stream_of(from.device)), target(to.device, stream_of(to.device));
   GUF_TRY(source.open(record.get()));
   GUF_TRY(target.open(record.get()));
@@ -199,13 +201,13 @@ guf_status between_peers(const guf_gpu_api &gpu, const CopyEndpoint &to, const C
   CopyEndpoint sent = from, received = to;
   const array::Layout &layout = from.operand.layout;
   if (!is_plain(from)) {
-    GUF_TRY(make_staging(*from.device, layout.dtype, layout, &held, &packed, error));
+    GUF_TRY(make_staging(*from.device, layout.dtype, layout, &retained, &packed, error));
     sent = endpoint_of(*packed, *from.device);
   }
   const uint64_t size = nbytes(layout);
   const bool lands = size != nbytes(to.operand.layout) || !same_bytes(to, sent);
   if (lands) {
-    GUF_TRY(make_staging(*to.device, layout.dtype, layout, &held, &landed, error));
+    GUF_TRY(make_staging(*to.device, layout.dtype, layout, &retained, &landed, error));
     received = endpoint_of(*landed, *to.device);
   }
   if (packed) GUF_TRY(convert(*from.device, source.stream, sent.operand, from.operand, error));

@@ -208,7 +208,7 @@ guf_status PreparedPlan::launch(backend::Stream *stream, int32_t naddresses,
   // Queued work reads the plan's scalars and runs the ufunc's code, even if a later step failed.
   // The plan, which contains both, is therefore retained until the work is done. A device with its
   // own memory has copied the scalars with the launch, and its plugin retains the code.
-  if (stream != nullptr && device_->host_memory) backend::keep_until_done(*stream, *this);
+  if (stream != nullptr && device_->host_memory) backend::retain_until_done(*stream, *this);
   return status;
 }
 
