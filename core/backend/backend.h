@@ -115,16 +115,16 @@ class Event final : public base::Object {
 // Returns the loop's kernel on a device. A repeated call costs one atomic load. The first call may
 // load an image, so a plan calls this function when it is created.
 // Errors  GUF_E_NO_IMAGE <= no image for this device; the message lists the available targets
-guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
-                     guf_error *error);
+guf_status load_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
+                       guf_error *error);
 
 // Returns the loop's fold entry (enum guf_fold) on a device, or nullptr if there
-// is none. Must be called after kernel_of.
+// is none. Must be called after load_kernel.
 // Errors  as the slots module_load and kernel_get
-guf_status fold_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
-                   guf_error *error);
+guf_status load_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
+                     guf_error *error);
 
-// Returns one line of text about the image that kernel_of uses, or an empty text for a registered
+// Returns one line of text about the image that load_kernel uses, or an empty text for a registered
 // host function.
 std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device);
 

@@ -84,12 +84,12 @@ bool has_memory_for(const backend::Device &device, uint64_t bytes) {
 }
 
 // Determines whether the loop has a kernel for the device.
-// Errors  as kernel_of, except GUF_E_NO_IMAGE
+// Errors  as load_kernel, except GUF_E_NO_IMAGE
 guf_status has_kernel(const op::CallView &call, const op::Loop &loop, backend::Device &device,
                       bool *out, guf_error *error) {
   backend::ErrorRecord record(error);
   void *kernel = nullptr;
-  const guf_status status = backend::kernel_of(*call.ufunc, loop, device, &kernel, record.get());
+  const guf_status status = backend::load_kernel(*call.ufunc, loop, device, &kernel, record.get());
   *out = status == GUF_OK;
   return status == GUF_E_NO_IMAGE ? GUF_OK : status;
 }

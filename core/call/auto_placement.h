@@ -36,7 +36,7 @@ enum class AutoMove : uint8_t {
 // Sets auto_placement of a call whose types and shapes are known. Assigns the call to the automatic
 // device if that is faster or if the host has no kernel. Loads the kernel of the device if the work
 // outweighs the transfer, and otherwise the kernel of the host.
-// Errors  as backend::kernel_of, except GUF_E_NO_IMAGE
+// Errors  as backend::load_kernel, except GUF_E_NO_IMAGE
 guf_status weigh(op::CallView &call, const resolve::Choice &choice,
                  const broadcast::LoopShape &loop, AutoMove move, guf_error *error);
 

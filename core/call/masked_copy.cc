@@ -48,7 +48,7 @@ guf_status MaskedCopy::check(backend::Device &device, guf_dtype dtype, guf_error
   resolve::Choice choice;
   GUF_TRY(find_copier(unit_of(dtype), &ufunc, &choice, error));
   void *kernel = nullptr;
-  return backend::kernel_of(*ufunc, *choice.loop, device, &kernel, error);
+  return backend::load_kernel(*ufunc, *choice.loop, device, &kernel, error);
 }
 
 // Sets the layouts of the copy. Axes of extent 1 are omitted, to leave room for an axis of units:

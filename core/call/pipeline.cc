@@ -90,7 +90,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   SeparateOutputs separate(call, &arrays);
   GUF_TRY(decide(call, {AutoMove::kWhole, &separate}, &choice, &loop, record.get()));
   void *kernel = nullptr;  // looked up before anything is written
-  GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, record.get()));
+  GUF_TRY(backend::load_kernel(*call.ufunc, *choice.loop, *call.device, &kernel, record.get()));
   GUF_TRY(arrays.open(record.get()));
   if (loop.items != 0) {
     GUF_TRY(separate.load(loop, record.get()));
@@ -157,7 +157,7 @@ guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
                   const resolve::Choice &choice, void *kernel, guf_error *error) {
   if (loop.items == 0) return GUF_OK;
   if (kernel == nullptr) {
-    GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
+    GUF_TRY(backend::load_kernel(*call.ufunc, *choice.loop, *call.device, &kernel, error));
   }
   geometry::Launch geometry;
   GUF_TRY(geometry::make_launch({call, loop, choice}, &geometry, error));

@@ -127,7 +127,7 @@ guf_status ChunkedCall::decide_chunks(guf_error *error) {
   }
   done_ = options_.first_item;
   if (loop_.items == 0) return GUF_OK;
-  return backend::kernel_of(*call_.ufunc, *choice_.loop, *call_.device, &kernel_, error);
+  return backend::load_kernel(*call_.ufunc, *choice_.loop, *call_.device, &kernel_, error);
 }
 
 guf_status ChunkedCall::cut(uint64_t bytes, guf_error *error) {

@@ -173,7 +173,7 @@ guf_status at(AtView &view, guf_error *error) {
   IndexOffsets offsets;
   GUF_TRY(decide_at(view, Elements::kRead, &choice, &offsets, error));
   void *kernel = nullptr;
-  GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
+  GUF_TRY(backend::load_kernel(*call.ufunc, *choice.loop, *call.device, &kernel, error));
   if (is_empty(view.array.layout) || offsets.array.empty()) return GUF_OK;
   backend::ErrorRecord record(error);
   call::Temporaries arrays(call);

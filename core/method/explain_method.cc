@@ -21,7 +21,7 @@ constexpr const char *kOtherwise = "dtype=, or the rule for this method, request
 guf_status begin_text(const op::CallView &call, const char *method, const resolve::Choice &choice,
                       std::string *out, guf_error *error) {
   void *kernel = nullptr;
-  GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
+  GUF_TRY(backend::load_kernel(*call.ufunc, *choice.loop, *call.device, &kernel, error));
   *out = call.ufunc->full_name + "." + method + " on " + call.device->spec + ": " +
          plan::describe_loop(call, choice) + ", casting " + dtype::casting_name(call.casting) +
          "\n" + call::describe_auto(call);
@@ -47,7 +47,7 @@ void add_operand(const op::CallView &call, const resolve::Choice &choice, int32_
 guf_status describe_order(const op::CallView &call, const resolve::Choice &choice, int32_t method,
                           std::string *out, guf_error *error) {
   void *entry = nullptr;
-  GUF_TRY(backend::fold_of(*call.ufunc, *choice.loop, *call.device, &entry, error));
+  GUF_TRY(backend::load_fold(*call.ufunc, *choice.loop, *call.device, &entry, error));
   const uint32_t flags = fold_flags(method, call, *choice.loop);
   if ((flags & GUF_METHOD_MIXED) != 0) {
     *out = "from the left in C order over all of them, as the loop's types differ";

@@ -268,10 +268,10 @@ guf_status find_code(const op::CallView &call, const op::Loop &loop, Code *out, 
   const guf_dtype *const end = loop.types.data() + call.noperands;
   const guf_dtype *const structured = std::find_if(loop.types.data(), end, dtype::is_structured);
   if (__builtin_expect(structured != end, 0)) GUF_TRY(check_structured(call, *structured, error));
-  GUF_TRY(backend::kernel_of(*call.ufunc, loop, *call.device, &out->kernel, error));
+  GUF_TRY(backend::load_kernel(*call.ufunc, loop, *call.device, &out->kernel, error));
   out->fold = nullptr;
   if (call.noperands < 3) return GUF_OK;
-  return backend::fold_of(*call.ufunc, loop, *call.device, &out->fold, error);
+  return backend::load_fold(*call.ufunc, loop, *call.device, &out->fold, error);
 }
 
 guf_status describe_nothing(std::string *out) {

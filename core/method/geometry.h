@@ -60,7 +60,7 @@ struct Code {
   void *fold;  // nullptr if there is none, or if the ufunc is unary
 };
 // Finds the kernels of a method.
-// Errors  as backend::kernel_of and fold_of
+// Errors  as backend::load_kernel and load_fold
 //         GUF_E_UNSUPPORTED <= the loop has a structured dtype, which the backend's methods do
 //         not support
 guf_status find_code(const op::CallView &call, const op::Loop &loop, Code *out, guf_error *error);

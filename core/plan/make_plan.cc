@@ -256,7 +256,7 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   const bool has_mask = call.has_where || (where != nullptr && where->kind != GUF_OPERAND_NONE);
   plan.naddresses_ = call.noperands + (has_mask ? 1 : 0);
   plan.items_ = loop.items;
-  GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &plan.kernel_, error));
+  GUF_TRY(backend::load_kernel(*call.ufunc, *choice.loop, *call.device, &plan.kernel_, error));
   call::OverlapWork work = {0, 0, false};
   call::find_overlaps(call, &work);
   // The mask must be copied, because it is read again when staged outputs are

@@ -88,7 +88,7 @@ class ImageChoice : public ::testing::Test {
 
   std::string target_of(size_t loop) {
     void *kernel = nullptr;
-    const guf_status status = kernel_of(ufunc_, loops_[loop], device_, &kernel, &error_);
+    const guf_status status = load_kernel(ufunc_, loops_[loop], device_, &kernel, &error_);
     return status == GUF_OK ? *static_cast<std::string *>(kernel) : std::to_string(status);
   }
   static guf_module_image image(const char *target, uint64_t offset, uint32_t family) {
