@@ -38,7 +38,7 @@ guf_status refuse_comparison(const FoldView &view, guf_error *error) {
   if (is_missing(output) || output.layout.dtype != GUF_BOOL) {
     return resolve::refuse_signature(query, error);
   }
-  query.have[kLeft] = GUF_BOOL;
+  query.operand_dtype[kLeft] = GUF_BOOL;
   query.fixed[kOutput] = 0;
   return resolve::refuse_types(query, error);
 }

@@ -167,7 +167,8 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, const op::Loo
     if (is_weak(sides[i]) && query.fixed[i] != 0) return GUF_OK;
     types[i] = wide_type(sides[i], beyond[0] || beyond[1]);
   }
-  GUF_TRY(check_casts(query, found, query.any_input_fixed ? Inputs::kJudged : Inputs::kOfAnyType,
+  GUF_TRY(check_casts(query, found,
+                      query.any_input_fixed ? InputCheck::kAllCasts : InputCheck::kByteOrderOnly,
                       error));
   const op::LoopList &list = query.ufunc->loops();
   for (uint32_t k = 0; k < list.loops.size(); ++k) {
@@ -209,13 +210,14 @@ guf_status choose_timed(CallView *call, TypeQuery *query, uint64_t key, Choice *
   for (int32_t i = 0; i < count; ++i) {
     query->fixed[i] = GUF_DTYPE_UNSPECIFIED;
     // NumPy treats an int here as a timedelta64 without a unit.
-    if (query->weak[i] && dtype::is_timedelta(timed.types[i])) query->have[i] = GUF_TIMEDELTA64;
+    if (query->weak[i] && dtype::is_timedelta(timed.types[i]))
+      query->operand_dtype[i] = GUF_TIMEDELTA64;
   }
   GUF_TRY(check_steps(*query, *loop, error));
   GUF_TRY(apply(call, *loop, nullptr, error));
   // NumPy does not check the casts of isnat.
   if (call->ufunc->type_rule != op::TypeRule::kIsNaT) {
-    GUF_TRY(check_casts(*query, *loop, Inputs::kJudged, error));
+    GUF_TRY(check_casts(*query, *loop, InputCheck::kAllCasts, error));
   }
   GUF_TRY(check_units(*query, *loop, error));
   if (key != 0) list.choices.add(key, static_cast<uint64_t>(mask) << 32 | number);
@@ -242,7 +244,8 @@ guf_status choose_timed(CallView *call, TypeQuery *query, uint64_t key, Choice *
     if (done) return GUF_OK;
   }
   GUF_TRY(applied);
-  GUF_TRY(check_casts(query, loop, found.unchecked ? Inputs::kFree : Inputs::kJudged, error));
+  GUF_TRY(
+      check_casts(query, loop, found.unchecked ? InputCheck::kNone : InputCheck::kAllCasts, error));
   GUF_TRY(check_units(query, loop, error));
   if (key != 0) list.choices.add(key, static_cast<uint64_t>(mask) << 32 | found.index);
   *out = {&loop, found.index, mask};

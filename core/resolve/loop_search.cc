@@ -54,15 +54,15 @@ int32_t first_match(const TypeQuery &query, const op::LoopList &list, Accepts ac
 
 int32_t find_exact(const TypeQuery &query, const op::LoopList &list) {
   return first_match(query, list, [&](int32_t i, guf_dtype type) {
-    return query.have[i] == type && !query.weak[i];
+    return query.operand_dtype[i] == type && !query.weak[i];
   });
 }
 
 int32_t find_safe(const TypeQuery &query, const op::LoopList &list) {
   return first_match(query, list, [&](int32_t i, guf_dtype type) {
-    if (query.weak[i] && query.weak_is_weak) return takes(query.call->operand[i].kind, type);
+    if (query.weak[i] && query.adopts_array_dtype) return takes(query.call->operand[i].kind, type);
     if (dtype::is_time(type)) return false;  // unit_search.cc handles datetime types
-    return dtype::can_cast(query.have[i], type, GUF_CASTING_SAFE);
+    return dtype::can_cast(query.operand_dtype[i], type, GUF_CASTING_SAFE);
   });
 }
 
@@ -94,7 +94,7 @@ guf_dtype requested_of_all(const TypeQuery &query) {
 
 bool all_inputs_have_rank(const TypeQuery &query, int most) {
   for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
-    if (rank(query.have[i]) > most) return false;
+    if (rank(query.operand_dtype[i]) > most) return false;
   }
   return true;
 }
@@ -102,7 +102,7 @@ bool all_inputs_have_rank(const TypeQuery &query, int most) {
 // Returns whether an input has a structured dtype, whose elements cannot be compared with zero.
 bool any_structured(const TypeQuery &query) {
   const int32_t nin = query.ufunc->nin();
-  return std::any_of(query.have, query.have + nin,
+  return std::any_of(query.operand_dtype, query.operand_dtype + nin,
                      [](guf_dtype type) { return dtype::is_structured(type); });
 }
 
@@ -134,7 +134,7 @@ guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int3
       return GUF_OK;
     case TypeRule::kSign: {
       if (!free && requested == 0) return GUF_OK;
-      const guf_dtype type = free ? query.have[0] : requested;
+      const guf_dtype type = free ? query.operand_dtype[0] : requested;
       *out_index = find_uniform(query, list, type);
       return *out_index == kNotFound ? refuse_types(query, error) : GUF_OK;
     }
@@ -153,7 +153,7 @@ int32_t find_by_outputs(const TypeQuery &query, const op::LoopList &list) {
 guf_status refuse(const TypeQuery &query, guf_error *error) {
   if (!query.any_fixed) return refuse_inputs(query, error);
   const bool real =
-      query.ufunc->type_rule == TypeRule::kAbsolute && !dtype::is_complex(query.have[0]);
+      query.ufunc->type_rule == TypeRule::kAbsolute && !dtype::is_complex(query.operand_dtype[0]);
   if (real && dtype::is_complex(requested_of_all(query))) return refuse_types(query, error);
   return refuse_signature(query, error);
 }
@@ -196,14 +196,15 @@ guf_status fix_types(const op::CallView &call, TypeQuery *query, guf_error *erro
 guf_dtype type_before_cast(const TypeQuery &query, int32_t i, guf_dtype type) {
   const bool single = dtype::is_real_float(type) && dtype::itemsize(type) <= 4;
   const bool complex = query.call->operand[i].kind == GUF_OPERAND_WEAK_COMPLEX;
-  return single && complex ? guf_dtype{GUF_C64} : query.have[i];
+  return single && complex ? guf_dtype{GUF_C64} : query.operand_dtype[i];
 }
 
 // Returns whether input `i` is an integer. If signature= names a type for the input, that type is
 // tested instead of the input's own type.
 bool is_integer_side(const TypeQuery &query, int32_t i) {
   if (query.fixed[i] != 0) return dtype::is_integer(query.fixed[i]);
-  return query.weak[i] ? is_weak_int(query.call->operand[i]) : dtype::is_integer(query.have[i]);
+  return query.weak[i] ? is_weak_int(query.call->operand[i])
+                       : dtype::is_integer(query.operand_dtype[i]);
 }
 
 }  // namespace
@@ -236,16 +237,16 @@ guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error
     const op::OperandView &operand = call.operand[i];
     out->fixed[i] = 0;
     out->weak[i] = is_weak(operand);
-    out->have[i] = out->weak[i] ? default_dtype(operand, false) : operand.layout.dtype;
+    out->operand_dtype[i] = out->weak[i] ? default_dtype(operand, false) : operand.layout.dtype;
     if (!out->searches(i)) continue;
     int &highest = out->weak[i] ? highest_scalar : highest_array;
-    const int own = out->weak[i] ? weak_rank(operand.kind) : rank(out->have[i]);
+    const int own = out->weak[i] ? weak_rank(operand.kind) : rank(out->operand_dtype[i]);
     if (own > highest) highest = own;
   }
-  out->weak_is_weak = highest_array >= highest_scalar;
+  out->adopts_array_dtype = highest_array >= highest_scalar;
   GUF_TRY(fix_types(call, out, error));
   // Ints are compared with integer dtypes exactly, even if signature= fixes the other type.
-  if (out->any_input_fixed && compares_integers(*out)) out->weak_is_weak = true;
+  if (out->any_input_fixed && compares_integers(*out)) out->adopts_array_dtype = true;
   return GUF_OK;
 }
 
@@ -273,32 +274,34 @@ guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool uncheck
     // values of the other scalars have been checked.
     const bool taken = named || takes(query.call->operand[i].kind, type);
     const guf_dtype first = taken ? type : type_before_cast(query, i, type);
-    if (query.have[i] != first) return refuse_weak(query, i, first, error);
+    if (query.operand_dtype[i] != first) return refuse_weak(query, i, first, error);
   }
   return GUF_OK;
 }
 
-guf_status check_casts(const TypeQuery &query, const op::Loop &loop, Inputs inputs,
+guf_status check_casts(const TypeQuery &query, const op::Loop &loop, InputCheck input_check,
                        guf_error *error) {
   const op::CallView &call = *query.call;
   const auto wrong_order = [&](int32_t i) {
     return call.casting == GUF_CASTING_NO && (call.operand[i].flags & op::kSwapped) != 0;
   };
-  for (int32_t i = 0; i < query.ufunc->noperands() && inputs != Inputs::kFree; ++i) {
+  for (int32_t i = 0; i < query.ufunc->noperands() && input_check != InputCheck::kNone; ++i) {
     if (!query.searches(i)) continue;
     const guf_dtype type = type_at(loop, i);
     const bool named = query.fixed[i] != 0;
     const bool taken = query.weak[i] && (named || takes(call.operand[i].kind, type));
-    const bool any_type = taken || inputs == Inputs::kOfAnyType;
-    if (wrong_order(i) || !(any_type || dtype::can_cast(query.have[i], type, call.casting))) {
+    const bool any_type = taken || input_check == InputCheck::kByteOrderOnly;
+    if (wrong_order(i) ||
+        !(any_type || dtype::can_cast(query.operand_dtype[i], type, call.casting))) {
       return refuse_cast(query, i, type_before_cast(query, i, type), type, false, error);
     }
   }
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
     if (!query.ufunc->signature.writes(i)) continue;
     if ((call.operand[i].flags & (op::kMissing | op::kHasSeparateOutput)) != 0) continue;
-    if (wrong_order(i) || !dtype::can_cast(type_at(loop, i), query.have[i], call.casting)) {
-      return refuse_cast(query, i, type_at(loop, i), query.have[i], true, error);
+    if (wrong_order(i) ||
+        !dtype::can_cast(type_at(loop, i), query.operand_dtype[i], call.casting)) {
+      return refuse_cast(query, i, type_at(loop, i), query.operand_dtype[i], true, error);
     }
   }
   return GUF_OK;

@@ -55,7 +55,7 @@ void add_class(base::Text *text, guf_dtype type, int32_t kind) {
 // scalars have classes of their own.
 void add_own_class(base::Text *text, const TypeQuery &query, int32_t i) {
   const int32_t kind = query.call->operand[i].kind;
-  add_class(text, query.have[i], kind == GUF_OPERAND_WEAK_INT ? GUF_OPERAND_NONE : kind);
+  add_class(text, query.operand_dtype[i], kind == GUF_OPERAND_WEAK_INT ? GUF_OPERAND_NONE : kind);
 }
 
 void add_classes(base::Text *text, const TypeQuery &query, int32_t first, int32_t last) {
@@ -63,7 +63,7 @@ void add_classes(base::Text *text, const TypeQuery &query, int32_t first, int32_
   for (int32_t i = first; i < last; ++i) {
     if (i > first) text->add(", ");
     const bool named = query.fixed[i] != 0 || i >= query.ufunc->nin();
-    add_class(text, named ? query.fixed[i] : query.have[i],
+    add_class(text, named ? query.fixed[i] : query.operand_dtype[i],
               named ? GUF_OPERAND_NONE : query.call->operand[i].kind);
   }
   if (last - first != 1) text->add(")");
@@ -79,7 +79,7 @@ const char *type_text(const TypeQuery &query, int32_t i) {
     case GUF_OPERAND_WEAK_COMPLEX:
       return "a Python complex";
     default:
-      return dtype::name(query.have[i]);
+      return dtype::name(query.operand_dtype[i]);
   }
 }
 
@@ -114,8 +114,9 @@ void add_loops(base::Text *text, const op::Ufunc &ufunc) {
 guf_status refuse_inputs(const TypeQuery &query, guf_error *error) {
   base::Text details;
   for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
-    if (!dtype::is_structured(query.have[i])) continue;
-    details.add("; argument %d is of structured dtype '%s'", i, dtype::name(query.have[i]));
+    if (!dtype::is_structured(query.operand_dtype[i])) continue;
+    details.add("; argument %d is of structured dtype '%s'", i,
+                dtype::name(query.operand_dtype[i]));
   }
   add_found(&details, query);
   add_loops(&details, *query.ufunc);
@@ -130,7 +131,7 @@ guf_status refuse_operands(const TypeQuery &query, guf_error *error) {
   base::Text types[2];
   for (int32_t i = 0; i < 2; ++i) {
     const bool swapped = (query.call->operand[i].flags & op::kSwapped) != 0;
-    dtype::spell(query.have[i], swapped, &types[i]);
+    dtype::spell(query.operand_dtype[i], swapped, &types[i]);
   }
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
                     "ufunc '%s' cannot use operands with types dtype('%s') and dtype('%s')",
