@@ -6,7 +6,7 @@
 #include "core/call/auto_placement.h"
 #include "core/method/decide.h"
 #include "core/method/geometry.h"
-#include "core/method/many_folds.h"
+#include "core/method/many_reduced_axes.h"
 #include "core/plan/plan_text.h"
 #include "core/plan/prepared_plan.h"
 

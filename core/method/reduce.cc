@@ -7,7 +7,7 @@
 #include "core/method/fold_types.h"
 #include "core/method/geometry.h"
 #include "core/method/initial_value.h"
-#include "core/method/many_folds.h"
+#include "core/method/many_reduced_axes.h"
 
 namespace gufunc::method {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/call/temporaries.h"
 #include "core/memory/array_ops.h"
 #include "core/memory/transfer.h"
-#include "core/method/many_folds.h"
+#include "core/method/many_reduced_axes.h"
 #include "core/method/result.h"
 #include "core/method/state_decide.h"
 #include "core/op/state_fold.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions over more axes than a block can store. The leading axes are merged into one axis.
-#ifndef GUFUNC_CORE_METHOD_MANY_FOLDS_H
-#define GUFUNC_CORE_METHOD_MANY_FOLDS_H
+#ifndef GUFUNC_CORE_METHOD_MANY_REDUCED_AXES_H
+#define GUFUNC_CORE_METHOD_MANY_REDUCED_AXES_H
 
 #include "core/array/axes.h"
 #include "core/call/temporaries.h"
@@ -29,4 +29,4 @@ void lay_out_gathered(op::CallView &call, const array::AxisSet &folded, GatherBu
 
 }  // namespace gufunc::method
 
-#endif  // GUFUNC_CORE_METHOD_MANY_FOLDS_H
+#endif  // GUFUNC_CORE_METHOD_MANY_REDUCED_AXES_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The errors of calls for which no loop can be used, with NumPy's messages.
-#ifndef GUFUNC_CORE_RESOLVE_REFUSAL_H
-#define GUFUNC_CORE_RESOLVE_REFUSAL_H
+#ifndef GUFUNC_CORE_RESOLVE_RESOLUTION_ERRORS_H
+#define GUFUNC_CORE_RESOLVE_RESOLUTION_ERRORS_H
 
 #include "core/resolve/loop_search.h"
 
@@ -33,4 +33,4 @@ guf_status refuse_cast(const TypeQuery &query, int32_t i, guf_dtype from, guf_dt
 
 }  // namespace gufunc::resolve
 
-#endif  // GUFUNC_CORE_RESOLVE_REFUSAL_H
+#endif  // GUFUNC_CORE_RESOLVE_RESOLUTION_ERRORS_H

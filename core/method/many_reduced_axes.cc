@@ -3,7 +3,7 @@
 // a block can store eight axes. For more than eight, a rule applies that depends only on
 // the shape: of the axes of extent > 1, the last seven are reduced one by one, and all
 // earlier axes are reduced as a single axis.
-#include "core/method/many_folds.h"
+#include "core/method/many_reduced_axes.h"
 
 #include <algorithm>
 

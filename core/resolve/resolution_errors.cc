@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NumPy's error messages for types without a loop and for forbidden casts.
-#include "core/resolve/refusal.h"
+#include "core/resolve/resolution_errors.h"
 
 #include "core/resolve/weak_scalar.h"
 
