@@ -22,7 +22,7 @@ guf_status check_first(const op::CallView &call, guf_error *error) {
   base::Text what;
   what.add("the first element begins the result of reduction operation '%s' without 'initial'",
            call.ufunc->name.c_str());
-  return refuse_start(from, to, kInput, what.c_str(), error);
+  return fail_initial_cast(from, to, kInput, what.c_str(), error);
 }
 
 // Checks that a reduction without an initial value has elements and no mask.

@@ -129,14 +129,14 @@ guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int3
     case TypeRule::kNegative:
     case TypeRule::kSubtract:
       if (requested == GUF_BOOL || (free && all_inputs_have_rank(query, 0))) {
-        return refuse_bool(query.ufunc->type_rule, error);
+        return fail_bool(query.ufunc->type_rule, error);
       }
       return GUF_OK;
     case TypeRule::kSign: {
       if (!free && requested == 0) return GUF_OK;
       const guf_dtype type = free ? query.operand_dtype[0] : requested;
       *out_index = find_uniform(query, list, type);
-      return *out_index == kNotFound ? refuse_types(query, error) : GUF_OK;
+      return *out_index == kNotFound ? fail_types(query, error) : GUF_OK;
     }
     default:
       return GUF_OK;
@@ -150,12 +150,12 @@ int32_t find_by_outputs(const TypeQuery &query, const op::LoopList &list) {
   return type == 0 ? kNotFound : find_uniform(query, list, type);
 }
 
-guf_status refuse(const TypeQuery &query, guf_error *error) {
-  if (!query.any_fixed) return refuse_inputs(query, error);
+guf_status fail_search(const TypeQuery &query, guf_error *error) {
+  if (!query.any_fixed) return fail_inputs(query, error);
   const bool real =
       query.ufunc->type_rule == TypeRule::kAbsolute && !dtype::is_complex(query.operand_dtype[0]);
-  if (real && dtype::is_complex(requested_of_all(query))) return refuse_types(query, error);
-  return refuse_signature(query, error);
+  if (real && dtype::is_complex(requested_of_all(query))) return fail_types(query, error);
+  return fail_signature(query, error);
 }
 
 void fix(TypeQuery *query, int32_t i, guf_dtype type) {
@@ -256,7 +256,7 @@ guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, 
   if (index == kNotFound) GUF_TRY(search_by_rule(query, list, &index, error));
   if (index == kNotFound) index = find_safe(query, list);
   if (index == kNotFound && query.any_fixed) index = find_by_outputs(query, list);
-  if (index == kNotFound) return refuse(query, error);
+  if (index == kNotFound) return fail_search(query, error);
   const op::Loop &loop = *list.loops[static_cast<size_t>(index)];
   *out = {static_cast<uint32_t>(index), logical && type_at(loop, 0) == GUF_BOOL};
   return GUF_OK;
@@ -274,7 +274,7 @@ guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool uncheck
     // values of the other scalars have been checked.
     const bool taken = named || takes(query.call->operand[i].kind, type);
     const guf_dtype first = taken ? type : type_before_cast(query, i, type);
-    if (query.operand_dtype[i] != first) return refuse_weak(query, i, first, error);
+    if (query.operand_dtype[i] != first) return fail_weak(query, i, first, error);
   }
   return GUF_OK;
 }
@@ -293,7 +293,7 @@ guf_status check_casts(const TypeQuery &query, const op::Loop &loop, InputCheck 
     const bool any_type = taken || input_check == InputCheck::kByteOrderOnly;
     if (wrong_order(i) ||
         !(any_type || dtype::can_cast(query.operand_dtype[i], type, call.casting))) {
-      return refuse_cast(query, i, type_before_cast(query, i, type), type, false, error);
+      return fail_cast(query, i, type_before_cast(query, i, type), type, false, error);
     }
   }
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
@@ -301,7 +301,7 @@ guf_status check_casts(const TypeQuery &query, const op::Loop &loop, InputCheck 
     if ((call.operand[i].flags & (op::kMissing | op::kHasSeparateOutput)) != 0) continue;
     if (wrong_order(i) ||
         !dtype::can_cast(type_at(loop, i), query.operand_dtype[i], call.casting)) {
-      return refuse_cast(query, i, type_at(loop, i), query.operand_dtype[i], true, error);
+      return fail_cast(query, i, type_at(loop, i), query.operand_dtype[i], true, error);
     }
   }
   return GUF_OK;

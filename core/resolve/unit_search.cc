@@ -67,7 +67,7 @@ guf_status add_or_subtract(const TypeQuery &query, Types *out, guf_error *error)
     *out = {{dtype::timedelta_like(b), b, b}};
     return GUF_OK;
   }
-  return refuse_operands(query, error);
+  return fail_operands(query, error);
 }
 
 guf_status multiply(const TypeQuery &query, Types *out, guf_error *error) {
@@ -75,7 +75,7 @@ guf_status multiply(const TypeQuery &query, Types *out, guf_error *error) {
   const guf_dtype time = query.operand_dtype[at];
   const guf_dtype number = query.operand_dtype[1 - at];
   if (!is_timedelta(time) || !(is_count(number) || is_float(number))) {
-    return refuse_operands(query, error);
+    return fail_operands(query, error);
   }
   out->type[at] = out->type[2] = time;
   out->type[1 - at] = is_float(number) ? GUF_F64 : GUF_I64;
@@ -94,7 +94,7 @@ guf_status divide(const TypeQuery &query, guf_dtype ratio, Types *out, guf_error
     return GUF_OK;
   }
   if (ratio == 0 || !is_timedelta(time) || !(dtype::is_integer(by) || is_float(by))) {
-    return refuse_operands(query, error);
+    return fail_operands(query, error);
   }
   *out = {{time, is_float(by) ? guf_dtype{GUF_F64} : guf_dtype{GUF_I64}, time}};
   return GUF_OK;
@@ -116,14 +116,14 @@ guf_status make_alike(const TypeQuery &query, Types *out, guf_error *error) {
   const guf_dtype b = query.operand_dtype[1];
   const bool compares = query.ufunc->type_rule == TypeRule::kComparison;
   const bool both = is_time(a) && is_time(b);
-  if (both && compares && is_datetime(a) != is_datetime(b)) return refuse_operands(query, error);
+  if (both && compares && is_datetime(a) != is_datetime(b)) return fail_operands(query, error);
   guf_dtype common = 0;
   const guf_status status = dtype::common_type(a, b, &common, both ? error : nullptr);
   if (status != GUF_OK && !both && query.any_fixed) {
     GUF_TRY(check_int(query, error));
-    return refuse_promotion(query, error);
+    return fail_promotion(query, error);
   }
-  if (status != GUF_OK) return both ? status : refuse_types(query, error);
+  if (status != GUF_OK) return both ? status : fail_types(query, error);
   *out = {{common, common, compares ? guf_dtype{GUF_BOOL} : common}};
   return GUF_OK;
 }
@@ -132,12 +132,12 @@ guf_status take_one(const TypeQuery &query, Types *out, guf_error *error) {
   const guf_dtype type = query.operand_dtype[0];
   const bool tests = query.ufunc->type_rule == TypeRule::kIsNaT;
   if (!tests && !is_timedelta(type)) {
-    if (!query.any_fixed) return refuse_types(query, error);
+    if (!query.any_fixed) return fail_types(query, error);
     // As in NumPy, the casts are checked before this error is reported.
     op::Loop settled;
     settled.types = {type, type};
     GUF_TRY(check_casts(query, settled, InputCheck::kAllCasts, error));
-    return refuse_type(query, type, error);
+    return fail_type(query, type, error);
   }
   *out = {{type, tests ? guf_dtype{GUF_BOOL} : type}};
   return GUF_OK;
@@ -257,13 +257,13 @@ guf_status find_requested(const TypeQuery &query, const op::LoopList &list, int3
   }
   const guf_dtype output = requested_of_outputs(query);
   if (output_decides && output == GUF_BOOL && rule == TypeRule::kNegative)
-    return refuse_bool(rule, error);
+    return fail_bool(rule, error);
   if (*out_index == kNoLoop && output != 0) {
     *out_index =
         first_requested(query, list, [&](int32_t, guf_dtype type) { return type == output; });
   }
   if (*out_index != kNoLoop) return GUF_OK;
-  return output_decides ? refuse_types(query, error) : refuse_signature(query, error);
+  return output_decides ? fail_types(query, error) : fail_signature(query, error);
 }
 
 bool is_of_numbers(const TypeQuery &query, const op::LoopList &list, int32_t index) {
@@ -322,11 +322,11 @@ guf_status search_program_loops(const TypeQuery &query, const op::LoopList &list
     }
     return GUF_OK;
   }
-  if (!query.any_fixed) return refuse_inputs(query, error);
+  if (!query.any_fixed) return fail_inputs(query, error);
   int32_t requested = kNoLoop;
   GUF_TRY(find_requested(query, list, &requested, error));
   if (is_of_numbers(query, list, requested)) return take_loop(query, list, requested, out);
-  return refuse_signature(query, error);
+  return fail_signature(query, error);
 }
 
 // Handles calls in which only signature= or dtype= has datetime types. NumPy requires a loop with
@@ -359,8 +359,7 @@ guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedL
                         guf_error *error) {
   const TypeRule rule = query.ufunc->type_rule;
   if (rule == TypeRule::kSearch) return search_program_loops(query, list, out, error);
-  if (rule == TypeRule::kIsNaT && !is_time(query.operand_dtype[0]))
-    return refuse_isnat(query, error);
+  if (rule == TypeRule::kIsNaT && !is_time(query.operand_dtype[0])) return fail_isnat(query, error);
   if (!any_input_is_time(query)) return search_untimed(query, list, out, error);
   int32_t requested = kNoLoop;
   if (query.any_fixed) GUF_TRY(find_requested(query, list, &requested, error));
@@ -381,14 +380,14 @@ guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedL
     std::copy_n(types.type, count, out->types);
     return GUF_OK;
   }
-  return refuse_types(query, error);
+  return fail_types(query, error);
 }
 
 guf_status check_steps(const TypeQuery &query, const op::Loop &loop, guf_error *error) {
   if (query.call->casting != GUF_CASTING_EQUIV) return GUF_OK;
   for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
     const guf_dtype type = loop.types[static_cast<size_t>(i)];
-    if (query.weak[i] && is_time(type)) return refuse_weak(query, i, class_of(type), error);
+    if (query.weak[i] && is_time(type)) return fail_weak(query, i, class_of(type), error);
   }
   return GUF_OK;
 }
