@@ -91,8 +91,8 @@ base::Ref<Ufunc> ModuleEntry::ufunc(const std::shared_ptr<ModuleEntry> &entry, u
       Ufunc *const known = entry->alive_[index];
       if (known != nullptr && known->try_retain()) return base::Ref<Ufunc>::adopt(known);
       if (made) {
-        made->home = entry;
-        made->home_index = index;
+        made->module_entry = entry;
+        made->function_index = index;
         entry->alive_[index] = made.get();
         return made;
       }

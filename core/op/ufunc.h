@@ -45,7 +45,7 @@ struct Loop {
   const Loop *general = nullptr;
   uint32_t general_index = 0;
   guf_destroy_fn destroy = nullptr;
-  base::DeferredCallback owed;  // the pending call of `destroy`, created by add_loops
+  base::DeferredCallback pending_destroy;  // the pending call of `destroy`, created by add_loops
   const guf_module_v1 *table = nullptr;
   const guf_module_function *function = nullptr;
   uint32_t kernel = 0;
@@ -114,8 +114,8 @@ class Ufunc final : public base::Object {
   base::DeferredCallback core_dims_release;  // the pending call of the hook's `destroy`
   // For a ufunc of a module: the registry entry that points to this ufunc without retaining it, and
   // the index of the function in the module.
-  std::shared_ptr<ModuleEntry> home;
-  uint32_t home_index = 0;
+  std::shared_ptr<ModuleEntry> module_entry;
+  uint32_t function_index = 0;
 
   int32_t nin() const { return signature.nin; }
   int32_t nout() const { return signature.nout; }
