@@ -151,7 +151,7 @@ guf_status ChunkedCall::launch_chunk(const ChunkRange &range) {
 
 guf_status ChunkedCall::run_on_host() {
   ChunkRange range = cut_.first_of(done_);
-  for (; !cut_.is_end(range); range = cut_.behind(range)) {
+  for (; !cut_.is_end(range); range = cut_.next(range)) {
     const trace::ChunkSlice slice("run", ++finished_, range.first, range.count);
     for (ChunkPart &part : parts_) part.view->layout = part.host_layout(cut_, range);
     GUF_TRY(launch_chunk(range));
@@ -216,12 +216,12 @@ guf_status ChunkedCall::run_on_device() {
     return status;
   }
   for (const ChunkPart &part : parts_) {
-    if (part.view != &call_.where && part.dtype != part.home.dtype)
+    if (part.view != &call_.where && part.dtype != part.full_layout.dtype)
       choice_.cast_mask &= ~(1U << (part.view - call_.operand));
   }
   ChunkRange range = cut_.first_of(done_);
   int64_t queued = 0;
-  for (; !cut_.is_end(range); range = cut_.behind(range)) {
+  for (; !cut_.is_end(range); range = cut_.next(range)) {
     if (ring.full()) GUF_TRY(finish_oldest());
     const trace::ChunkSlice slice("queue", ++queued, range.first, range.count);
     GUF_TRY(ring.copy_in(range, failure_.error()));
