@@ -64,7 +64,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
 // Runs a call that needs temporary arrays.
 [[gnu::noinline]] guf_status launch_with_arrays(op::CallView &call, broadcast::LoopShape *loop,
                                                 const resolve::Choice &choice,
-                                                const OverlapWork *work, guf_operand *outputs,
+                                                const OverlapCopies *copies, guf_operand *outputs,
                                                 guf_error *error) {
   const base::CallerState kept;
   backend::ErrorRecord record(error);
@@ -72,7 +72,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   GUF_TRY(arrays.open(record.get()));
   GUF_TRY(arrays.allocate_outputs(loop, record.get()));
   if (loop->items != 0) {
-    if (work != nullptr) GUF_TRY(arrays.copy_overlapping(*work, *loop, record.get()));
+    if (copies != nullptr) GUF_TRY(arrays.copy_overlapping(*copies, *loop, record.get()));
     GUF_TRY(arrays.transfer_operands(*loop, record.get()));
     if (outlives_call(call)) GUF_TRY(arrays.lift_scalars(record.get()));
   }
@@ -174,8 +174,8 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error) {
   broadcast::LoopShape loop;
   if (call.nseparate != 0) return call_into_separate(call, outputs, error);
   GUF_TRY(decide(call, {AutoMove::kWhole}, &choice, &loop, error));
-  OverlapWork work;
-  const bool overlaps = find_overlaps(call, &work);
+  OverlapCopies copies;
+  const bool overlaps = find_overlaps(call, &copies);
   if (!overlaps && call.stream == nullptr && !has_missing(call) &&
       call.host_copies == op::HostCopies::kNone &&
       (call.device->host_memory || !waits_for_host(call))) {
@@ -184,7 +184,7 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error) {
     }
     return launch(call, loop, choice, nullptr, error);
   }
-  return launch_with_arrays(call, &loop, choice, overlaps ? &work : nullptr, outputs, error);
+  return launch_with_arrays(call, &loop, choice, overlaps ? &copies : nullptr, outputs, error);
 }
 
 guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error) {

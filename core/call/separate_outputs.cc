@@ -59,10 +59,10 @@ guf_status SeparateOutputs::make_missing(const array::Layout &like, guf_dtype dt
   op::OperandView &output = call_.operand[pair.output];
   if (arrays_ != nullptr) {
     base::Ref<array::Array> array;
-    backend::Device *home = nullptr;
-    GUF_TRY(arrays_->find_host(&home, error));
+    backend::Device *host = nullptr;
+    GUF_TRY(arrays_->find_host(&host, error));
     GUF_TRY(
-        memory::allocate(*home, dtype, like.ndim, like.shape, nullptr, GUF_ORDER_C, &array, error));
+        memory::allocate(*host, dtype, like.ndim, like.shape, nullptr, GUF_ORDER_C, &array, error));
     point_at(array, &output);
     arrays_->add_output(number, std::move(array));
     return GUF_OK;
@@ -113,7 +113,7 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
 guf_status SeparateOutputs::check_apart(guf_error *error) const {
   for (const Pair &a : pairs_) {
     for (const Pair &b : pairs_) {
-      if (a.output >= b.output || is_bit(laid_out_, a.operand) || is_bit(laid_out_, b.operand))
+      if (a.output >= b.output || has_bit(laid_out_, a.operand) || has_bit(laid_out_, b.operand))
         continue;
       if (!array::shares_memory(call_.operand[a.output].layout, call_.operand[b.output].layout))
         continue;
@@ -201,7 +201,7 @@ std::string SeparateOutputs::text() const {
     text += (reads ? "copied first: argument " : "unchanged: argument ") +
             std::to_string(pair.operand) + ", " + dtype::name(pair.source.layout.dtype) +
             (reads ? ", into a separate output" : ", for a separate output");
-    text += is_bit(laid_out_, pair.operand) ? ", to allocate\n" : "\n";
+    text += has_bit(laid_out_, pair.operand) ? ", to allocate\n" : "\n";
   }
   return text;
 }

@@ -73,9 +73,9 @@ guf_status Temporaries::allocate_output(int32_t operand, broadcast::LoopShape *l
   }
   base::Ref<array::Array> array;
   const guf_dtype dtype = view.layout.dtype;
-  backend::Device *home = nullptr;
-  GUF_TRY(find_host(&home, error));
-  GUF_TRY(memory::allocate(*home, dtype, ndim, caller_shape, caller_strides, GUF_ORDER_C, &array,
+  backend::Device *host = nullptr;
+  GUF_TRY(find_host(&host, error));
+  GUF_TRY(memory::allocate(*host, dtype, ndim, caller_shape, caller_strides, GUF_ORDER_C, &array,
                            error));
   add_output(operand - call_.ufunc->nin(), array);
   point_at(array, &view);
@@ -151,20 +151,20 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
   return GUF_OK;
 }
 
-guf_status Temporaries::copy_overlapping(const OverlapWork &work, const broadcast::LoopShape &loop,
-                                         guf_error *error) {
+guf_status Temporaries::copy_overlapping(const OverlapCopies &copies,
+                                         const broadcast::LoopShape &loop, guf_error *error) {
   for (int32_t i = 0; i < call_.noperands; ++i) {
     // Operands that are copied to the device do not overlap there, and are written back in order.
     if (is_far(call_.operand[i])) continue;
-    if (is_bit(work.copied, i))
+    if (has_bit(copies.copied, i))
       GUF_TRY(replace_by_copy(&call_.operand[i], GUF_DTYPE_UNSPECIFIED, error));
-    if (is_bit(work.staged, i)) {
+    if (has_bit(copies.staged, i)) {
       const op::OperandView to = call_.operand[i];
       GUF_TRY(replace_by_copy(&call_.operand[i], GUF_DTYPE_UNSPECIFIED, error));
       GUF_TRY(write_back_later(to, call_.operand[i], loop.core_ndim[i], error));
     }
   }
-  if (work.mask_copied && !is_far(call_.where))
+  if (copies.mask_copied && !is_far(call_.where))
     GUF_TRY(replace_by_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, error));
   return GUF_OK;
 }
@@ -189,9 +189,9 @@ guf_status Temporaries::transfer_input(op::OperandView *operand, guf_error *erro
 guf_status Temporaries::transfer_output(op::OperandView *operand, bool load, int32_t ncore,
                                         guf_error *error) {
   if (!is_far(*operand)) return GUF_OK;
-  const op::OperandView home = *operand;
+  const op::OperandView original = *operand;
   GUF_TRY(make_copy(operand, GUF_DTYPE_UNSPECIFIED, load, error));
-  return write_back_later(home, *operand, ncore, error);
+  return write_back_later(original, *operand, ncore, error);
 }
 
 guf_status Temporaries::transfer_operands(const broadcast::LoopShape &loop, guf_error *error) {
@@ -291,18 +291,18 @@ guf_status Temporaries::write_to_host_masked(const Staged &staged, backend::Devi
                             error);
   };
   GUF_TRY(copy_to_host(staged.from, like.dtype, like.shape, &results));
-  auto home = std::make_unique<op::CallView>();
-  home->args = call_.args;
-  home->stream = nullptr;
-  home->device = &cpu;
-  home->where = original_mask_;
+  auto host_call = std::make_unique<op::CallView>();
+  host_call->args = call_.args;
+  host_call->stream = nullptr;
+  host_call->device = &cpu;
+  host_call->where = original_mask_;
   if ((original_mask_.flags & op::kDeviceMemory) != 0 || writes_original_mask()) {
     GUF_TRY(copy_to_host(as_copy_operand(call_.where), GUF_BOOL, call_.where.layout.shape, &mask));
-    point_at(mask, &home->where);
+    point_at(mask, &host_call->where);
   }
   if (call_.stream != nullptr) backend::wait_quietly(*call_.stream);
   MaskedCopy copy;
-  GUF_TRY(copy.prepare(*home, staged.to, {results->layout(), false}, staged.ncore, error));
+  GUF_TRY(copy.prepare(*host_call, staged.to, {results->layout(), false}, staged.ncore, error));
   return copy.run(error);
 }
 

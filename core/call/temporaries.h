@@ -31,7 +31,7 @@ class Temporaries {
 
   // Makes the copies that overlapping operands require. A staged output is copied with its present
   // values.
-  guf_status copy_overlapping(const OverlapWork &work, const broadcast::LoopShape &loop,
+  guf_status copy_overlapping(const OverlapCopies &copies, const broadcast::LoopShape &loop,
                               guf_error *error);
 
   // Prepares the call's stream. Must be called first. A call with host_copies, or for which

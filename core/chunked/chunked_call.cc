@@ -69,7 +69,7 @@ guf_status check_memory(const op::CallView &call, guf_error *error) {
 
 // Rejects operands that overlap. Requires that the shapes are known.
 guf_status check_overlap(const op::CallView &call, guf_error *error) {
-  call::OverlapWork work = {0, 0, false};
+  call::OverlapCopies work = {0, 0, false};
   if (!call::find_overlaps(call, &work)) return GUF_OK;
   const uint32_t found = work.copied | work.staged;
   const int32_t argument = found == 0 ? call.noperands : std::countr_zero(found);

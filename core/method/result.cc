@@ -99,9 +99,9 @@ guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t
   ResultBuffer buffer;
   GUF_TRY(lay_out_result(view, axes, extents, ignored_axis, &buffer, error));
   base::Ref<array::Array> array;
-  backend::Device *home = nullptr;
-  GUF_TRY(arrays->find_host(&home, error));
-  GUF_TRY(memory::allocate(*home, output.layout.dtype, axes.ndim, buffer.shape, buffer.strides,
+  backend::Device *host = nullptr;
+  GUF_TRY(arrays->find_host(&host, error));
+  GUF_TRY(memory::allocate(*host, output.layout.dtype, axes.ndim, buffer.shape, buffer.strides,
                            GUF_ORDER_C, &array, error));
   call::point_at(array, &output);
   arrays->add_output(index, std::move(array));

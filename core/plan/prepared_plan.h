@@ -73,12 +73,12 @@ class PreparedPlan final : public base::Object {
                             const broadcast::LoopShape &loop, base::Ref<PreparedPlan> *out,
                             guf_error *error);
   void describe_operands(const op::CallView &call);
-  guf_status plan_stages(op::CallView &call, const call::OverlapWork &work, guf_error *error);
+  guf_status plan_stages(op::CallView &call, const call::OverlapCopies &copies, guf_error *error);
   guf_status add_stage(op::OperandView *operand, int32_t index, bool load, bool store,
                        guf_error *error);
   guf_status plan_masked_stores(const op::CallView &call, const broadcast::LoopShape &loop,
                                 guf_error *error);
-  void find_pairs(const op::CallView &call, const call::OverlapWork &work);
+  void find_pairs(const op::CallView &call, const call::OverlapCopies &copies);
   void keep_scalars(op::CallView &call);
   std::string describe_launch() const;
   guf_status take_geometry(const geometry::Request &request, guf_error *error);
