@@ -88,7 +88,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   broadcast::LoopShape loop;
   Temporaries arrays(call);
   SeparateOutputs separate(call, &arrays);
-  GUF_TRY(decide(call, {AutoMove::kWhole, &separate}, &choice, &loop, record.get()));
+  GUF_TRY(decide(call, {AutoOffload::kWhole, &separate}, &choice, &loop, record.get()));
   void *kernel = nullptr;  // looked up before anything is written
   GUF_TRY(backend::load_kernel(*call.ufunc, *choice.loop, *call.device, &kernel, record.get()));
   GUF_TRY(arrays.open(record.get()));
@@ -124,7 +124,7 @@ guf_status decide(op::CallView &call, const DecideOptions &options, resolve::Cho
   GUF_TRY(broadcast::broadcast_operands(call, loop, error));
   if (__builtin_expect(call.automatic == nullptr, 1)) return GUF_OK;
   const base::CallerState kept;
-  return weigh(call, *choice, *loop, options.auto_move, error);
+  return decide_auto_placement(call, *choice, *loop, options.auto_offload, error);
 }
 
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
@@ -173,7 +173,7 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error) {
   resolve::Choice choice;
   broadcast::LoopShape loop;
   if (call.nseparate != 0) return call_into_separate(call, outputs, error);
-  GUF_TRY(decide(call, {AutoMove::kWhole}, &choice, &loop, error));
+  GUF_TRY(decide(call, {AutoOffload::kWhole}, &choice, &loop, error));
   OverlapCopies copies;
   const bool overlaps = find_overlaps(call, &copies);
   if (!overlaps && call.stream == nullptr && !has_missing(call) &&
@@ -191,7 +191,7 @@ guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error) {
   resolve::Choice choice;
   broadcast::LoopShape loop;
   SeparateOutputs separate(call, nullptr);
-  GUF_TRY(decide(call, {AutoMove::kNever, &separate}, &choice, &loop, error));
+  GUF_TRY(decide(call, {AutoOffload::kNever, &separate}, &choice, &loop, error));
   const int32_t nin = call.ufunc->nin();
   out->loop = choice.index;
   out->noperands = call.noperands;

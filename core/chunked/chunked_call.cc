@@ -116,7 +116,7 @@ guf_status ChunkedCall::decide_chunks(guf_error *error) {
   GUF_TRY(check_options(options_, error));
   GUF_TRY(check_call(call_, error));
   GUF_TRY(check_memory(call_, error));
-  GUF_TRY(call::decide(call_, {call::AutoMove::kInChunks}, &choice_, &loop_, error));
+  GUF_TRY(call::decide(call_, {call::AutoOffload::kInChunks}, &choice_, &loop_, error));
   GUF_TRY(check_overlap(call_, error));
   GUF_TRY(cut(options_.chunk_bytes == 0 ? kChunkBytes : options_.chunk_bytes, error));
   const int64_t items = cut_.items();

@@ -223,7 +223,7 @@ guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error
   resolve::Choice choice;
   broadcast::LoopShape loop;
   call::SeparateOutputs separate(call, nullptr);
-  GUF_TRY(call::decide(call, {call::AutoMove::kWhole, &separate}, &choice, &loop, error));
+  GUF_TRY(call::decide(call, {call::AutoOffload::kWhole, &separate}, &choice, &loop, error));
   uint32_t missing = separate.laid_out();
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (!op::is_missing(call.operand[i])) continue;
