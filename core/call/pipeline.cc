@@ -56,7 +56,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   if (status == GUF_OK) status = failure.keep(arrays->write_back(failure.error()));
   if (status == GUF_OK) status = failure.keep(arrays->close(failure.error()));
   if (status == GUF_OK) status = failure.status();
-  arrays->hand_over();
+  arrays->retain_until_done();
   if (status == GUF_OK) arrays->publish(outputs);
   return status;
 }
@@ -74,7 +74,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   if (loop->items != 0) {
     if (copies != nullptr) GUF_TRY(arrays.copy_overlapping(*copies, *loop, record.get()));
     GUF_TRY(arrays.transfer_operands(*loop, record.get()));
-    if (outlives_call(call)) GUF_TRY(arrays.lift_scalars(record.get()));
+    if (outlives_call(call)) GUF_TRY(arrays.copy_scalars_to_device(record.get()));
   }
   return finish(call, *loop, choice, nullptr, &arrays, outputs, record.get());
 }
@@ -96,7 +96,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
     GUF_TRY(separate.load(loop, record.get()));
     GUF_TRY(arrays.transfer_operands(loop, record.get()));
   }
-  if (outlives_call(call)) GUF_TRY(arrays.lift_scalars(record.get()));
+  if (outlives_call(call)) GUF_TRY(arrays.copy_scalars_to_device(record.get()));
   return finish(call, loop, choice, kernel, &arrays, outputs, record.get());
 }
 

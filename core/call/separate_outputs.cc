@@ -169,8 +169,8 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
     }
     const bool scalar = (pair.source.flags & op::kScalar) != 0;
     if (call_.stream != nullptr && call_.device->host_memory && scalar) {
-      op::OperandView *const lifted = &pair.source;
-      GUF_TRY(arrays_->lift(&lifted, 1, error));
+      op::OperandView *const view = &pair.source;
+      GUF_TRY(arrays_->copy_scalars_to_device(&view, 1, error));
     }
     GUF_TRY(arrays_->transfer_input(&pair.source, error));
     memory::CopyOperand source = as_copy_operand(pair.source);

@@ -104,7 +104,7 @@ guf_status Temporaries::find_host(backend::Device **out, guf_error *error) const
   return call_.host_copies == op::HostCopies::kAll ? plugin::cpu_device(out, error) : GUF_OK;
 }
 
-bool Temporaries::is_far(const op::OperandView &operand) const {
+bool Temporaries::needs_transfer(const op::OperandView &operand) const {
   return call_.host_copies != op::HostCopies::kNone &&
          (operand.flags & (op::kScalar | op::kMissing)) == 0 &&
          (operand.device == nullptr || operand.device->host_memory);
@@ -132,7 +132,7 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
   const memory::CopyOperand source = {{from.dtype, from.ndim, to.shape, from.strides, from.address},
                                       (operand->flags & op::kSwapped) != 0,
                                       (operand->flags & op::kScalar) != 0};
-  if (load && is_far(*operand)) {
+  if (load && needs_transfer(*operand)) {
     backend::Device *cpu = nullptr;
     GUF_TRY(plugin::cpu_device(&cpu, error));
     GUF_TRY(memory::transfer({{to, false}, call_.device}, {source, cpu}, call_.stream, error));
@@ -155,7 +155,7 @@ guf_status Temporaries::copy_overlapping(const OverlapCopies &copies,
                                          const broadcast::LoopShape &loop, guf_error *error) {
   for (int32_t i = 0; i < call_.noperands; ++i) {
     // Operands that are copied to the device do not overlap there, and are written back in order.
-    if (is_far(call_.operand[i])) continue;
+    if (needs_transfer(call_.operand[i])) continue;
     if (has_bit(copies.copied, i))
       GUF_TRY(replace_by_copy(&call_.operand[i], GUF_DTYPE_UNSPECIFIED, error));
     if (has_bit(copies.staged, i)) {
@@ -164,7 +164,7 @@ guf_status Temporaries::copy_overlapping(const OverlapCopies &copies,
       GUF_TRY(write_back_later(to, call_.operand[i], loop.core_ndim[i], error));
     }
   }
-  if (copies.mask_copied && !is_far(call_.where))
+  if (copies.mask_copied && !needs_transfer(call_.where))
     GUF_TRY(replace_by_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, error));
   return GUF_OK;
 }
@@ -183,12 +183,12 @@ guf_status Temporaries::close(guf_error *error) {
 }
 
 guf_status Temporaries::transfer_input(op::OperandView *operand, guf_error *error) {
-  return is_far(*operand) ? make_copy(operand, GUF_DTYPE_UNSPECIFIED, true, error) : GUF_OK;
+  return needs_transfer(*operand) ? make_copy(operand, GUF_DTYPE_UNSPECIFIED, true, error) : GUF_OK;
 }
 
 guf_status Temporaries::transfer_output(op::OperandView *operand, bool load, int32_t ncore,
                                         guf_error *error) {
-  if (!is_far(*operand)) return GUF_OK;
+  if (!needs_transfer(*operand)) return GUF_OK;
   const op::OperandView original = *operand;
   GUF_TRY(make_copy(operand, GUF_DTYPE_UNSPECIFIED, load, error));
   return write_back_later(original, *operand, ncore, error);
@@ -207,17 +207,18 @@ guf_status Temporaries::transfer_operands(const broadcast::LoopShape &loop, guf_
   return make_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, true, error);
 }
 
-guf_status Temporaries::lift_scalars(guf_error *error) {
+guf_status Temporaries::copy_scalars_to_device(guf_error *error) {
   op::OperandView *scalars[GUF_MAX_OPERANDS + 1];
   int32_t count = 0;
   for (int32_t i = 0; i < call_.noperands; ++i) {
     if ((call_.operand[i].flags & op::kScalar) != 0) scalars[count++] = &call_.operand[i];
   }
   if (call_.has_where && (call_.where.flags & op::kScalar) != 0) scalars[count++] = &call_.where;
-  return count == 0 ? GUF_OK : lift(scalars, count, error);
+  return count == 0 ? GUF_OK : copy_scalars_to_device(scalars, count, error);
 }
 
-guf_status Temporaries::lift(op::OperandView *const *scalars, int32_t count, guf_error *error) {
+guf_status Temporaries::copy_scalars_to_device(op::OperandView *const *scalars, int32_t count,
+                                               guf_error *error) {
   constexpr int64_t kCapacity = 16;
   const int64_t nbytes = kCapacity * count;
   GUF_TRY(check_capture(error));
@@ -225,18 +226,18 @@ guf_status Temporaries::lift(op::OperandView *const *scalars, int32_t count, guf
   GUF_TRY(memory::allocate(*call_.device, GUF_U8, 1, &nbytes, nullptr, GUF_ORDER_C, &box, error));
   for (int32_t k = 0; k < count; ++k) {
     array::Layout &layout = scalars[k]->layout;
-    const array::Layout lifted = {layout.dtype, 0, nullptr, nullptr,
-                                  box->layout().address + static_cast<uint64_t>(kCapacity * k)};
+    const array::Layout copy = {layout.dtype, 0, nullptr, nullptr,
+                                box->layout().address + static_cast<uint64_t>(kCapacity * k)};
     if (call_.device->host_memory) {
-      std::memcpy(reinterpret_cast<void *>(lifted.address),
+      std::memcpy(reinterpret_cast<void *>(copy.address),
                   reinterpret_cast<const void *>(layout.address), dtype::itemsize(layout.dtype));
     } else {
-      GUF_TRY(memory::convert(*call_.device, call_.stream, {lifted, false}, {layout, false, true},
+      GUF_TRY(memory::convert(*call_.device, call_.stream, {copy, false}, {layout, false, true},
                               error));
       scalars[k]->flags &= ~static_cast<uint32_t>(op::kScalar);
       scalars[k]->device = call_.device;
     }
-    layout.address = lifted.address;
+    layout.address = copy.address;
   }
   keep(std::move(box));
   return GUF_OK;
@@ -330,7 +331,7 @@ void Temporaries::publish(guf_operand *outputs) const {
 guf_status Temporaries::write_back_later(const op::OperandView &to, const op::OperandView &from,
                                          int32_t ncore, guf_error *error) {
   Staged staged = {as_copy_operand(to), as_copy_operand(from), as_copy_operand(from), ncore,
-                   is_far(to)};
+                   needs_transfer(to)};
   if (call_.has_where && !staged.to_host) {
     GUF_TRY(MaskedCopy::check(*call_.device, to.layout.dtype, error));
     if (from.layout.dtype != to.layout.dtype) {
@@ -346,12 +347,12 @@ guf_status Temporaries::write_back_later(const op::OperandView &to, const op::Op
 }
 
 Temporaries::~Temporaries() {
-  if (call_.stream == nullptr || handed_over_) return;
+  if (call_.stream == nullptr || retained_) return;
   // After a failure, queued work may still use the arrays that are freed here.
   backend::wait_quietly(*call_.stream);
 }
 
-void Temporaries::hand_over() {
+void Temporaries::retain_until_done() {
   if (call_.stream == nullptr) return;
   std::vector<base::Ref<base::Object>> objects;
   const auto share = [&](array::Array *array) {
@@ -363,7 +364,7 @@ void Temporaries::hand_over() {
   objects.push_back(base::Ref<base::Object>::share(call_.ufunc));
   for (const base::Ref<array::Array> &array : kept_) share(array.get());
   backend::retain_until_done(*call_.stream, std::move(objects));
-  handed_over_ = true;
+  retained_ = true;
 }
 
 }  // namespace gufunc::call

@@ -184,7 +184,7 @@ guf_status at(AtView &view, guf_error *error) {
   if (call.host_copies != op::HostCopies::kNone) {
     GUF_TRY(upload_offsets(view, &offsets, &arrays, record.get()));
   }
-  if (needs_device_scalars(call)) GUF_TRY(arrays.lift_scalars(record.get()));
+  if (needs_device_scalars(call)) GUF_TRY(arrays.copy_scalars_to_device(record.get()));
   if (view.has_operand) set_operand_offsets(view, call.operand[kInput].layout, &offsets);
   const guf_status status = is_uniform(call, *choice.loop)
                                 ? launch_uniform(view, choice, offsets, record.get())

@@ -362,7 +362,7 @@ guf_status StateLaunches::run(guf_operand *outputs, guf_error *error) {
   GUF_TRY(allocate(error));  // the layout of results depends on the original input
   GUF_TRY(arrays_.transfer_input(&call.operand[kInput], error));
   if (call.has_where) GUF_TRY(arrays_.transfer_input(&call.where, error));
-  if (needs_device_scalars(call)) GUF_TRY(arrays_.lift_scalars(error));
+  if (needs_device_scalars(call)) GUF_TRY(arrays_.copy_scalars_to_device(error));
   GUF_TRY(find_grounds(error));
   if (std::find(kept_, kept_ + nkept_, 0) == kept_ + nkept_) {
     GUF_TRY(make_states(error));
