@@ -39,12 +39,12 @@ void make_geometry(const op::CallView &call, const Folding &folding, Geometry *o
 
 guf_status launch(const op::CallView &call, const Folding &folding, guf_error *error) {
   const op::Loop &loop = *folding.choice.loop;
-  Code code = {};
-  GUF_TRY(find_code(call, loop, &code, error));
+  MethodKernels kernels = {};
+  GUF_TRY(find_kernels(call, loop, &kernels, error));
   if (is_empty(call.operand[kOutput].layout)) return GUF_OK;
   Geometry geometry;
   make_geometry(call, folding, &geometry);
-  return run(call, loop, code, &geometry, error);
+  return run(call, loop, kernels, &geometry, error);
 }
 
 // Writes the extents of the result, indexed by axis of the input. Returns the axis of the input
@@ -177,12 +177,12 @@ guf_status describe_fold(FoldView &view, const Folding &folding, std::string *ou
     const ResultAxes axes = same_axes(call.operand[kInput].layout.ndim);
     GUF_TRY(lay_out_result(view, axes, extents, silent, &result, error));
   }
-  Code code = {};
-  GUF_TRY(find_code(call, loop, &code, error));
+  MethodKernels kernels = {};
+  GUF_TRY(find_kernels(call, loop, &kernels, error));
   if (is_empty(call.operand[kOutput].layout)) return describe_nothing(out);
   Geometry geometry;
   make_geometry(call, folding, &geometry);
-  return describe(call, loop, code, &geometry, out, error);
+  return describe(call, loop, kernels, &geometry, out, error);
 }
 
 guf_status accumulate(FoldView &view, guf_operand *output, guf_error *error) {

@@ -84,11 +84,11 @@ void make_geometry(const AtView &view, const op::Loop &loop, const IndexOffsets 
 
 guf_status launch_uniform(const AtView &view, const resolve::Choice &choice,
                           const IndexOffsets &offsets, guf_error *error) {
-  Code code = {};
-  GUF_TRY(find_code(view.call, *choice.loop, &code, error));
+  MethodKernels kernels = {};
+  GUF_TRY(find_kernels(view.call, *choice.loop, &kernels, error));
   Geometry geometry;
   make_geometry(view, *choice.loop, offsets, &geometry);
-  return run(view.call, *choice.loop, code, &geometry, error);
+  return run(view.call, *choice.loop, kernels, &geometry, error);
 }
 
 // Runs one ordinary launch per index offset. This is needed for a loop whose result
@@ -199,11 +199,11 @@ guf_status describe_offsets(AtView &view, const resolve::Choice &choice,
   const bool none = std::find(offsets.shape, offsets.shape + ndim, 0) != offsets.shape + ndim;
   if (is_empty(view.array.layout) || none) return describe_nothing(out);
   if (!is_uniform(call, *choice.loop)) return GUF_OK;
-  Code code = {};
-  GUF_TRY(find_code(call, *choice.loop, &code, error));
+  MethodKernels kernels = {};
+  GUF_TRY(find_kernels(call, *choice.loop, &kernels, error));
   Geometry geometry;
   make_geometry(view, *choice.loop, offsets, &geometry);
-  return describe(call, *choice.loop, code, &geometry, out, error);
+  return describe(call, *choice.loop, kernels, &geometry, out, error);
 }
 
 }  // namespace gufunc::method

@@ -135,7 +135,7 @@ guf_status explain_reduce(FoldView &view, std::string *out, guf_error *error) {
   GUF_TRY(describe_order(call, reduction.choice, GUF_METHOD_REDUCE, &order, error));
   *out += "order: " + order;
   describe_initial(view, reduction, out);
-  describe_copies(call, has_many_folds(input, reduction.folded), out);
+  describe_copies(call, exceeds_reduced_axis_limit(input, reduction.folded), out);
   return describe_reduce(view, reduction, out, error);
 }
 

@@ -49,7 +49,7 @@ guf_status copy_operand(op::CallView &call, const int64_t *shape, int32_t ndim,
 
 }  // namespace
 
-bool has_many_folds(const array::Layout &input, const array::AxisSet &folded) {
+bool exceeds_reduced_axis_limit(const array::Layout &input, const array::AxisSet &folded) {
   if (input.ndim <= GUF_MAX_LOOP_NDIM) return false;
   int32_t count = 0;
   for (int32_t axis = 0; axis < input.ndim; ++axis) {
@@ -59,7 +59,8 @@ bool has_many_folds(const array::Layout &input, const array::AxisSet &folded) {
   return count > GUF_MAX_LOOP_NDIM;
 }
 
-void lay_out_gathered(op::CallView &call, const array::AxisSet &folded, GatherBuffer *buffer) {
+void set_contiguous_layout(op::CallView &call, const array::AxisSet &folded,
+                           ContiguousBuffer *buffer) {
   const array::Layout input = call.operand[kInput].layout;
   std::copy_n(input.shape, input.ndim, buffer->shape);
   const auto lay_out = [&](op::OperandView &operand, int64_t *strides) {
@@ -72,8 +73,8 @@ void lay_out_gathered(op::CallView &call, const array::AxisSet &folded, GatherBu
   if (call.has_where) lay_out(call.where, buffer->mask_strides);
 }
 
-guf_status gather_folds(op::CallView &call, const array::AxisSet &folded, call::Temporaries *arrays,
-                        guf_error *error) {
+guf_status make_reduced_axes_contiguous(op::CallView &call, const array::AxisSet &folded,
+                                        call::Temporaries *arrays, guf_error *error) {
   op::OperandView &input = call.operand[kInput];
   const int32_t ndim = input.layout.ndim;
   int64_t shape[GUF_MAX_NDIM];

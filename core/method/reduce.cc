@@ -95,12 +95,12 @@ void make_geometry(const FoldView &view, const Reduction &reduction, Geometry *o
 guf_status launch(FoldView &view, const Reduction &reduction, guf_error *error) {
   op::CallView &call = view.call;
   const op::Loop &loop = *reduction.choice.loop;
-  Code code = {};
-  GUF_TRY(find_code(call, loop, &code, error));
+  MethodKernels kernels = {};
+  GUF_TRY(find_kernels(call, loop, &kernels, error));
   if (is_empty(call.operand[kOutput].layout)) return GUF_OK;
   Geometry geometry;
   make_geometry(view, reduction, &geometry);
-  return run(call, loop, code, &geometry, error);
+  return run(call, loop, kernels, &geometry, error);
 }
 
 // Writes the extents of the result, indexed by axis of the input. A reduced axis has extent 1.
@@ -124,12 +124,12 @@ void find_extents(const op::CallView &call, const Reduction &reduction, int64_t 
     find_extents(call, *reduction, extents);
     GUF_TRY(allocate_result(view, reduction->axes, extents, kNoAxis, 0, &arrays, record.get()));
   }
-  const bool gathers = has_many_folds(call.operand[kInput].layout, reduction->folded);
-  if (copy_input && !gathers)
+  const bool copies = exceeds_reduced_axis_limit(call.operand[kInput].layout, reduction->folded);
+  if (copy_input && !copies)
     GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, record.get()));
-  if (copy_mask && !gathers) GUF_TRY(arrays.replace_by_copy(&call.where, 0, record.get()));
+  if (copy_mask && !copies) GUF_TRY(arrays.replace_by_copy(&call.where, 0, record.get()));
   GUF_TRY(transfer_reduction(call, &arrays, record.get()));
-  if (gathers) GUF_TRY(gather_folds(call, reduction->folded, &arrays, record.get()));
+  if (copies) GUF_TRY(make_reduced_axes_contiguous(call, reduction->folded, &arrays, record.get()));
   const guf_status status =
       finish_fold(launch(view, *reduction, record.get()), &arrays, record.get());
   if (status == GUF_OK) arrays.publish(output);
@@ -158,7 +158,7 @@ guf_status reduce(FoldView &view, guf_operand *output, guf_error *error) {
   Reduction reduction;
   GUF_TRY(decide_reduce(view, Elements::kRead, &reduction, error));
   const bool copy_input = overlaps_output(call, call.operand[kInput]) ||
-                          has_many_folds(call.operand[kInput].layout, reduction.folded);
+                          exceeds_reduced_axis_limit(call.operand[kInput].layout, reduction.folded);
   const bool copy_mask = call.has_where && overlaps_output(call, call.where);
   const bool missing = op::is_missing(call.operand[kOutput]);
   if (!copy_input && !copy_mask && !missing && !needs_device_scalars(call))
@@ -171,20 +171,20 @@ guf_status describe_reduce(FoldView &view, const Reduction &reduction, std::stri
   op::CallView &call = view.call;
   const op::Loop &loop = *reduction.choice.loop;
   ResultBuffer result;
-  GatherBuffer gathered;
+  ContiguousBuffer contiguous;
   if (op::is_missing(call.operand[kOutput])) {
     int64_t extents[GUF_MAX_NDIM];
     find_extents(call, reduction, extents);
     GUF_TRY(lay_out_result(view, reduction.axes, extents, kNoAxis, &result, error));
   }
-  if (has_many_folds(call.operand[kInput].layout, reduction.folded))
-    lay_out_gathered(call, reduction.folded, &gathered);
-  Code code = {};
-  GUF_TRY(find_code(call, loop, &code, error));
+  if (exceeds_reduced_axis_limit(call.operand[kInput].layout, reduction.folded))
+    set_contiguous_layout(call, reduction.folded, &contiguous);
+  MethodKernels kernels = {};
+  GUF_TRY(find_kernels(call, loop, &kernels, error));
   if (is_empty(call.operand[kOutput].layout)) return describe_nothing(out);
   Geometry geometry;
   make_geometry(view, reduction, &geometry);
-  return describe(call, loop, code, &geometry, out, error);
+  return describe(call, loop, kernels, &geometry, out, error);
 }
 
 }  // namespace gufunc::method

@@ -121,7 +121,7 @@ guf_status StateLaunches::find_grounds(guf_error *error) {
     return straight || plan_.elements == 0;
   };
   if (find()) return GUF_OK;
-  GUF_TRY(gather_folds(call, plan_.folded, &arrays_, error));
+  GUF_TRY(make_reduced_axes_contiguous(call, plan_.folded, &arrays_, error));
   find();
   return GUF_OK;
 }
