@@ -273,7 +273,7 @@ bool is_of_numbers(const TypeQuery &query, const op::LoopList &list, int32_t ind
 }
 
 guf_status take_loop(const TypeQuery &query, const op::LoopList &list, int32_t index,
-                     TimedLoop *out) {
+                     DatetimeLoop *out) {
   out->index = static_cast<uint32_t>(index);
   std::copy_n(list.loops[out->index]->types.begin(), query.ufunc->noperands(), out->types);
   return GUF_OK;
@@ -290,7 +290,7 @@ bool takes_class(const TypeQuery &query, int32_t i, guf_dtype type) {
   return is_time(query.operand_dtype[i]) && class_of(query.operand_dtype[i]) == type;
 }
 
-guf_status search_program_loops(const TypeQuery &query, const op::LoopList &list, TimedLoop *out,
+guf_status search_program_loops(const TypeQuery &query, const op::LoopList &list, DatetimeLoop *out,
                                 guf_error *error) {
   const int32_t count = query.ufunc->noperands();
   for (uint32_t k = 0; k < list.loops.size(); ++k) {
@@ -331,8 +331,8 @@ guf_status search_program_loops(const TypeQuery &query, const op::LoopList &list
 
 // Handles calls in which only signature= or dtype= has datetime types. NumPy requires a loop with
 // the requested types but then ignores the request.
-guf_status search_untimed(const TypeQuery &query, const op::LoopList &list, TimedLoop *out,
-                          guf_error *error) {
+guf_status search_requested_datetime(const TypeQuery &query, const op::LoopList &list,
+                                     DatetimeLoop *out, guf_error *error) {
   TypeQuery plain = query;
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) plain.fixed[i] = 0;
   plain.any_fixed = plain.any_input_fixed = false;
@@ -345,7 +345,7 @@ guf_status search_untimed(const TypeQuery &query, const op::LoopList &list, Time
 
 }  // namespace
 
-bool is_timed(const TypeQuery &query) {
+bool has_datetime(const TypeQuery &query) {
   if (query.ufunc->type_rule == TypeRule::kLogical) return false;  // converts every type to bool
   if (query.ufunc->type_rule == TypeRule::kIsNaT) return true;
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
@@ -355,12 +355,12 @@ bool is_timed(const TypeQuery &query) {
   return false;
 }
 
-guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedLoop *out,
-                        guf_error *error) {
+guf_status search_datetime(const TypeQuery &query, const op::LoopList &list, DatetimeLoop *out,
+                           guf_error *error) {
   const TypeRule rule = query.ufunc->type_rule;
   if (rule == TypeRule::kSearch) return search_program_loops(query, list, out, error);
   if (rule == TypeRule::kIsNaT && !is_time(query.operand_dtype[0])) return fail_isnat(query, error);
-  if (!any_input_is_time(query)) return search_untimed(query, list, out, error);
+  if (!any_input_is_time(query)) return search_requested_datetime(query, list, out, error);
   int32_t requested = kNoLoop;
   if (query.any_fixed) GUF_TRY(find_requested(query, list, &requested, error));
   if (is_of_numbers(query, list, requested)) {
@@ -383,7 +383,7 @@ guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedL
   return fail_types(query, error);
 }
 
-guf_status check_steps(const TypeQuery &query, const op::Loop &loop, guf_error *error) {
+guf_status check_int_to_datetime(const TypeQuery &query, const op::Loop &loop, guf_error *error) {
   if (query.call->casting != GUF_CASTING_EQUIV) return GUF_OK;
   for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
     const guf_dtype type = loop.types[static_cast<size_t>(i)];
