@@ -60,7 +60,7 @@ int32_t find_exact(const TypeQuery &query, const op::LoopList &list) {
 
 int32_t find_safe(const TypeQuery &query, const op::LoopList &list) {
   return first_match(query, list, [&](int32_t i, guf_dtype type) {
-    if (query.weak[i] && query.adopts_array_dtype) return takes(query.call->operand[i].kind, type);
+    if (query.weak[i] && query.adopts_array_dtype) return adopts(query.call->operand[i].kind, type);
     if (dtype::is_time(type)) return false;  // unit_search.cc handles datetime types
     return dtype::can_cast(query.operand_dtype[i], type, GUF_CASTING_SAFE);
   });
@@ -272,8 +272,8 @@ guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool uncheck
     if (!query.weak[i] || (only_named && !named)) continue;
     // A scalar that `type` cannot represent at all is rejected later, after the
     // values of the other scalars have been checked.
-    const bool taken = named || takes(query.call->operand[i].kind, type);
-    const guf_dtype first = taken ? type : type_before_cast(query, i, type);
+    const bool adopted = named || adopts(query.call->operand[i].kind, type);
+    const guf_dtype first = adopted ? type : type_before_cast(query, i, type);
     if (query.operand_dtype[i] != first) return fail_weak(query, i, first, error);
   }
   return GUF_OK;
@@ -289,8 +289,8 @@ guf_status check_casts(const TypeQuery &query, const op::Loop &loop, InputCheck 
     if (!query.searches(i)) continue;
     const guf_dtype type = type_at(loop, i);
     const bool named = query.fixed[i] != 0;
-    const bool taken = query.weak[i] && (named || takes(call.operand[i].kind, type));
-    const bool any_type = taken || input_check == InputCheck::kByteOrderOnly;
+    const bool adopted = query.weak[i] && (named || adopts(call.operand[i].kind, type));
+    const bool any_type = adopted || input_check == InputCheck::kByteOrderOnly;
     if (wrong_order(i) ||
         !(any_type || dtype::can_cast(query.operand_dtype[i], type, call.casting))) {
       return fail_cast(query, i, type_before_cast(query, i, type), type, false, error);

@@ -251,7 +251,7 @@ guf_status find_requested(const TypeQuery &query, const op::LoopList &list, int3
   const bool output_decides = one_type && requested_of_each(query) != 0;
   if (!output_decides) {
     *out_index = first_requested(query, list, [&](int32_t i, guf_dtype type) {
-      if (query.weak[i] && !is_time(type)) return takes(query.call->operand[i].kind, type);
+      if (query.weak[i] && !is_time(type)) return adopts(query.call->operand[i].kind, type);
       return dtype::can_cast(query.operand_dtype[i], type, GUF_CASTING_SAFE);
     });
   }
@@ -282,9 +282,9 @@ guf_status take_loop(const TypeQuery &query, const op::LoopList &list, int32_t i
 // ---- ufuncs of programs. The first loop whose types have the classes of the operands is chosen,
 // and all operands are converted to one unit.
 
-bool takes_class(const TypeQuery &query, int32_t i, guf_dtype type) {
+bool accepts_class(const TypeQuery &query, int32_t i, guf_dtype type) {
   if (!is_time(type)) {
-    if (query.weak[i]) return takes(query.call->operand[i].kind, type);
+    if (query.weak[i]) return adopts(query.call->operand[i].kind, type);
     return dtype::can_cast(query.operand_dtype[i], type, GUF_CASTING_SAFE);
   }
   return is_time(query.operand_dtype[i]) && class_of(query.operand_dtype[i]) == type;
@@ -302,7 +302,7 @@ guf_status search_program_loops(const TypeQuery &query, const op::LoopList &list
       const guf_dtype type = loop.types[static_cast<size_t>(i)];
       if (query.fixed[i] != 0 && query.fixed[i] != type) fits = false;
       if (!query.searches(i)) continue;
-      fits = fits && (query.operand_dtype[i] == type || takes_class(query, i, type));
+      fits = fits && (query.operand_dtype[i] == type || accepts_class(query, i, type));
       if (!fits || !is_time(query.operand_dtype[i]) || status != GUF_OK) continue;
       const guf_dtype own = query.operand_dtype[i];
       if (unit == 0) {

@@ -118,7 +118,7 @@ bool is_true(const op::OperandView &operand) {
 
 }  // namespace
 
-bool takes(int32_t weak_kind, guf_dtype type) {
+bool adopts(int32_t weak_kind, guf_dtype type) {
   switch (weak_kind) {
     case GUF_OPERAND_WEAK_COMPLEX:
       return dtype::is_complex(type);
