@@ -145,7 +145,7 @@ uint32_t take_slot(Kind kind, Object *object) {
   return index;
 }
 
-void give_back_slot(uint32_t index) {
+void free_slot(uint32_t index) {
   Slot *const slot = slot_at(index);
   slot->object.store(nullptr, std::memory_order_relaxed);
   if (used_up(stamp_of(slot->state.load(std::memory_order_relaxed)))) return;  // never used again
@@ -173,7 +173,7 @@ void DeferredReleases::empty() {
       Object *const next = dead->next_dead_;
       const uint32_t slot = dead->slot_.load(std::memory_order_relaxed);
       delete dead;
-      if (slot != 0) give_back_slot(slot - 1);
+      if (slot != 0) free_slot(slot - 1);
       dead = next;
     }
   }
@@ -190,7 +190,7 @@ uint64_t publish(Object *object, bool immortal) {
     if (index == 0) {
       const uint32_t fresh = take_slot(object->kind(), object) + 1;
       if (!place.compare_exchange_strong(index, fresh, std::memory_order_acq_rel)) {
-        give_back_slot(fresh - 1);
+        free_slot(fresh - 1);
         continue;
       }
       index = fresh;

@@ -178,7 +178,7 @@ guf_status put_number(const RawKernel &kernel, const guf_module_parameter &param
   const uint32_t words = backend::parameter_words(parameter);
   const void *value = argument->value;
   if (resolve::is_weak(*argument)) {
-    if (!resolve::takes(argument->kind, parameter.dtype)) {
+    if (!resolve::adopts(argument->kind, parameter.dtype)) {
       return base::fail(error, GUF_E_DTYPE, index, kNone, "%s: expected %s, got %s",
                         who(kernel, index).c_str(), dtype::name(parameter.dtype),
                         resolve::is_weak_int(*argument)            ? "an int"

@@ -142,17 +142,17 @@ guf_status convert(backend::Device &device, backend::Stream *stream, const CopyO
     block.address[0] = loops.from;
     block.address[1] = loops.to;
     GUF_TRY(device.backend->api.convert(device.native, native, &block, record.get()));
-    int32_t turn = GUF_MAX_LOOP_NDIM;
-    for (; turn < loops.ndim; ++turn) {
-      const Axis &axis = loops.axis[turn];
+    int32_t k = GUF_MAX_LOOP_NDIM;
+    for (; k < loops.ndim; ++k) {
+      const Axis &axis = loops.axis[k];
       loops.to += static_cast<uint64_t>(axis.to_step);
       loops.from += static_cast<uint64_t>(axis.from_step);
-      if (++index[turn] < axis.extent) break;
+      if (++index[k] < axis.extent) break;
       loops.to -= base::offset_of(axis.to_step, axis.extent);
       loops.from -= base::offset_of(axis.from_step, axis.extent);
-      index[turn] = 0;
+      index[k] = 0;
     }
-    if (turn >= loops.ndim) return GUF_OK;
+    if (k >= loops.ndim) return GUF_OK;
   }
 }
 

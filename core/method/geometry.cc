@@ -253,15 +253,15 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const MethodKerne
         *call.device, call.stream, {kernels.kernel, kernels.fold, geometry->structured_initial},
         loop, call.args->options.threads, block, has_fp_status ? &fp_status : nullptr,
         failure.error())));
-    int32_t turn = GUF_MAX_LOOP_NDIM;
-    for (; turn < geometry->nkept; ++turn) {
-      const Axis &axis = geometry->kept[turn];
+    int32_t k = GUF_MAX_LOOP_NDIM;
+    for (; k < geometry->nkept; ++k) {
+      const Axis &axis = geometry->kept[k];
       advance(axis, 1, &block);
-      if (++index[turn] < axis.extent) break;
+      if (++index[k] < axis.extent) break;
       advance(axis, -axis.extent, &block);
-      index[turn] = 0;
+      index[k] = 0;
     }
-    if (turn >= geometry->nkept) return failure.status();
+    if (k >= geometry->nkept) return failure.status();
   }
 }
 

@@ -30,7 +30,7 @@ bool requests_types(const op::CallView &call) {
 // Returns whether the operand casts safely to `type`. A weak scalar already has the dtype of the
 // chosen loop, so its kind is used instead.
 bool is_taken_safely(const op::OperandView &operand, guf_dtype type) {
-  if (resolve::is_weak(operand)) return resolve::takes(operand.kind, type);
+  if (resolve::is_weak(operand)) return resolve::adopts(operand.kind, type);
   return dtype::can_cast(operand.layout.dtype, type, GUF_CASTING_SAFE);
 }
 
