@@ -43,7 +43,7 @@ guf_status with_pinning(guf_device device, uint64_t address, guf_error *error, U
 
 guf_status find_mark(guf_event event, const char *name, backend::Event **out, guf_error *error) {
   GUF_TRY(capi::need_event(event, name, out, error));
-  return backend::check_mark(**out, error);
+  return backend::check_event(**out, error);
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ guf_status export_array(guf_array array, guf_stream consumer, uint32_t flags, co
         new ExportedTensor(*found, (flags & GUF_DLPACK_COPIED) != 0));
     GUF_TRY(given->describe(error));
     GUF_TRY(publish(*given, *found, [&] { return given->make_consumer_wait(partner, error); }));
-    given.release();
+    given.leak();
     return GUF_OK;
   });
 }

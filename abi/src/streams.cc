@@ -37,7 +37,7 @@ guf_status open_stream(guf_device device, uint64_t native, uint32_t flags, guf_s
   return GUF_OK;
 }
 
-guf_status refuse_devices(const Event &event, const Stream &stream, guf_error *error) {
+guf_status fail_device_mismatch(const Event &event, const Stream &stream, guf_error *error) {
   return base::fail(error, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
                     "the event is of device %s, the stream of %s", event.device->spec.c_str(),
                     stream.device->spec.c_str());
@@ -86,7 +86,7 @@ guf_status guf_stream_query(guf_stream stream, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
     Stream *found = nullptr;
     GUF_TRY(capi::need_stream(stream, &found, error));
-    if (found->capture != nullptr) return backend::refuse_captured(found, "a query", error);
+    if (found->capture != nullptr) return backend::check_not_captured(found, "a query", error);
     backend::ErrorRecord record(error);
     return found->device->backend->api.stream_query(found->native, record.get());
   });
@@ -96,9 +96,10 @@ guf_status guf_stream_synchronize(guf_stream stream, uint64_t timeout_ns, guf_er
   return capi::guard(error, [&]() -> guf_status {
     Stream *found = nullptr;
     GUF_TRY(capi::need_stream(stream, &found, error));
-    if (found->capture != nullptr) return backend::refuse_captured(found, "a wait for it", error);
+    if (found->capture != nullptr)
+      return backend::check_not_captured(found, "a wait for it", error);
     // Keeps a reference, because a callback may release the stream during this call.
-    const auto held = base::Ref<Stream>::share(found);
+    const auto retained = base::Ref<Stream>::share(found);
     backend::ErrorRecord record(error);
     return after_wait(
         found->device->backend->api.stream_synchronize(found->native, timeout_ns, record.get()));
@@ -107,14 +108,14 @@ guf_status guf_stream_synchronize(guf_stream stream, uint64_t timeout_ns, guf_er
 
 guf_status guf_stream_wait_event(guf_stream stream, guf_event event, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
-    Stream *queue = nullptr;
-    Event *mark = nullptr;
-    GUF_TRY(capi::need_stream(stream, &queue, error));
-    GUF_TRY(capi::need_event(event, "event", &mark, error));
-    if (mark->device->backend != queue->device->backend) {
-      return refuse_devices(*mark, *queue, error);
+    Stream *found_stream = nullptr;
+    Event *found_event = nullptr;
+    GUF_TRY(capi::need_stream(stream, &found_stream, error));
+    GUF_TRY(capi::need_event(event, "event", &found_event, error));
+    if (found_event->device->backend != found_stream->device->backend) {
+      return fail_device_mismatch(*found_event, *found_stream, error);
     }
-    return backend::wait_for_mark(*queue, *mark, error);
+    return backend::wait_for_event(*found_stream, *found_event, error);
   });
 }
 
@@ -144,33 +145,34 @@ guf_status guf_event_release(guf_event event, guf_error *error) {
 
 guf_status guf_event_record(guf_event event, guf_stream stream, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
-    Event *mark = nullptr;
-    Stream *queue = nullptr;
-    GUF_TRY(capi::need_event(event, "event", &mark, error));
-    GUF_TRY(capi::need_stream(stream, &queue, error));
-    if (mark->device != queue->device) return refuse_devices(*mark, *queue, error);
-    return backend::mark_stream(*mark, *queue, error);
+    Event *found_event = nullptr;
+    Stream *found_stream = nullptr;
+    GUF_TRY(capi::need_event(event, "event", &found_event, error));
+    GUF_TRY(capi::need_stream(stream, &found_stream, error));
+    if (found_event->device != found_stream->device)
+      return fail_device_mismatch(*found_event, *found_stream, error);
+    return backend::record_event(*found_event, *found_stream, error);
   });
 }
 
 guf_status guf_event_query(guf_event event, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
-    Event *mark = nullptr;
-    GUF_TRY(capi::need_event(event, "event", &mark, error));
-    GUF_TRY(backend::check_mark(*mark, error));
+    Event *found_event = nullptr;
+    GUF_TRY(capi::need_event(event, "event", &found_event, error));
+    GUF_TRY(backend::check_event(*found_event, error));
     backend::ErrorRecord record(error);
-    return mark->device->backend->api.event_query(mark->native, record.get());
+    return found_event->device->backend->api.event_query(found_event->native, record.get());
   });
 }
 
 guf_status guf_event_wait(guf_event event, uint64_t timeout_ns, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
-    Event *mark = nullptr;
-    GUF_TRY(capi::need_event(event, "event", &mark, error));
-    GUF_TRY(backend::check_mark(*mark, error));
-    const auto held = base::Ref<Event>::share(mark);
+    Event *found_event = nullptr;
+    GUF_TRY(capi::need_event(event, "event", &found_event, error));
+    GUF_TRY(backend::check_event(*found_event, error));
+    const auto retained = base::Ref<Event>::share(found_event);
     backend::ErrorRecord record(error);
-    return after_wait(
-        mark->device->backend->api.event_synchronize(mark->native, timeout_ns, record.get()));
+    return after_wait(found_event->device->backend->api.event_synchronize(
+        found_event->native, timeout_ns, record.get()));
   });
 }

@@ -97,7 +97,7 @@ guf_status unpack_results(const op::Ufunc &ufunc, const guf_operand *results,
                           method::StateResults *out, guf_error *error) {
   out->count = ufunc.state_fold()->nresults();
   for (int32_t k = 0; k < out->count; ++k) {
-    GUF_TRY(unpack_operand(results[k], method::result_place(k), false, out->strides[k],
+    GUF_TRY(unpack_operand(results[k], method::result_argument(k), false, out->strides[k],
                            &out->result[k], error));
   }
   return GUF_OK;

@@ -147,7 +147,7 @@ std::string FloatColumn::signed_text(double value, const std::string &text) cons
   return plus_ && !std::signbit(value) ? "+" + text : text;
 }
 
-std::string FloatColumn::word(size_t i) const {
+std::string FloatColumn::text_of(size_t i) const {
   const double value = values_[i];
   if (!std::isfinite(value)) {
     std::string name = std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
@@ -200,14 +200,14 @@ ElementFormat::ElementFormat(guf_dtype dtype, const std::byte *values, size_t co
   if (dtype == GUF_BOOL) width_ = 5;
 }
 
-std::string ElementFormat::word(size_t i) const {
+std::string ElementFormat::text_of(size_t i) const {
   if (!dtype::is_complex(dtype_)) {
-    return dtype::is_real_float(dtype_) ? real_.word(i) : padded(integers_[i], width_);
+    return dtype::is_real_float(dtype_) ? real_.text_of(i) : padded(integers_[i], width_);
   }
   // The "j" directly follows the digits. The spaces that align the decimal points come after it.
-  std::string imaginary = imaginary_.word(i);
+  std::string imaginary = imaginary_.text_of(i);
   imaginary.insert(imaginary.find_last_not_of(' ') + 1, "j");
-  return real_.word(i) + imaginary;
+  return real_.text_of(i) + imaginary;
 }
 
 std::string format_scalar(guf_dtype dtype, const std::byte *value) {

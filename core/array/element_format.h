@@ -18,7 +18,7 @@ class FloatColumn {
   FloatColumn() = default;
   // If `plus` is set, positive numbers are written with a sign.
   FloatColumn(std::vector<double> values, FloatFormat format, bool plus);
-  std::string word(size_t i) const;
+  std::string text_of(size_t i) const;
 
  private:
   void measure_scientific();
@@ -40,7 +40,7 @@ class ElementFormat {
  public:
   // `values` must be contiguous and in native byte order.
   ElementFormat(guf_dtype dtype, const std::byte *values, size_t count);
-  std::string word(size_t i) const;
+  std::string text_of(size_t i) const;
 
  private:
   guf_dtype dtype_;

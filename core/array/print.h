@@ -11,7 +11,7 @@
 namespace gufunc::array {
 
 // Describes which elements are printed: all, or the first and last three of each long axis.
-struct Corner {
+struct Summary {
   bool shortened;  // whether the array has more than 1000 elements
   int64_t shape[GUF_MAX_NDIM];
   uint64_t count;  // number of printed elements
@@ -21,14 +21,14 @@ struct Corner {
     return i < 3 || shape[axis] == extent ? i : extent - shape[axis] + i;
   }
 };
-Corner corner_of(const Layout &layout);
+Summary summarize(const Layout &layout);
 
 // Copies the printed elements from host memory into `out`, in C order and native byte order.
-void gather_corner(const Layout &layout, bool swapped, const Corner &corner, std::byte *out);
+void gather_summary(const Layout &layout, bool swapped, const Summary &summary, std::byte *out);
 
-// Returns the text without a final newline. `values` are the elements that gather_corner has
+// Returns the text without a final newline. `values` are the elements that gather_summary has
 // written.
-std::string format_values(const Layout &layout, const Corner &corner, const std::byte *values);
+std::string format_values(const Layout &layout, const Summary &summary, const std::byte *values);
 
 }  // namespace gufunc::array
 

@@ -8,7 +8,7 @@
 namespace gufunc::array {
 namespace {
 
-guf_status refuse(const Array &array, int32_t ndim, const int64_t *shape, guf_error *error) {
+guf_status fail_reshape(const Array &array, int32_t ndim, const int64_t *shape, guf_error *error) {
   // NumPy's message omits unknown extents at the front.
   int32_t first = 0;
   while (first < ndim && shape[first] < 0) ++first;
@@ -57,12 +57,12 @@ guf_status complete_shape(const Array &array, int32_t ndim, const int64_t *shape
     out->append(shape[axis], 0);
   }
   const auto size = static_cast<int64_t>(array.size());
-  if (overflow) return refuse(array, ndim, shape, error);
+  if (overflow) return fail_reshape(array, ndim, shape, error);
   if (unknown >= 0) {
-    if (known == 0 || size % known != 0) return refuse(array, ndim, shape, error);
+    if (known == 0 || size % known != 0) return fail_reshape(array, ndim, shape, error);
     out->shape[unknown] = size / known;
   } else if (known != size) {
-    return refuse(array, ndim, shape, error);
+    return fail_reshape(array, ndim, shape, error);
   }
   return GUF_OK;
 }
@@ -145,8 +145,8 @@ guf_status reshape(const Array &array, int32_t ndim, const int64_t *shape, int32
     GUF_TRY(source.check(error));
     if (!fit_strides(source, fortran, &to)) {
       return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
-                        "incompatible shape for a non-contiguous array: no strides give this view; "
-                        "copy the array first");
+                        "incompatible shape for a non-contiguous array: no strides can express this "
+                        "view; copy the array first");
     }
   }
   return make_view(array, to, from.address, false, out, error);

@@ -23,7 +23,7 @@ uint64_t magnitude(int64_t value) {
   return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
 }
 
-guf_status refuse_ndim(int64_t ndim, guf_error *error) {
+guf_status fail_ndim(int64_t ndim, guf_error *error) {
   return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
                     "maximum supported dimension for an ndarray is %d, found %lld", GUF_MAX_NDIM,
                     static_cast<long long>(ndim));
@@ -185,7 +185,7 @@ guf_status expand_dims(const Array &array, int32_t naxes, const int64_t *axes,
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "naxes is negative: %d", naxes);
   }
   if (naxes > GUF_MAX_NDIM - from.ndim) {
-    return refuse_ndim(int64_t{from.ndim} + naxes, error);
+    return fail_ndim(int64_t{from.ndim} + naxes, error);
   }
   const int32_t ndim = from.ndim + naxes;
   AxisSet inserted;
@@ -209,7 +209,7 @@ guf_status sliding_window(const Array &array, int32_t naxes, const int64_t *axes
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "naxes is negative: %d", naxes);
   }
   if (naxes > GUF_MAX_NDIM - from.ndim) {
-    return refuse_ndim(int64_t{from.ndim} + naxes, error);
+    return fail_ndim(int64_t{from.ndim} + naxes, error);
   }
   Dimensions to;
   for (int32_t axis = 0; axis < from.ndim; ++axis) to.append(from.shape[axis], from.strides[axis]);

@@ -115,16 +115,16 @@ class Event final : public base::Object {
 // Returns the loop's kernel on a device. A repeated call costs one atomic load. The first call may
 // load an image, so a plan calls this function when it is created.
 // Errors  GUF_E_NO_IMAGE <= no image for this device; the message lists the available targets
-guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
-                     guf_error *error);
+guf_status load_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
+                       guf_error *error);
 
 // Returns the loop's fold entry (enum guf_fold) on a device, or nullptr if there
-// is none. Must be called after kernel_of.
+// is none. Must be called after load_kernel.
 // Errors  as the slots module_load and kernel_get
-guf_status fold_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
-                   guf_error *error);
+guf_status load_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
+                     guf_error *error);
 
-// Returns one line of text about the image that kernel_of uses, or an empty text for a registered
+// Returns one line of text about the image that load_kernel uses, or an empty text for a registered
 // host function.
 std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device);
 
@@ -200,17 +200,17 @@ guf_status open_stream(Device &device, uint64_t native, base::Ref<Stream> *out, 
 // Errors  the first failure of the work, which is reported only once;  GUF_TIMEOUT
 guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *error);
 
-// Keeps `objects` alive until the work on `stream` is done. Drops them at once if the stream is
+// Keeps `objects` alive until the work on `stream` is done. Releases them at once if the stream is
 // idle.
-void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects) noexcept;
+void retain_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects) noexcept;
 // Keeps one object alive until the work on `stream` is done. If memory is exhausted, waits for the
 // stream instead, because nothing may fail after work has been queued.
-void keep_until_done(Stream &stream, base::Object &object) noexcept;
+void retain_until_done(Stream &stream, base::Object &object) noexcept;
 
 // Waits for the queued work. Failures are left for the program's own synchronize call to report.
 void wait_quietly(Stream &stream);
 
-// Drops the objects of work that is done. Called by allocation, poll and synchronize.
+// Releases the objects of work that is done. Called by allocation, poll and synchronize.
 void collect_pending();
 
 // Provides a local guf_error if the caller passed NULL, because plugins must not receive NULL.

@@ -23,7 +23,7 @@ base::Ref<Stream> take_idle(Device &device) {
 
 }  // namespace
 
-void forget_launch(guf_error *error) {
+void remove_launch_number(guf_error *error) {
   if (error == nullptr || error->struct_size < sizeof *error) return;
   static constexpr std::string_view kBegin = "; launch ", kEnd = " of the stream";
   const std::string_view text(error->message, strnlen(error->message, sizeof error->message));
@@ -51,7 +51,7 @@ guf_status BorrowedStream::finish(guf_error *error) {
   const guf_status status =
       stream_->device->backend->api.stream_synchronize(stream_->native, UINT64_MAX, record.get());
   finished_ = true;
-  if (status != GUF_OK) forget_launch(error);
+  if (status != GUF_OK) remove_launch_number(error);
   return status;
 }
 

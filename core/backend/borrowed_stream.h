@@ -9,7 +9,7 @@ namespace gufunc::backend {
 
 // Removes the number of the failed launch from an error message. The number counts launches on an
 // internal stream, so it would be meaningless to the program.
-void forget_launch(guf_error *error);
+void remove_launch_number(guf_error *error);
 
 // A stream of a device that no other call uses. The device keeps a few such streams for later
 // calls. Callers must queue nothing after `finish`.

@@ -107,13 +107,13 @@ bool is_captured(const Stream &stream) {
   return stream.device->backend->api.stream_query(stream.native, record.get()) == GUF_E_CAPTURE;
 }
 
-guf_status refuse_captured(const Stream *stream, const char *what, guf_error *error) {
+guf_status check_not_captured(const Stream *stream, const char *what, guf_error *error) {
   if (stream == nullptr || !is_captured(*stream)) return GUF_OK;
   return base::fail(error, GUF_E_CAPTURE, base::kNone, base::kNone,
                     "the stream is being captured, and %s cannot be part of a graph", what);
 }
 
-guf_status mark_stream(Event &event, Stream &stream, guf_error *error) {
+guf_status record_event(Event &event, Stream &stream, guf_error *error) {
   ErrorRecord record(error);
   GUF_TRY(event.device->backend->api.event_record(event.native, stream.native, record.get()));
   event.recorded = true;
@@ -122,14 +122,14 @@ guf_status mark_stream(Event &event, Stream &stream, guf_error *error) {
   return GUF_OK;
 }
 
-guf_status check_mark(const Event &event, guf_error *error) {
+guf_status check_event(const Event &event, guf_error *error) {
   if (__builtin_expect(!event.captured, 1)) return GUF_OK;
   return fail_capture(
       "the event was recorded on a captured stream: it marks a node of a graph and never completes",
       error);
 }
 
-guf_status wait_for_mark(Stream &stream, Event &event, guf_error *error) {
+guf_status wait_for_event(Stream &stream, Event &event, guf_error *error) {
   if (!event.recorded) return GUF_OK;
   const std::shared_ptr<Capture> capture = event.capture.lock();
   if (event.captured && capture == nullptr)
@@ -154,7 +154,7 @@ guf_status wait_for_mark(Stream &stream, Event &event, guf_error *error) {
 }
 
 guf_status launch_graph(Graph &graph, Stream &stream, guf_error *error) {
-  GUF_TRY(refuse_captured(&stream, "another graph", error));
+  GUF_TRY(check_not_captured(&stream, "another graph", error));
   if (graph.device != stream.device) {
     return base::fail(error, GUF_E_DEVICE_MISMATCH, base::kNone, base::kNone,
                       "the graph is of %s, the stream of %s", graph.device->spec.c_str(),
@@ -168,7 +168,7 @@ guf_status launch_graph(Graph &graph, Stream &stream, guf_error *error) {
   used.push_back(base::Ref<base::Object>::share(graph.work.get()));
   ErrorRecord record(error);
   GUF_TRY(api->graph_launch(graph.native, stream.native, record.get()));
-  keep_until_done(stream, std::move(used));
+  retain_until_done(stream, std::move(used));
   return GUF_OK;
 }
 

@@ -41,18 +41,18 @@ bool is_captured(const Stream &stream);
 // Rejects an operation that cannot be part of a graph. Rejecting it here leaves the capture valid,
 // whereas the driver would abort the capture.
 // Errors  GUF_E_CAPTURE <= the stream is being captured; the message names the operation `what`
-guf_status refuse_captured(const Stream *stream, const char *what, guf_error *error);
+guf_status check_not_captured(const Stream *stream, const char *what, guf_error *error);
 
 // Records the event at the current end of the stream, or of the stream's part of the graph.
-guf_status mark_stream(Event &event, Stream &stream, guf_error *error);
+guf_status record_event(Event &event, Stream &stream, guf_error *error);
 // Checks that an event can be waited for.
 // Errors  GUF_E_CAPTURE <= the event is a point in a graph, which cannot be waited for
-guf_status check_mark(const Event &event, guf_error *error);
+guf_status check_event(const Event &event, guf_error *error);
 // Makes the stream wait for the event. If the event was recorded in
 // a capture, the stream joins the capture.
 // Errors  GUF_E_CAPTURE <= the event belongs to another capture than the stream, or to a capture
 //         that has ended
-guf_status wait_for_mark(Stream &stream, Event &event, guf_error *error);
+guf_status wait_for_event(Stream &stream, Event &event, guf_error *error);
 
 // Ends a capture. Stores the captured work in a new graph if
 // `*inout` is empty, or in the graph `*inout`.

@@ -161,7 +161,7 @@ guf_status wrap_host_loop(Device &device, void (*function)(void), const char *na
   return api.kernel_get(module, 0, name, out_kernel, record.get());
 }
 
-void share_images(const guf_module_v1 &table) {
+void retain_images(const guf_module_v1 &table) {
   Cache &all = cache();
   const std::lock_guard<base::ForkLock> hold(all.lock);
   for (SharedTable &known : all.tables) {
@@ -172,7 +172,7 @@ void share_images(const guf_module_v1 &table) {
   all.tables.push_back({&table, 1});
 }
 
-void forget_images(const guf_module_v1 &table) {
+void release_images(const guf_module_v1 &table) {
   Cache &all = cache();
   {
     const std::lock_guard<base::ForkLock> hold(all.lock);

@@ -32,11 +32,11 @@ guf_status wrap_host_loop(Device &device, void (*function)(void), const char *na
                           void **out_kernel, guf_error *error);
 
 // Counts one more module that uses the table. Throws std::bad_alloc.
-void share_images(const guf_module_v1 &table);
+void retain_images(const guf_module_v1 &table);
 
 // Counts one module fewer that uses the table. If no module is left, unloads the images of the
 // table, because the table is about to be unmapped. No loop of the table may be in use.
-void forget_images(const guf_module_v1 &table);
+void release_images(const guf_module_v1 &table);
 
 }  // namespace gufunc::backend
 

@@ -31,9 +31,9 @@ int32_t refusal_code(const Device &device, const guf_module_v1 &table, uint32_t 
 }
 
 const guf_module_image *best_image(const Device &device, const guf_module_v1 &table,
-                                   uint32_t family, const guf_module_image *behind) {
+                                   uint32_t family, const guf_module_image *after) {
   const guf_backend_api &api = device.backend->api;
-  const int32_t most = behind == nullptr ? INT32_MAX : api.image_score(device.native, behind);
+  const int32_t most = after == nullptr ? INT32_MAX : api.image_score(device.native, after);
   const guf_module_image *best = nullptr;
   int32_t best_score = 0;
   Refusal refusal;
@@ -42,7 +42,7 @@ const guf_module_image *best_image(const Device &device, const guf_module_v1 &ta
     if (!has_family(image, family)) continue;
     const int32_t score = api.image_score(device.native, &image);
     if (score <= best_score || score > most) continue;
-    if (behind != nullptr && score == most && &image <= behind) continue;
+    if (after != nullptr && score == most && &image <= after) continue;
     if (find_refusal(device, image, &refusal)) continue;
     best_score = score;
     best = &image;
@@ -70,8 +70,9 @@ guf_status kernel_of_image(Device &device, const guf_module_image &image, const 
 
 }  // namespace
 
-guf_status kernel_of_best(Device &device, const guf_module_v1 &table, const KernelName &kernel,
-                          void **out, bool *out_refused, guf_error *error) {
+guf_status load_kernel_from_best_image(Device &device, const guf_module_v1 &table,
+                                       const KernelName &kernel, void **out, bool *out_refused,
+                                       guf_error *error) {
   *out_refused = true;
   guf_error answer = {};
   const guf_module_image *image = nullptr;

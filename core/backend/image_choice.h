@@ -29,10 +29,10 @@ base::Text list_images(const Device &device, const guf_module_v1 &table, uint32_
 int32_t refusal_code(const Device &device, const guf_module_v1 &table, uint32_t family);
 
 // Returns the image with the highest score among the images that contain the kernel family and that
-// the driver has not rejected, or nullptr if there is none. If `behind` is not nullptr, only images
-// that rank after `behind` are considered.
+// the driver has not rejected, or nullptr if there is none. If `after` is not nullptr, only images
+// that rank after `after` are considered.
 const guf_module_image *best_image(const Device &device, const guf_module_v1 &table,
-                                   uint32_t family, const guf_module_image *behind = nullptr);
+                                   uint32_t family, const guf_module_image *after = nullptr);
 
 // The position and the name of a kernel in a module's table.
 struct KernelName {
@@ -46,8 +46,9 @@ struct KernelName {
 //         reports the reasons;  or the driver rejects the kernel's code in every image that it
 //         loads: *out_refused is false, and the message is that of the best image
 //         otherwise as load_image and kernel_get
-guf_status kernel_of_best(Device &device, const guf_module_v1 &table, const KernelName &kernel,
-                          void **out, bool *out_refused, guf_error *error);
+guf_status load_kernel_from_best_image(Device &device, const guf_module_v1 &table,
+                                       const KernelName &kernel, void **out, bool *out_refused,
+                                       guf_error *error);
 
 }  // namespace gufunc::backend
 

@@ -73,7 +73,7 @@ class Checker : private TableReader {
 };
 
 guf_status Checker::check_header(const guf_module_v1 *table) {
-  if (!reaches(reinterpret_cast<const char *>(table), kTableWithoutRaw) ||
+  if (!contains(reinterpret_cast<const char *>(table), kTableWithoutRaw) ||
       reinterpret_cast<uint64_t>(table) % alignof(guf_module_v1) != 0) {
     return bad("table", "an address inside the file");
   }
@@ -90,14 +90,14 @@ guf_status Checker::check_header(const guf_module_v1 *table) {
         GUF_KERNEL_ABI, table->kernel_abi);
   }
   std::string_view name;
-  if (!reads_text(table->name, GUF_MAX_NAME, &name) || !is_identifier(name)) {
+  if (!read_text(table->name, GUF_MAX_NAME, &name) || !is_identifier(name)) {
     return bad("name", "[A-Za-z_][A-Za-z0-9_]*");
   }
   where_ = name;
   if (table->struct_size == kTableWithoutRaw && table->nraw_kernels != 0) {
     return bad("reserved", "0");
   }
-  if (table->struct_size > kTableWithoutRaw && !reaches(table)) {
+  if (table->struct_size > kTableWithoutRaw && !contains(table)) {
     return bad("table", "an address inside the file");
   }
   if ((table->nfunctions == 0 && table->nraw_kernels == 0) || table->nfunctions > kMaxFunctions) {
@@ -105,9 +105,9 @@ guf_status Checker::check_header(const guf_module_v1 *table) {
   }
   if (table->nkernels > kMaxKernels) return bad("nkernels", "at most 1048576");
   if (table->nimages > kMaxImages) return bad("nimages", "at most 1024");
-  if (table->nfunctions > 0 && !reaches(table->functions, table->nfunctions))
+  if (table->nfunctions > 0 && !contains(table->functions, table->nfunctions))
     return bad("functions", "them in the table");
-  if (table->nimages > 0 && !reaches(table->images, table->nimages)) {
+  if (table->nimages > 0 && !contains(table->images, table->nimages)) {
     return bad("images", "them in the table");
   }
   nkernels_ = table->nkernels;
@@ -117,10 +117,10 @@ guf_status Checker::check_header(const guf_module_v1 *table) {
 guf_status Checker::read_signature(const guf_module_function &function, op::Signature *out) {
   const int32_t noperands = function.nin + function.nout;
   std::string_view signature, rules;
-  if (function.rules != nullptr && !reads_text(function.rules, kMaxText, &rules)) {
+  if (function.rules != nullptr && !read_text(function.rules, kMaxText, &rules)) {
     return bad("rules", "a text");
   }
-  if (function.roles != nullptr && !reaches(function.roles, static_cast<uint64_t>(noperands))) {
+  if (function.roles != nullptr && !contains(function.roles, static_cast<uint64_t>(noperands))) {
     return bad("roles", "one per operand");
   }
   GUF_TRY(spend(kSignatureWork + kWorkPerCharacter * rules.size()));
@@ -135,7 +135,7 @@ guf_status Checker::read_signature(const guf_module_function &function, op::Sign
     }
     return GUF_OK;
   }
-  if (!reads_text(function.signature, GUF_MAX_SIGNATURE, &signature)) {
+  if (!read_text(function.signature, GUF_MAX_SIGNATURE, &signature)) {
     return bad("signature", "a text");
   }
   GUF_TRY(spend(kWorkPerCharacter * signature.size()));
@@ -160,7 +160,7 @@ guf_status Checker::check_loop(const guf_module_function &function, const guf_mo
   const auto noperands = static_cast<uint64_t>(function.nin + function.nout);
   std::string_view name;
   GUF_TRY(spend(kLoopWork));
-  if (!reads_text(loop.name, kMaxText, &name) || name.empty() || !is_printable(name)) {
+  if (!read_text(loop.name, kMaxText, &name) || name.empty() || !is_printable(name)) {
     return bad("a loop's name", "a symbol");
   }
   GUF_TRY(spend(name.size()));
@@ -168,7 +168,7 @@ guf_status Checker::check_loop(const guf_module_function &function, const guf_mo
   if (loop.kind != GUF_LOOP_NUMPY && loop.kind != GUF_LOOP_STATUS) {
     return bad("a loop's kind", "1 or 2");
   }
-  if (!reaches(loop.types, noperands) ||
+  if (!contains(loop.types, noperands) ||
       !std::all_of(loop.types, loop.types + noperands, dtype::valid)) {
     return bad("a loop's types", "one dtype per operand");
   }
@@ -177,7 +177,7 @@ guf_status Checker::check_loop(const guf_module_function &function, const guf_mo
 
 guf_status Checker::check_loops(const guf_module_function &function) {
   if (function.nloops == 0 || function.nloops > kMaxLoops) return bad("nloops", "1 to 4096");
-  if (!reaches(function.loops, function.nloops)) return bad("loops", "them in the table");
+  if (!contains(function.loops, function.nloops)) return bad("loops", "them in the table");
   // Loops must differ in the dtypes that select them: the input dtypes, or, in a function without
   // inputs or without outputs, all dtypes.
   const auto nchoosing = static_cast<size_t>(
@@ -197,14 +197,14 @@ guf_status Checker::check_loops(const guf_module_function &function) {
 
 guf_status Checker::check_function(const guf_module_function &function) {
   std::string_view name, doc, failure;
-  if (!reads_text(function.name, GUF_MAX_NAME, &name) || !is_identifier(name)) {
+  if (!read_text(function.name, GUF_MAX_NAME, &name) || !is_identifier(name)) {
     return bad("a function's name", "[A-Za-z_][A-Za-z0-9_]*");
   }
   where_ = name;
-  if (function.doc != nullptr && !reads_text(function.doc, kMaxText, &doc)) {
+  if (function.doc != nullptr && !read_text(function.doc, kMaxText, &doc)) {
     return bad("doc", "a text");
   }
-  if (function.failure != nullptr && !reads_text(function.failure, kMaxText, &failure)) {
+  if (function.failure != nullptr && !read_text(function.failure, kMaxText, &failure)) {
     return bad("failure", "a text");
   }
   GUF_TRY(spend(doc.size() + failure.size()));
@@ -249,17 +249,17 @@ guf_status Checker::check_reduction(const guf_module_v1 &table,
 
 guf_status Checker::check_host_image(const guf_module_image &image) {
   if (!rules_.host_code) return GUF_OK;
-  if (!reaches(image.entries, nkernels_)) return bad("entries", "one per kernel");
+  if (!contains(image.entries, nkernels_)) return bad("entries", "one per kernel");
   GUF_TRY(spend(kEntryWork * nkernels_));
   for (uint32_t i = 0; i < nkernels_; ++i) {
-    if (!reaches_code(image.entries[i])) return bad("an entry", "a function of the module");
+    if (!contains_code(image.entries[i])) return bad("an entry", "a function of the module");
   }
   return GUF_OK;
 }
 
 guf_status Checker::check_image(const guf_module_image &image) {
   std::string_view target;
-  if (!reads_text(image.target, GUF_MAX_NAME, &target) || target.empty() || !is_printable(target)) {
+  if (!read_text(image.target, GUF_MAX_NAME, &target) || target.empty() || !is_printable(target)) {
     return bad("an image's target", "a name");
   }
   where_ = target;
@@ -269,7 +269,7 @@ guf_status Checker::check_image(const guf_module_image &image) {
   }
   if (image.format == GUF_IMAGE_HOST) return check_host_image(image);
   if (image.size == 0 || image.size > kMaxImageSize ||
-      !reaches(static_cast<const unsigned char *>(image.data), image.size)) {
+      !contains(static_cast<const unsigned char *>(image.data), image.size)) {
     return bad("an image's data", "it in the table");
   }
   if (image.codec == GUF_CODEC_NONE

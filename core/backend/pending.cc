@@ -44,7 +44,7 @@ void add(PendingWork *work) {
   pending_list.first.store(work, std::memory_order_release);
 }
 
-bool record_event(Stream &stream, void **out_event) {
+bool open_recorded_event(Stream &stream, void **out_event) {
   const guf_backend_api &api = stream.device->backend->api;
   ErrorRecord record(nullptr);
   void *event = nullptr;
@@ -154,7 +154,7 @@ guf_status wait_for_stream(Stream &stream, uint64_t timeout_ns) {
   ErrorRecord record(nullptr);
   if (api.stream_query(stream.native, record.get()) != GUF_NOT_READY) return GUF_OK;
   void *event = nullptr;
-  if (!record_event(stream, &event)) {
+  if (!open_recorded_event(stream, &event)) {
     wait_until_idle(stream);
     return GUF_OK;
   }
@@ -167,20 +167,20 @@ namespace {
 
 // Retains the object until the capture ends. If memory is exhausted, leaks the reference, because
 // waiting is not possible: captured work is recorded but does not run.
-void keep_in_capture(Capture &capture, base::Ref<base::Object> object) noexcept {
+void retain_in_capture(Capture &capture, base::Ref<base::Object> object) noexcept {
   try {
     capture.kept.push_back(std::move(object));
   } catch (const std::bad_alloc &) {
-    object.release();
+    object.leak();
   }
 }
 
 }  // namespace
 
-void keep_until_done(Stream &stream, base::Object &object) noexcept {
+void retain_until_done(Stream &stream, base::Object &object) noexcept {
   ErrorRecord record(nullptr);
   if (stream.capture != nullptr)
-    return keep_in_capture(*stream.capture, base::Ref<base::Object>::share(&object));
+    return retain_in_capture(*stream.capture, base::Ref<base::Object>::share(&object));
   if (stream.device->backend->api.stream_query(stream.native, record.get()) != GUF_NOT_READY)
     return;
   std::vector<base::Ref<base::Object>> objects;
@@ -189,13 +189,13 @@ void keep_until_done(Stream &stream, base::Object &object) noexcept {
   } catch (const std::bad_alloc &) {
     return wait_until_idle(stream);
   }
-  keep_until_done(stream, std::move(objects));
+  retain_until_done(stream, std::move(objects));
 }
 
-void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects) noexcept {
+void retain_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects) noexcept {
   if (stream.capture != nullptr) {
     for (base::Ref<base::Object> &object : objects)
-      keep_in_capture(*stream.capture, std::move(object));
+      retain_in_capture(*stream.capture, std::move(object));
     return;
   }
   ErrorRecord record(nullptr);
@@ -203,7 +203,7 @@ void keep_until_done(Stream &stream, std::vector<base::Ref<base::Object>> object
     return;
   auto *const work =
       new (std::nothrow) PendingWork{stream.device, nullptr, stream.fork_epoch, {}, {}};
-  if (work == nullptr || !record_event(stream, &work->event)) {
+  if (work == nullptr || !open_recorded_event(stream, &work->event)) {
     wait_until_idle(stream);
     delete work;
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Retains the objects that queued work uses until the work is done (see also keep_until_done and
+// Retains the objects that queued work uses until the work is done (see also retain_until_done and
 // collect_pending in backend.h), and waits for the work that uses an array.
 #ifndef GUFUNC_CORE_BACKEND_PENDING_H
 #define GUFUNC_CORE_BACKEND_PENDING_H
@@ -13,13 +13,13 @@ namespace gufunc::backend {
 
 // Collects objects before work is queued, so that nothing can fail afterwards. The destructor keeps
 // the objects alive until the stream has finished. If the stream is nullptr, nothing is collected.
-class Held {
+class RetainedObjects {
  public:
-  explicit Held(Stream *stream) : stream_(stream) {}
-  Held(const Held &) = delete;
-  Held &operator=(const Held &) = delete;
-  ~Held() {
-    if (!objects_.empty()) keep_until_done(*stream_, std::move(objects_));
+  explicit RetainedObjects(Stream *stream) : stream_(stream) {}
+  RetainedObjects(const RetainedObjects &) = delete;
+  RetainedObjects &operator=(const RetainedObjects &) = delete;
+  ~RetainedObjects() {
+    if (!objects_.empty()) retain_until_done(*stream_, std::move(objects_));
   }
   // Adds an object; nullptr is ignored. Throws std::bad_alloc.
   void add(base::Object *object) {

@@ -40,8 +40,8 @@ guf_status kernels_extension(Device &device, const guf_kernels_api **out, guf_er
 
 // Returns the plugin's kernel from the image with the highest score. May load images.
 // Errors  GUF_E_NO_IMAGE <= no image for this device; the message lists the available targets
-guf_status raw_kernel_of(const guf_module_v1 &table, const guf_module_kernel &kernel,
-                         Device &device, void **out, guf_error *error);
+guf_status load_raw_kernel(const guf_module_v1 &table, const guf_module_kernel &kernel,
+                           Device &device, void **out, guf_error *error);
 
 }  // namespace gufunc::backend
 

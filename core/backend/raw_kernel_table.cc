@@ -38,10 +38,10 @@ const char *check_parameter(const guf_module_parameter &parameter, const char **
 const char *check_parameters(const guf_module_kernel &kernel, const TableReader &reader,
                              const char **out_field) {
   *out_field = "a kernel's parameters";
-  if (!reader.reaches(kernel.parameters)) return "them in the table";
+  if (!reader.contains(kernel.parameters)) return "them in the table";
   const guf_module_parameters &all = *kernel.parameters;
   if (all.count > GUF_MAX_KERNEL_PARAMETERS) return "at most 32";
-  if (all.count > 0 && !reader.reaches(all.list, all.count)) return "them in the table";
+  if (all.count > 0 && !reader.contains(all.list, all.count)) return "them in the table";
   uint32_t words = 0;
   for (uint32_t i = 0; i < all.count; ++i) {
     if (const char *const expected = check_parameter(all.list[i], out_field)) return expected;
@@ -61,17 +61,17 @@ const char *check_kernel(const guf_module_v1 &table, const guf_module_kernel &ke
                          const char **out_field) {
   std::string_view name, symbol, doc;
   *out_field = "a kernel's name";
-  if (!reader.reads_text(kernel.name, GUF_MAX_NAME, &name) || !is_identifier(name)) {
+  if (!reader.read_text(kernel.name, GUF_MAX_NAME, &name) || !is_identifier(name)) {
     return "[A-Za-z_][A-Za-z0-9_]*";
   }
   *out_where = name;
   *out_field = "a kernel's symbol";
-  if (!reader.reads_text(kernel.symbol, kLongestText, &symbol) || symbol.empty() ||
+  if (!reader.read_text(kernel.symbol, kLongestText, &symbol) || symbol.empty() ||
       !is_printable(symbol)) {
     return "a symbol";
   }
   *out_field = "doc";
-  if (kernel.doc != nullptr && !reader.reads_text(kernel.doc, kLongestText, &doc)) return "a text";
+  if (kernel.doc != nullptr && !reader.read_text(kernel.doc, kLongestText, &doc)) return "a text";
   *out_field = "raw_kernels";
   if (!reader.within_budget(kKernelWork + symbol.size() + doc.size())) {
     return "fewer rows and shorter texts";
@@ -103,7 +103,7 @@ const char *check_raw_kernels(const guf_module_v1 &table, const TableReader &rea
   if (kernels.empty()) return nullptr;
   *out_field = "raw_kernels";
   if (kernels.size() > kMaxRawKernels) return "at most 65536";
-  if (!reader.reaches(kernels.data(), kernels.size())) return "them in the table";
+  if (!reader.contains(kernels.data(), kernels.size())) return "them in the table";
   const std::string_view module_name = *out_where;
   std::vector<std::string_view> names;
   for (const guf_module_kernel &kernel : kernels) {

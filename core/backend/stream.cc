@@ -29,7 +29,7 @@ guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *e
   const guf_status status = api.stream_synchronize(native, timeout_ns, record.get());
   api.stream_close(native);
   // The program counts only launches on its own streams, so the launch number is removed.
-  if (status != GUF_OK) forget_launch(record.get());
+  if (status != GUF_OK) remove_launch_number(record.get());
   return status;
 }
 

@@ -31,7 +31,7 @@ class TableReader {
 
   // Returns whether the table's memory contains `count` objects of type T at `pointer`.
   template <class T>
-  bool reaches(const T *pointer, uint64_t count = 1) const {
+  bool contains(const T *pointer, uint64_t count = 1) const {
     const auto first = reinterpret_cast<uint64_t>(pointer);
     uint64_t size = 0, end = 0;
     if (first == 0 || first % alignof(T) != 0) return false;
@@ -39,7 +39,7 @@ class TableReader {
     if (!base::checked_add(first, size, &end)) return false;
     return rules_.regions.empty() || find_region(first, end) != nullptr;
   }
-  bool reaches_code(void (*function)(void)) const {
+  bool contains_code(void (*function)(void)) const {
     const auto address = reinterpret_cast<uint64_t>(function);
     if (address == 0) return false;
     if (rules_.regions.empty()) return true;
@@ -48,8 +48,8 @@ class TableReader {
   }
   // Reads a string of at most `limit` characters. Returns false if the string is longer or does not
   // end inside the table's memory.
-  bool reads_text(const char *pointer, size_t limit, std::string_view *out) const {
-    if (!reaches(pointer)) return false;
+  bool read_text(const char *pointer, size_t limit, std::string_view *out) const {
+    if (!contains(pointer)) return false;
     uint64_t most = limit + 1;
     if (!rules_.regions.empty()) {
       const auto first = reinterpret_cast<uint64_t>(pointer);

@@ -145,7 +145,7 @@ uint32_t take_slot(Kind kind, Object *object) {
   return index;
 }
 
-void give_back_slot(uint32_t index) {
+void free_slot(uint32_t index) {
   Slot *const slot = slot_at(index);
   slot->object.store(nullptr, std::memory_order_relaxed);
   if (used_up(stamp_of(slot->state.load(std::memory_order_relaxed)))) return;  // never used again
@@ -161,19 +161,19 @@ struct Handles {
   static std::atomic<uint32_t> &slot(Object *object) { return object->slot_; }
 };
 
-void Object::drop() {
+void Object::release() {
   if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) DeferredReleases::push(this);
 }
 
 void DeferredReleases::empty() {
-  // A destructor drops the references that its object held, which may push further objects.
+  // A destructor releases the references that its object held, which may push further objects.
   while (top_.load(std::memory_order_relaxed) != nullptr) {
     Object *dead = top_.exchange(nullptr, std::memory_order_acquire);
     while (dead != nullptr) {
       Object *const next = dead->next_dead_;
       const uint32_t slot = dead->slot_.load(std::memory_order_relaxed);
       delete dead;
-      if (slot != 0) give_back_slot(slot - 1);
+      if (slot != 0) free_slot(slot - 1);
       dead = next;
     }
   }
@@ -190,7 +190,7 @@ uint64_t publish(Object *object, bool immortal) {
     if (index == 0) {
       const uint32_t fresh = take_slot(object->kind(), object) + 1;
       if (!place.compare_exchange_strong(index, fresh, std::memory_order_acq_rel)) {
-        give_back_slot(fresh - 1);
+        free_slot(fresh - 1);
         continue;
       }
       index = fresh;
@@ -203,13 +203,13 @@ uint64_t publish(Object *object, bool immortal) {
       continue;
     }
     const uint32_t count = count_of(state);
-    if (count == 0) object->keep();
+    if (count == 0) object->retain();
     const uint32_t requested = immortal || count == kImmortal ? kImmortal : count + 1;
     if (slot->state.compare_exchange_strong(state, make_state(stamp_of(state), requested),
                                             std::memory_order_acq_rel)) {
       return (static_cast<uint64_t>(index - 1) << 32 | stamp_of(state)) ^ kCookie;
     }
-    if (count == 0) object->drop();
+    if (count == 0) object->release();
   }
 }
 
@@ -239,7 +239,7 @@ bool release(uint64_t handle, Kind kind) {
     const bool last = count_of(state) == 1;
     const uint64_t after = last ? make_state(next_stamp(stamp_of(state)), 0) : state - 1;
     if (!slot->state.compare_exchange_weak(state, after, std::memory_order_acq_rel)) continue;
-    if (last) object->drop();
+    if (last) object->release();
     return true;
   }
 }

@@ -38,19 +38,19 @@ class Object {
   virtual ~Object() = default;
 
   Kind kind() const { return kind_; }
-  void keep() { references_.fetch_add(1, std::memory_order_relaxed); }
+  void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   // Adds a reference, and returns false if the last reference is already gone. Used by registries
   // that point to an object without owning a reference. The object's destructor must first remove
   // the object from the registry, under the lock that guards this call.
-  bool try_keep() {
+  bool try_retain() {
     uint32_t seen = references_.load(std::memory_order_relaxed);
     while (seen != 0) {
       if (references_.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire)) return true;
     }
     return false;
   }
-  // Drops a reference. Never blocks or frees: the last drop queues the object for collect().
-  void drop();
+  // Removes a reference. Never blocks or frees: the last release queues the object for collect().
+  void release();
 
  private:
   friend class DeferredReleases;
@@ -68,7 +68,7 @@ class Ref {
   Ref() = default;
   static Ref adopt(T *object) { return Ref(object); }  // takes over the creator's reference
   static Ref share(T *object) {
-    if (object != nullptr) object->keep();
+    if (object != nullptr) object->retain();
     return Ref(object);
   }
   Ref(const Ref &other) : Ref(share(other.object_)) {}
@@ -78,10 +78,10 @@ class Ref {
     return *this;
   }
   ~Ref() {
-    if (object_ != nullptr) object_->drop();
+    if (object_ != nullptr) object_->release();
   }
   T *get() const { return object_; }
-  void release() { object_ = nullptr; }  // leaks the reference
+  void leak() { object_ = nullptr; }  // the reference is never released
   T *operator->() const { return object_; }
   T &operator*() const { return *object_; }
   explicit operator bool() const { return object_ != nullptr; }
@@ -97,14 +97,14 @@ class Ref {
 void collect();
 
 // Adds one external reference and returns the handle. The first call for an object also adds an
-// internal reference, which the last release drops. Throws std::bad_alloc. release() has no effect
-// on the handle of an immortal object (a device).
+// internal reference, which the last release removes. Throws std::bad_alloc. release() has no
+// effect on the handle of an immortal object (a device).
 uint64_t publish(Object *object, bool immortal = false);
 
 // Returns the object of a live handle of this kind, or nullptr. Takes about 2 ns.
 Object *find(uint64_t handle, Kind kind);
 
-// Add or drop one external reference. Return false if `handle` is not a live handle of this kind.
+// Add or remove one external reference. Return false if `handle` is not a live handle of this kind.
 bool retain(uint64_t handle, Kind kind);
 bool release(uint64_t handle, Kind kind);
 

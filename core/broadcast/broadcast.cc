@@ -70,7 +70,7 @@ void add_shape_given(const op::CallView &call, const LoopShape &loop, int32_t op
   const array::Layout &layout = call.operand[operand].layout;
   int64_t given[GUF_MAX_NDIM];
   for (int32_t k = 0; k < layout.ndim; ++k) {
-    given[loop.permuted ? loop.order[operand][k] : k] = layout.shape[k];
+    given[loop.permuted ? loop.axis_permutation[operand][k] : k] = layout.shape[k];
   }
   text->add_shape(given, layout.ndim);
 }
@@ -119,7 +119,7 @@ void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncor
                                                        int32_t axis, int64_t found,
                                                        int64_t expected, guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
-  if (loop.permuted && operand < call.noperands) axis = loop.order[operand][axis];
+  if (loop.permuted && operand < call.noperands) axis = loop.axis_permutation[operand][axis];
   base::Text text;
   int32_t ncore = 0;
   for (int32_t i = signature.nin; i < call.noperands; ++i) ncore += loop.core_ndim[i];
@@ -161,7 +161,7 @@ void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncor
   }
   const int64_t found = layout.shape[axis];
   const int64_t expected = shape[ndim - layout.ndim + axis];
-  if (loop.permuted) axis = loop.order[operand][axis];
+  if (loop.permuted) axis = loop.axis_permutation[operand][axis];
   return base::fail(error, GUF_E_SHAPE, operand, axis,
                     "%s; argument %d, axis %d: expected %lld, got %lld", text.c_str(), operand,
                     axis, static_cast<long long>(expected), static_cast<long long>(found));
@@ -292,7 +292,7 @@ guf_status count_items(LoopShape *loop, guf_error *error) {
 
 }  // namespace
 
-guf_status arrange(op::CallView &call, LoopShape *out, guf_error *error) {
+guf_status broadcast_operands(op::CallView &call, LoopShape *out, guf_error *error) {
   out->keepdims = false;
   if (!call.ufunc->signature.generalized) {
     fill_groups<int32_t>(out->core_ndim, call.noperands, 0);
@@ -343,7 +343,7 @@ guf_status caller_shape(const op::CallView &call, const LoopShape &loop, int32_t
   int64_t shape[GUF_MAX_NDIM];
   GUF_TRY(operand_shape(call, loop, operand, out_ndim, shape, error));
   for (int32_t k = 0; k < *out_ndim; ++k)
-    out[loop.permuted ? loop.order[operand][k] : k] = shape[k];
+    out[loop.permuted ? loop.axis_permutation[operand][k] : k] = shape[k];
   return GUF_OK;
 }
 

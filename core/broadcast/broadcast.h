@@ -14,7 +14,7 @@ namespace gufunc::broadcast {
 //         GUF_E_AXIS, GUF_E_ARG <= invalid axes=, axis=, keepdims= or dims=
 //         GUF_E_VALUE <= the operand of a value rule has several values, or its value is not a size
 //         GUF_E_DEVICE_MISMATCH <= the operand of a value rule is in device memory
-guf_status arrange(op::CallView &call, LoopShape *out, guf_error *error);
+guf_status broadcast_operands(op::CallView &call, LoopShape *out, guf_error *error);
 
 // Computes the shape of an operand in the kernel's order: the loop extents, then the core sizes.
 // `out` has GUF_MAX_NDIM entries.

@@ -33,7 +33,7 @@ guf_status fail_mismatch(const op::CallView &call, int32_t operand, int32_t j, i
       error, GUF_E_SHAPE, operand, j,
       "%s: %s operand %d has a mismatch in its core dimension %d, with gufunc signature %s (size "
       "%lld is different from %lld); argument %d, axis %d: expected %lld, got %lld",
-      call.ufunc->name.c_str(), side_name(signature, operand), side_index(signature, operand), j,
+      call.ufunc->name.c_str(), role_name(signature, operand), role_index(signature, operand), j,
       signature.text.c_str(), f, w, operand, j, w, f);
 }
 
@@ -205,7 +205,7 @@ guf_status check_all_known(const op::CallView &call, const LoopShape &loop, guf_
       return base::fail(
           error, GUF_E_SHAPE, i, j,
           "%s: Output operand %d has core dimension %d unspecified, with gufunc signature %s",
-          call.ufunc->name.c_str(), side_index(signature, i), j, signature.text.c_str());
+          call.ufunc->name.c_str(), role_index(signature, i), j, signature.text.c_str());
     }
   }
   return GUF_OK;
@@ -226,7 +226,7 @@ guf_status count_core_axes(const op::CallView &call, LoopShape *loop, guf_error 
       return base::fail(error, GUF_E_SHAPE, i, kNone,
                         "%s: %s operand %d does not have enough dimensions (has %d, gufunc core "
                         "with signature %s requires %d); argument %d: expected %d, got %d",
-                        call.ufunc->name.c_str(), side_name(signature, i), side_index(signature, i),
+                        call.ufunc->name.c_str(), role_name(signature, i), role_index(signature, i),
                         ndim, signature.text.c_str(), loop->core_ndim[i], i, loop->core_ndim[i],
                         ndim);
     }

@@ -10,8 +10,8 @@ namespace gufunc::broadcast {
 
 inline constexpr int64_t kUnknown = -1;  // the size of a core dimension that is not determined yet
 
-// The fields are uninitialised: `arrange` writes the entries that are used. Other code that fills a
-// LoopShape must write every entry that is read.
+// The fields are uninitialised: `broadcast_operands` writes the entries that are used. Other code
+// that fills a LoopShape must write every entry that is read.
 struct LoopShape {
   int32_t ndim;  // number of loop dimensions
   int64_t extent[GUF_MAX_NDIM];
@@ -24,10 +24,10 @@ struct LoopShape {
   uint32_t missing;                       // bit d: optional dimension d is missing
   bool keepdims;
 
-  // With axes= or axis=, `arrange` permutes the operands so that their core axes come last. Axis k
-  // of the permuted operand i is axis order[i][k] of the caller's operand.
+  // With axes= or axis=, `broadcast_operands` permutes the operands so that their core axes come
+  // last. Axis k of the permuted operand i is axis axis_permutation[i][k] of the caller's operand.
   bool permuted = false;
-  int8_t order[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
+  int8_t axis_permutation[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
   int64_t shape_buffer[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
 };
 

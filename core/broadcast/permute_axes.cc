@@ -37,7 +37,7 @@ guf_status check_keepdims(const op::CallView &call, LoopShape *loop, guf_error *
         "all "
         "outputs have no core dimensions.",
         call.ufunc->name.c_str(), signature.text.c_str(), input ? "input" : "output",
-        side_index(signature, mismatch), signature.core_ndim[static_cast<size_t>(mismatch)]);
+        role_index(signature, mismatch), signature.core_ndim[static_cast<size_t>(mismatch)]);
   }
   for (int32_t i = signature.nin; i < call.noperands; ++i) {
     loop->core_ndim[i] = expected;
@@ -45,7 +45,7 @@ guf_status check_keepdims(const op::CallView &call, LoopShape *loop, guf_error *
     return base::fail(error, GUF_E_SHAPE, i, kNone,
                       "%s: Output operand %d does not have enough dimensions (has %d, gufunc core "
                       "with signature %s requires %d); with keepdims= it has %d",
-                      call.ufunc->name.c_str(), side_index(signature, i),
+                      call.ufunc->name.c_str(), role_index(signature, i),
                       call.operand[i].layout.ndim, signature.text.c_str(), expected, expected);
   }
   loop->keepdims = true;
@@ -79,11 +79,12 @@ guf_status order_axes(int32_t operand, int32_t ndim, const int64_t *axes, LoopSh
                         operand, axis);
     }
     taken |= uint64_t{1} << axis;
-    loop->order[operand][ndim - ncore + j] = static_cast<int8_t>(axis);
+    loop->axis_permutation[operand][ndim - ncore + j] = static_cast<int8_t>(axis);
   }
   int32_t place = 0;
   for (int32_t axis = 0; axis < ndim; ++axis) {
-    if ((taken >> axis & 1U) == 0) loop->order[operand][place++] = static_cast<int8_t>(axis);
+    if ((taken >> axis & 1U) == 0)
+      loop->axis_permutation[operand][place++] = static_cast<int8_t>(axis);
   }
   return GUF_OK;
 }
@@ -92,8 +93,8 @@ void permute(op::CallView &call, int32_t operand, LoopShape *loop) {
   array::Layout &layout = call.operand[operand].layout;
   int64_t strides[GUF_MAX_NDIM];
   for (int32_t k = 0; k < layout.ndim; ++k) {
-    loop->shape_buffer[operand][k] = layout.shape[loop->order[operand][k]];
-    strides[k] = layout.strides[loop->order[operand][k]];
+    loop->shape_buffer[operand][k] = layout.shape[loop->axis_permutation[operand][k]];
+    strides[k] = layout.strides[loop->axis_permutation[operand][k]];
   }
   std::copy_n(strides, layout.ndim, call.stride_buffer[operand]);
   layout.shape = loop->shape_buffer[operand];

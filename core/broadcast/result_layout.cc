@@ -76,7 +76,8 @@ bool is_fortran(const array::Layout &layout, const int8_t *order) {
 bool any_means_fortran(const op::CallView &call, const LoopShape &loop) {
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (op::is_missing(call.operand[i])) continue;
-    if (!is_fortran(call.operand[i].layout, loop.permuted ? loop.order[i] : nullptr)) return false;
+    if (!is_fortran(call.operand[i].layout, loop.permuted ? loop.axis_permutation[i] : nullptr))
+      return false;
   }
   return !call.has_where || is_fortran(call.where.layout, nullptr);
 }

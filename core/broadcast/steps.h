@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of `arrange` for gufuncs, which other source files of this folder implement.
+// The steps of `broadcast_operands` for gufuncs, which other source files of this folder implement.
 #ifndef GUFUNC_CORE_BROADCAST_STEPS_H
 #define GUFUNC_CORE_BROADCAST_STEPS_H
 
@@ -8,10 +8,10 @@
 namespace gufunc::broadcast {
 
 // Names of operands in error messages. As in NumPy, inputs and outputs are numbered separately.
-inline const char *side_name(const op::Signature &signature, int32_t operand) {
+inline const char *role_name(const op::Signature &signature, int32_t operand) {
   return operand < signature.nin ? "Input" : "Output";
 }
-inline int32_t side_index(const op::Signature &signature, int32_t operand) {
+inline int32_t role_index(const op::Signature &signature, int32_t operand) {
   return operand < signature.nin ? operand : operand - signature.nin;
 }
 inline bool is_missing(const op::CallView &call, int32_t operand) {
@@ -28,7 +28,7 @@ guf_status permute_operands(op::CallView &call, LoopShape *loop, guf_error *erro
 guf_status find_core_sizes(const op::CallView &call, LoopShape *loop, guf_error *error);
 
 // Reads the size that a value rule such as "n=value(1)" obtains from an operand.
-// Errors  GUF_E_VALUE, GUF_E_DEVICE_MISMATCH as in `arrange`
+// Errors  GUF_E_VALUE, GUF_E_DEVICE_MISMATCH as in `broadcast_operands`
 guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t *out,
                      guf_error *error);
 

@@ -84,17 +84,17 @@ bool has_memory_for(const backend::Device &device, uint64_t bytes) {
 }
 
 // Determines whether the loop has a kernel for the device.
-// Errors  as kernel_of, except GUF_E_NO_IMAGE
+// Errors  as load_kernel, except GUF_E_NO_IMAGE
 guf_status has_kernel(const op::CallView &call, const op::Loop &loop, backend::Device &device,
                       bool *out, guf_error *error) {
   backend::ErrorRecord record(error);
   void *kernel = nullptr;
-  const guf_status status = backend::kernel_of(*call.ufunc, loop, device, &kernel, record.get());
+  const guf_status status = backend::load_kernel(*call.ufunc, loop, device, &kernel, record.get());
   *out = status == GUF_OK;
   return status == GUF_E_NO_IMAGE ? GUF_OK : status;
 }
 
-guf_status move_to_device(op::CallView &call, const op::Loop &loop, guf_error *error) {
+guf_status offload_to_device(op::CallView &call, const op::Loop &loop, guf_error *error) {
   bool runs = false;
   if (loop.host == nullptr) GUF_TRY(has_kernel(call, loop, *call.automatic, &runs, error));
   call.auto_placement =
@@ -135,39 +135,40 @@ const char *short_reason(const op::CallView &call) {
 
 }  // namespace
 
-AutoWeight weight_of(const op::CallView &call, const resolve::Choice &choice,
-                     const broadcast::LoopShape &loop) {
+AutoCost estimate_cost(const op::CallView &call, const resolve::Choice &choice,
+                       const broadcast::LoopShape &loop) {
   const op::Signature &signature = call.ufunc->signature;
-  AutoWeight weight = {moved_bytes(call, loop), loop.items, 1, blocks_of(call, loop)};
+  AutoCost cost = {moved_bytes(call, loop), loop.items, 1, blocks_of(call, loop)};
   for (size_t dim = 0; dim < signature.dims.size(); ++dim) {
     if (is_work(*call.ufunc, signature.dims[dim]))
-      weight.steps = times(weight.steps, static_cast<uint64_t>(loop.core_size[dim]));
+      cost.steps = times(cost.steps, static_cast<uint64_t>(loop.core_size[dim]));
   }
   for (int32_t i = 0; i < call.noperands; ++i) {
     const uint64_t width = dtype::itemsize(choice.loop->types[static_cast<size_t>(i)]);
-    weight.width = std::max(weight.width, width);
+    cost.width = std::max(cost.width, width);
   }
-  return weight;
+  return cost;
 }
 
-bool outweighs_transfer(const AutoWeight &weight) {
-  const uint64_t work = times(weight.steps, weight.width);
-  const uint64_t device_ns = work / times(weight.blocks, kBlockBytes);
-  const uint64_t bus_ns = plus(weight.bytes / kBusBytes, kCallNs);
+bool exceeds_transfer_cost(const AutoCost &cost) {
+  const uint64_t work = times(cost.steps, cost.width);
+  const uint64_t device_ns = work / times(cost.blocks, kBlockBytes);
+  const uint64_t bus_ns = plus(cost.bytes / kBusBytes, kCallNs);
   return work / kHostBytes > plus(device_ns, bus_ns);
 }
 
-guf_status weigh(op::CallView &call, const resolve::Choice &choice,
-                 const broadcast::LoopShape &loop, AutoMove move, guf_error *error) {
-  if (move == AutoMove::kNever || loop.items == 0 ||
+guf_status decide_auto_placement(op::CallView &call, const resolve::Choice &choice,
+                                 const broadcast::LoopShape &loop, AutoOffload offload,
+                                 guf_error *error) {
+  if (offload == AutoOffload::kNever || loop.items == 0 ||
       call.auto_placement != AutoPlacement::kTransferOutweighsWork) {
     return GUF_OK;
   }
   if (call.ufunc->signature.generalized) {
-    const AutoWeight weight = weight_of(call, choice, loop);
-    if (outweighs_transfer(weight)) {
-      if (move == AutoMove::kInChunks || has_memory_for(*call.automatic, weight.bytes))
-        return move_to_device(call, *choice.loop, error);
+    const AutoCost cost = estimate_cost(call, choice, loop);
+    if (exceeds_transfer_cost(cost)) {
+      if (offload == AutoOffload::kInChunks || has_memory_for(*call.automatic, cost.bytes))
+        return offload_to_device(call, *choice.loop, error);
       call.auto_placement = AutoPlacement::kTooLarge;
       return GUF_OK;
     }
@@ -178,14 +179,14 @@ guf_status weigh(op::CallView &call, const resolve::Choice &choice,
 std::string describe_auto(const op::CallView &call, const resolve::Choice &choice,
                           const broadcast::LoopShape &loop) {
   if (call.automatic == nullptr) return {};
-  const bool weighed = call.auto_placement == AutoPlacement::kTransferOutweighsWork ||
-                       call.auto_placement == AutoPlacement::kWorkOutweighsTransfer;
-  if (!weighed || call.automatic->host_memory || !call.ufunc->signature.generalized)
+  const bool compared = call.auto_placement == AutoPlacement::kTransferOutweighsWork ||
+                        call.auto_placement == AutoPlacement::kWorkOutweighsTransfer;
+  if (!compared || call.automatic->host_memory || !call.ufunc->signature.generalized)
     return describe_auto(call);
-  const AutoWeight weight = weight_of(call, choice, loop);
-  return begin_line(call) + short_reason(call) + ": " + std::to_string(weight.steps) +
-         " steps of work in " + std::to_string(weight.blocks) +
-         (weight.blocks == 1 ? " block, " : " blocks, ") + std::to_string(weight.bytes) +
+  const AutoCost cost = estimate_cost(call, choice, loop);
+  return begin_line(call) + short_reason(call) + ": " + std::to_string(cost.steps) +
+         " steps of work in " + std::to_string(cost.blocks) +
+         (cost.blocks == 1 ? " block, " : " blocks, ") + std::to_string(cost.bytes) +
          " bytes to transfer\n";
 }
 

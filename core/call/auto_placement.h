@@ -12,22 +12,22 @@
 namespace gufunc::call {
 
 // The cost of transferring a call's operands, and the amount of its work.
-struct AutoWeight {
+struct AutoCost {
   uint64_t bytes;   // bytes of host operands, counted for each direction
   uint64_t steps;   // product of the loop extents and the core sizes
   uint64_t width;   // size in bytes of the widest element of the loop
   uint64_t blocks;  // number of blocks that the device runs at once
 };
-// Computes the weight of a call on device auto.
-AutoWeight weight_of(const op::CallView &call, const resolve::Choice &choice,
-                     const broadcast::LoopShape &loop);
+// Estimates the cost of a call on device auto.
+AutoCost estimate_cost(const op::CallView &call, const resolve::Choice &choice,
+                       const broadcast::LoopShape &loop);
 
 // Returns whether the work takes longer on the host than the transfer of the
 // operands and the work on the device together.
-bool outweighs_transfer(const AutoWeight &weight);
+bool exceeds_transfer_cost(const AutoCost &cost);
 
 // Whether a call on device auto may run on the automatic device instead of the host.
-enum class AutoMove : uint8_t {
+enum class AutoOffload : uint8_t {
   kNever,    // the call stays on the host
   kWhole,    // the call may run on the device if all operands fit in its memory
   kInChunks  // the call may run on the device if chunks of the operands fit
@@ -36,9 +36,10 @@ enum class AutoMove : uint8_t {
 // Sets auto_placement of a call whose types and shapes are known. Assigns the call to the automatic
 // device if that is faster or if the host has no kernel. Loads the kernel of the device if the work
 // outweighs the transfer, and otherwise the kernel of the host.
-// Errors  as backend::kernel_of, except GUF_E_NO_IMAGE
-guf_status weigh(op::CallView &call, const resolve::Choice &choice,
-                 const broadcast::LoopShape &loop, AutoMove move, guf_error *error);
+// Errors  as backend::load_kernel, except GUF_E_NO_IMAGE
+guf_status decide_auto_placement(op::CallView &call, const resolve::Choice &choice,
+                                 const broadcast::LoopShape &loop, AutoOffload offload,
+                                 guf_error *error);
 
 // Describes in one line where a call on device auto runs, and why. Returns "" if the call is not on
 // device auto. The second overload is for methods, whose work is one operation per element.

@@ -33,11 +33,11 @@ guf_status find_copier(guf_dtype unit, base::Ref<op::Ufunc> *out, resolve::Choic
                     dtype::name(unit));
 }
 
-// Returns the stride of the mask along an axis of the masked array. `behind` is the number of axes
-// after this axis. The mask has no core axes.
-int64_t mask_stride(const array::Layout &mask, int32_t behind, int32_t ncore) {
-  const int32_t axis = mask.ndim - 1 - (behind - ncore);
-  if (behind < ncore || axis < 0 || mask.shape[axis] == 1) return 0;
+// Returns the stride of the mask along an axis of the masked array, after which the array has
+// `naxes_after` axes. The mask has no core axes.
+int64_t mask_stride(const array::Layout &mask, int32_t naxes_after, int32_t ncore) {
+  const int32_t axis = mask.ndim - 1 - (naxes_after - ncore);
+  if (naxes_after < ncore || axis < 0 || mask.shape[axis] == 1) return 0;
   return mask.strides[axis];
 }
 
@@ -48,14 +48,14 @@ guf_status MaskedCopy::check(backend::Device &device, guf_dtype dtype, guf_error
   resolve::Choice choice;
   GUF_TRY(find_copier(unit_of(dtype), &ufunc, &choice, error));
   void *kernel = nullptr;
-  return backend::kernel_of(*ufunc, *choice.loop, device, &kernel, error);
+  return backend::load_kernel(*ufunc, *choice.loop, device, &kernel, error);
 }
 
 // Sets the layouts of the copy. Axes of extent 1 are omitted, to leave room for an axis of units:
 // an array with elements has fewer than GUF_MAX_NDIM axes of larger extent, because it would be too
 // big otherwise. An array without elements is described by a single axis of extent 0.
-guf_status MaskedCopy::take_axes(const op::CallView &outer, const memory::Side &to,
-                                 const memory::Side &from, int32_t ncore, guf_error *error) {
+guf_status MaskedCopy::take_axes(const op::CallView &outer, const memory::CopyOperand &to,
+                                 const memory::CopyOperand &from, int32_t ncore, guf_error *error) {
   int64_t *const from_strides = call.stride_buffer[0];
   int64_t *const to_strides = call.stride_buffer[1];
   int64_t *const mask_strides = call.stride_buffer[GUF_MAX_OPERANDS];
@@ -88,8 +88,8 @@ guf_status MaskedCopy::take_axes(const op::CallView &outer, const memory::Side &
   return GUF_OK;
 }
 
-guf_status MaskedCopy::arrange(const op::CallView &outer, const memory::Side &to,
-                               const memory::Side &from, int32_t ncore, guf_error *error) {
+guf_status MaskedCopy::prepare(const op::CallView &outer, const memory::CopyOperand &to,
+                               const memory::CopyOperand &from, int32_t ncore, guf_error *error) {
   GUF_TRY(find_copier(unit_of(to.layout.dtype), &ufunc_, &choice, error));
   args_ = {};
   args_.struct_size = sizeof args_;
@@ -102,18 +102,18 @@ guf_status MaskedCopy::arrange(const op::CallView &outer, const memory::Side &to
   call.casting = GUF_CASTING_NO;
   call.stream = outer.stream;
   call.device = outer.device;
-  const memory::Side *const sides[] = {&from, &to};
+  const memory::CopyOperand *const operands[] = {&from, &to};
   for (int32_t i = 0; i < 2; ++i) {
     op::OperandView &view = call.operand[i];
     view.span = {0, 0};  // an empty span is not checked for overlap
-    view.flags = sides[i]->swapped ? static_cast<uint32_t>(op::kSwapped) : 0;
+    view.flags = operands[i]->swapped ? static_cast<uint32_t>(op::kSwapped) : 0;
     view.kind = GUF_OPERAND_TENSOR;
     view.device = nullptr;
     view.array = nullptr;
   }
   call.where = outer.where;
   GUF_TRY(take_axes(outer, to, from, ncore, error));
-  return broadcast::arrange(call, &loop, error);
+  return broadcast::broadcast_operands(call, &loop, error);
 }
 
 guf_status MaskedCopy::run(guf_error *error) {

@@ -27,20 +27,20 @@ class MaskedCopy {
   // last `ncore` axes of `to` and `from`.
   // Errors  GUF_E_NO_LOOP <= `absolute` has no suitable loop
   //         GUF_E_INTERNAL <= more axes than an array with elements can have
-  guf_status arrange(const op::CallView &outer, const memory::Side &to, const memory::Side &from,
-                     int32_t ncore, guf_error *error);
+  guf_status prepare(const op::CallView &outer, const memory::CopyOperand &to,
+                     const memory::CopyOperand &from, int32_t ncore, guf_error *error);
 
   // Errors  as a launch
   guf_status run(guf_error *error);
 
-  // The call that copies. Valid after arrange(). Operand 0 is read, and operand 1 is written.
+  // The call that copies. Valid after prepare(). Operand 0 is read, and operand 1 is written.
   op::CallView call;
   broadcast::LoopShape loop;
   resolve::Choice choice;
 
  private:
-  guf_status take_axes(const op::CallView &outer, const memory::Side &to, const memory::Side &from,
-                       int32_t ncore, guf_error *error);
+  guf_status take_axes(const op::CallView &outer, const memory::CopyOperand &to,
+                       const memory::CopyOperand &from, int32_t ncore, guf_error *error);
 
   base::Ref<op::Ufunc> ufunc_;
   guf_call_args args_;

@@ -27,17 +27,17 @@ uint32_t bit(int32_t operand) {
 Overlap overlap_of(const op::CallView &call, int32_t a, int32_t b) {
   const op::OperandView &one = call.operand[a];
   const op::OperandView &other = call.operand[b];
-  if (!has_memory(one) || !has_memory(other)) return Overlap::kApart;
+  if (!has_memory(one) || !has_memory(other)) return Overlap::kNone;
   const op::Signature &signature = call.ufunc->signature;
   const bool both_written = signature.writes(a) && signature.writes(b);
   if (!both_written && may_run_in_place(*call.ufunc) &&
       array::same_view(one.layout, other.layout)) {
-    return Overlap::kSame;
+    return Overlap::kIdentical;
   }
-  return array::shares_memory(one.layout, other.layout) ? Overlap::kMixed : Overlap::kApart;
+  return array::shares_memory(one.layout, other.layout) ? Overlap::kPartial : Overlap::kNone;
 }
 
-bool find_overlaps(const op::CallView &call, OverlapWork *out) {
+bool find_overlaps(const op::CallView &call, OverlapCopies *out) {
   // Locals are used, because building and returning a struct costs 5 ns of failed store forwarding.
   uint32_t copied = 0;
   uint32_t staged = 0;
@@ -51,7 +51,7 @@ bool find_overlaps(const op::CallView &call, OverlapWork *out) {
           other == o) {
         continue;
       }
-      if (overlap_of(call, o, other) != Overlap::kMixed) continue;
+      if (overlap_of(call, o, other) != Overlap::kPartial) continue;
       if (signature.writes(other)) {
         staged |= bit(std::max(o, other));
       } else {

@@ -56,7 +56,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   if (status == GUF_OK) status = failure.keep(arrays->write_back(failure.error()));
   if (status == GUF_OK) status = failure.keep(arrays->close(failure.error()));
   if (status == GUF_OK) status = failure.status();
-  arrays->hand_over();
+  arrays->retain_until_done();
   if (status == GUF_OK) arrays->publish(outputs);
   return status;
 }
@@ -64,7 +64,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
 // Runs a call that needs temporary arrays.
 [[gnu::noinline]] guf_status launch_with_arrays(op::CallView &call, broadcast::LoopShape *loop,
                                                 const resolve::Choice &choice,
-                                                const OverlapWork *work, guf_operand *outputs,
+                                                const OverlapCopies *copies, guf_operand *outputs,
                                                 guf_error *error) {
   const base::CallerState kept;
   backend::ErrorRecord record(error);
@@ -72,9 +72,9 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   GUF_TRY(arrays.open(record.get()));
   GUF_TRY(arrays.allocate_outputs(loop, record.get()));
   if (loop->items != 0) {
-    if (work != nullptr) GUF_TRY(arrays.copy_overlapping(*work, *loop, record.get()));
+    if (copies != nullptr) GUF_TRY(arrays.copy_overlapping(*copies, *loop, record.get()));
     GUF_TRY(arrays.transfer_operands(*loop, record.get()));
-    if (outlives_call(call)) GUF_TRY(arrays.lift_scalars(record.get()));
+    if (outlives_call(call)) GUF_TRY(arrays.copy_scalars_to_device(record.get()));
   }
   return finish(call, *loop, choice, nullptr, &arrays, outputs, record.get());
 }
@@ -88,15 +88,15 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   broadcast::LoopShape loop;
   Temporaries arrays(call);
   SeparateOutputs separate(call, &arrays);
-  GUF_TRY(decide(call, {AutoMove::kWhole, &separate}, &choice, &loop, record.get()));
+  GUF_TRY(decide(call, {AutoOffload::kWhole, &separate}, &choice, &loop, record.get()));
   void *kernel = nullptr;  // looked up before anything is written
-  GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, record.get()));
+  GUF_TRY(backend::load_kernel(*call.ufunc, *choice.loop, *call.device, &kernel, record.get()));
   GUF_TRY(arrays.open(record.get()));
   if (loop.items != 0) {
     GUF_TRY(separate.load(loop, record.get()));
     GUF_TRY(arrays.transfer_operands(loop, record.get()));
   }
-  if (outlives_call(call)) GUF_TRY(arrays.lift_scalars(record.get()));
+  if (outlives_call(call)) GUF_TRY(arrays.copy_scalars_to_device(record.get()));
   return finish(call, loop, choice, kernel, &arrays, outputs, record.get());
 }
 
@@ -121,10 +121,10 @@ guf_status decide(op::CallView &call, const DecideOptions &options, resolve::Cho
   if (__builtin_expect(separate != nullptr, 0)) GUF_TRY(separate->redirect(choice, error));
   if (__builtin_expect(call.stream != nullptr && !call.ufunc->signature.rules.empty(), 0))
     wait_for_sizes(call);
-  GUF_TRY(broadcast::arrange(call, loop, error));
+  GUF_TRY(broadcast::broadcast_operands(call, loop, error));
   if (__builtin_expect(call.automatic == nullptr, 1)) return GUF_OK;
   const base::CallerState kept;
-  return weigh(call, *choice, *loop, options.auto_move, error);
+  return decide_auto_placement(call, *choice, *loop, options.auto_offload, error);
 }
 
 guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, const op::Loop &loop,
@@ -133,23 +133,23 @@ guf_status run(backend::Device &device, backend::Stream *stream, void *kernel, c
   backend::ErrorRecord record(error);
   FpFailure failure(record.get());
   guf_launch_block &block = launch->block;
-  int64_t index[geometry::kMaxRest];
-  std::fill_n(index, launch->nrest, 0);
+  int64_t index[geometry::kMaxExcess];
+  std::fill_n(index, launch->nexcess, 0);
   for (;;) {
     GUF_TRY(failure.keep(
         backend::launch(device, stream, kernel, loop, threads, block, fp_status, failure.error())));
     int32_t k = 0;
-    for (; k < launch->nrest; ++k) {
-      const bool carry = ++index[k] == launch->rest_size[k];
-      const int64_t steps = carry ? 1 - launch->rest_size[k] : 1;
+    for (; k < launch->nexcess; ++k) {
+      const bool carry = ++index[k] == launch->excess_size[k];
+      const int64_t steps = carry ? 1 - launch->excess_size[k] : 1;
       for (int32_t i = 0; i < block.noperands; ++i) {
-        block.address[i] += static_cast<uint64_t>(steps * launch->rest_step[k][i]);
+        block.address[i] += static_cast<uint64_t>(steps * launch->excess_step[k][i]);
       }
-      block.mask += static_cast<uint64_t>(steps * launch->rest_mask_step[k]);
+      block.mask += static_cast<uint64_t>(steps * launch->excess_mask_step[k]);
       if (!carry) break;
       index[k] = 0;
     }
-    if (k == launch->nrest) return failure.status();
+    if (k == launch->nexcess) return failure.status();
   }
 }
 
@@ -157,7 +157,7 @@ guf_status launch(const op::CallView &call, const broadcast::LoopShape &loop,
                   const resolve::Choice &choice, void *kernel, guf_error *error) {
   if (loop.items == 0) return GUF_OK;
   if (kernel == nullptr) {
-    GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
+    GUF_TRY(backend::load_kernel(*call.ufunc, *choice.loop, *call.device, &kernel, error));
   }
   geometry::Launch geometry;
   GUF_TRY(geometry::make_launch({call, loop, choice}, &geometry, error));
@@ -173,9 +173,9 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error) {
   resolve::Choice choice;
   broadcast::LoopShape loop;
   if (call.nseparate != 0) return call_into_separate(call, outputs, error);
-  GUF_TRY(decide(call, {AutoMove::kWhole}, &choice, &loop, error));
-  OverlapWork work;
-  const bool overlaps = find_overlaps(call, &work);
+  GUF_TRY(decide(call, {AutoOffload::kWhole}, &choice, &loop, error));
+  OverlapCopies copies;
+  const bool overlaps = find_overlaps(call, &copies);
   if (!overlaps && call.stream == nullptr && !has_missing(call) &&
       call.host_copies == op::HostCopies::kNone &&
       (call.device->host_memory || !waits_for_host(call))) {
@@ -184,14 +184,14 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error) {
     }
     return launch(call, loop, choice, nullptr, error);
   }
-  return launch_with_arrays(call, &loop, choice, overlaps ? &work : nullptr, outputs, error);
+  return launch_with_arrays(call, &loop, choice, overlaps ? &copies : nullptr, outputs, error);
 }
 
 guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error) {
   resolve::Choice choice;
   broadcast::LoopShape loop;
   SeparateOutputs separate(call, nullptr);
-  GUF_TRY(decide(call, {AutoMove::kNever, &separate}, &choice, &loop, error));
+  GUF_TRY(decide(call, {AutoOffload::kNever, &separate}, &choice, &loop, error));
   const int32_t nin = call.ufunc->nin();
   out->loop = choice.index;
   out->noperands = call.noperands;

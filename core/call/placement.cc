@@ -96,7 +96,7 @@ guf_status place_on_device(op::CallView &call, Locations locations, guf_error *e
 }
 
 // Returns the device that "auto" requests. If all operands are on the host, no device is requested
-// yet, because `weigh` decides later.
+// yet, because `decide_auto_placement` decides later.
 Device *find_auto_device(const Locations &locations, op::CallView *call) {
   const bool open =
       locations.device == nullptr && call->stream == nullptr && !call->automatic->host_memory;

@@ -59,10 +59,10 @@ guf_status SeparateOutputs::make_missing(const array::Layout &like, guf_dtype dt
   op::OperandView &output = call_.operand[pair.output];
   if (arrays_ != nullptr) {
     base::Ref<array::Array> array;
-    backend::Device *home = nullptr;
-    GUF_TRY(arrays_->find_host(&home, error));
+    backend::Device *host = nullptr;
+    GUF_TRY(arrays_->find_host(&host, error));
     GUF_TRY(
-        memory::allocate(*home, dtype, like.ndim, like.shape, nullptr, GUF_ORDER_C, &array, error));
+        memory::allocate(*host, dtype, like.ndim, like.shape, nullptr, GUF_ORDER_C, &array, error));
     point_at(array, &output);
     arrays_->add_output(number, std::move(array));
     return GUF_OK;
@@ -113,7 +113,7 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
 guf_status SeparateOutputs::check_apart(guf_error *error) const {
   for (const Pair &a : pairs_) {
     for (const Pair &b : pairs_) {
-      if (a.output >= b.output || is_bit(laid_out_, a.operand) || is_bit(laid_out_, b.operand))
+      if (a.output >= b.output || has_bit(laid_out_, a.operand) || has_bit(laid_out_, b.operand))
         continue;
       if (!array::shares_memory(call_.operand[a.output].layout, call_.operand[b.output].layout))
         continue;
@@ -134,7 +134,7 @@ guf_status SeparateOutputs::redirect(resolve::Choice *choice, guf_error *error) 
 
 guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *error) {
   // Copies every operand that the copies below would overwrite. This is not needed for an operand
-  // that overlaps its own output, because memory::move permits overlap.
+  // that overlaps its own output, because memory::copy_overlapping permits it.
   for (const Pair &pair : pairs_) {
     const array::Layout &written = call_.operand[pair.output].layout;
     for (int32_t i = 0; i < call_.noperands; ++i) {
@@ -169,15 +169,16 @@ guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *er
     }
     const bool scalar = (pair.source.flags & op::kScalar) != 0;
     if (call_.stream != nullptr && call_.device->host_memory && scalar) {
-      op::OperandView *const lifted = &pair.source;
-      GUF_TRY(arrays_->lift(&lifted, 1, error));
+      op::OperandView *const view = &pair.source;
+      GUF_TRY(arrays_->copy_scalars_to_device(&view, 1, error));
     }
     GUF_TRY(arrays_->transfer_input(&pair.source, error));
-    memory::Side source = side_of(pair.source);
+    memory::CopyOperand source = as_copy_operand(pair.source);
     const int32_t ndim = loop.permuted ? target.layout.ndim : 0;
-    const PermutedLayout permuted(source.layout, ndim, loop.order[pair.operand]);
+    const PermutedLayout permuted(source.layout, ndim, loop.axis_permutation[pair.operand]);
     if (loop.permuted) source.layout = permuted.layout;
-    GUF_TRY(memory::move(*call_.device, call_.stream, side_of(target), source, error));
+    GUF_TRY(memory::copy_overlapping(*call_.device, call_.stream, as_copy_operand(target), source,
+                                     error));
   }
   return GUF_OK;
 }
@@ -200,7 +201,7 @@ std::string SeparateOutputs::text() const {
     text += (reads ? "copied first: argument " : "unchanged: argument ") +
             std::to_string(pair.operand) + ", " + dtype::name(pair.source.layout.dtype) +
             (reads ? ", into a separate output" : ", for a separate output");
-    text += is_bit(laid_out_, pair.operand) ? ", to allocate\n" : "\n";
+    text += has_bit(laid_out_, pair.operand) ? ", to allocate\n" : "\n";
   }
   return text;
 }

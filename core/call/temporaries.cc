@@ -67,15 +67,15 @@ guf_status Temporaries::allocate_output(int32_t operand, broadcast::LoopShape *l
   int64_t caller_shape[GUF_MAX_NDIM];
   int64_t caller_strides[GUF_MAX_NDIM];
   for (int32_t k = 0; k < ndim; ++k) {
-    const int32_t axis = loop->permuted ? loop->order[operand][k] : k;
+    const int32_t axis = loop->permuted ? loop->axis_permutation[operand][k] : k;
     caller_shape[axis] = shape[k];
     caller_strides[axis] = strides[k];
   }
   base::Ref<array::Array> array;
   const guf_dtype dtype = view.layout.dtype;
-  backend::Device *home = nullptr;
-  GUF_TRY(find_host(&home, error));
-  GUF_TRY(memory::allocate(*home, dtype, ndim, caller_shape, caller_strides, GUF_ORDER_C, &array,
+  backend::Device *host = nullptr;
+  GUF_TRY(find_host(&host, error));
+  GUF_TRY(memory::allocate(*host, dtype, ndim, caller_shape, caller_strides, GUF_ORDER_C, &array,
                            error));
   add_output(operand - call_.ufunc->nin(), array);
   point_at(array, &view);
@@ -104,7 +104,7 @@ guf_status Temporaries::find_host(backend::Device **out, guf_error *error) const
   return call_.host_copies == op::HostCopies::kAll ? plugin::cpu_device(out, error) : GUF_OK;
 }
 
-bool Temporaries::is_far(const op::OperandView &operand) const {
+bool Temporaries::needs_transfer(const op::OperandView &operand) const {
   return call_.host_copies != op::HostCopies::kNone &&
          (operand.flags & (op::kScalar | op::kMissing)) == 0 &&
          (operand.device == nullptr || operand.device->host_memory);
@@ -129,10 +129,10 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
   GUF_TRY(
       memory::allocate(*call_.device, dtype, from.ndim, shape, nullptr, GUF_ORDER_C, &copy, error));
   const array::Layout to = copy->layout();
-  const memory::Side source = {{from.dtype, from.ndim, to.shape, from.strides, from.address},
-                               (operand->flags & op::kSwapped) != 0,
-                               (operand->flags & op::kScalar) != 0};
-  if (load && is_far(*operand)) {
+  const memory::CopyOperand source = {{from.dtype, from.ndim, to.shape, from.strides, from.address},
+                                      (operand->flags & op::kSwapped) != 0,
+                                      (operand->flags & op::kScalar) != 0};
+  if (load && needs_transfer(*operand)) {
     backend::Device *cpu = nullptr;
     GUF_TRY(plugin::cpu_device(&cpu, error));
     GUF_TRY(memory::transfer({{to, false}, call_.device}, {source, cpu}, call_.stream, error));
@@ -151,20 +151,20 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
   return GUF_OK;
 }
 
-guf_status Temporaries::copy_overlapping(const OverlapWork &work, const broadcast::LoopShape &loop,
-                                         guf_error *error) {
+guf_status Temporaries::copy_overlapping(const OverlapCopies &copies,
+                                         const broadcast::LoopShape &loop, guf_error *error) {
   for (int32_t i = 0; i < call_.noperands; ++i) {
     // Operands that are copied to the device do not overlap there, and are written back in order.
-    if (is_far(call_.operand[i])) continue;
-    if (is_bit(work.copied, i))
+    if (needs_transfer(call_.operand[i])) continue;
+    if (has_bit(copies.copied, i))
       GUF_TRY(replace_by_copy(&call_.operand[i], GUF_DTYPE_UNSPECIFIED, error));
-    if (is_bit(work.staged, i)) {
+    if (has_bit(copies.staged, i)) {
       const op::OperandView to = call_.operand[i];
       GUF_TRY(replace_by_copy(&call_.operand[i], GUF_DTYPE_UNSPECIFIED, error));
       GUF_TRY(write_back_later(to, call_.operand[i], loop.core_ndim[i], error));
     }
   }
-  if (work.mask_copied && !is_far(call_.where))
+  if (copies.mask_copied && !needs_transfer(call_.where))
     GUF_TRY(replace_by_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, error));
   return GUF_OK;
 }
@@ -183,15 +183,15 @@ guf_status Temporaries::close(guf_error *error) {
 }
 
 guf_status Temporaries::transfer_input(op::OperandView *operand, guf_error *error) {
-  return is_far(*operand) ? make_copy(operand, GUF_DTYPE_UNSPECIFIED, true, error) : GUF_OK;
+  return needs_transfer(*operand) ? make_copy(operand, GUF_DTYPE_UNSPECIFIED, true, error) : GUF_OK;
 }
 
 guf_status Temporaries::transfer_output(op::OperandView *operand, bool load, int32_t ncore,
                                         guf_error *error) {
-  if (!is_far(*operand)) return GUF_OK;
-  const op::OperandView home = *operand;
+  if (!needs_transfer(*operand)) return GUF_OK;
+  const op::OperandView original = *operand;
   GUF_TRY(make_copy(operand, GUF_DTYPE_UNSPECIFIED, load, error));
-  return write_back_later(home, *operand, ncore, error);
+  return write_back_later(original, *operand, ncore, error);
 }
 
 guf_status Temporaries::transfer_operands(const broadcast::LoopShape &loop, guf_error *error) {
@@ -207,17 +207,18 @@ guf_status Temporaries::transfer_operands(const broadcast::LoopShape &loop, guf_
   return make_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, true, error);
 }
 
-guf_status Temporaries::lift_scalars(guf_error *error) {
+guf_status Temporaries::copy_scalars_to_device(guf_error *error) {
   op::OperandView *scalars[GUF_MAX_OPERANDS + 1];
   int32_t count = 0;
   for (int32_t i = 0; i < call_.noperands; ++i) {
     if ((call_.operand[i].flags & op::kScalar) != 0) scalars[count++] = &call_.operand[i];
   }
   if (call_.has_where && (call_.where.flags & op::kScalar) != 0) scalars[count++] = &call_.where;
-  return count == 0 ? GUF_OK : lift(scalars, count, error);
+  return count == 0 ? GUF_OK : copy_scalars_to_device(scalars, count, error);
 }
 
-guf_status Temporaries::lift(op::OperandView *const *scalars, int32_t count, guf_error *error) {
+guf_status Temporaries::copy_scalars_to_device(op::OperandView *const *scalars, int32_t count,
+                                               guf_error *error) {
   constexpr int64_t kCapacity = 16;
   const int64_t nbytes = kCapacity * count;
   GUF_TRY(check_capture(error));
@@ -225,18 +226,18 @@ guf_status Temporaries::lift(op::OperandView *const *scalars, int32_t count, guf
   GUF_TRY(memory::allocate(*call_.device, GUF_U8, 1, &nbytes, nullptr, GUF_ORDER_C, &box, error));
   for (int32_t k = 0; k < count; ++k) {
     array::Layout &layout = scalars[k]->layout;
-    const array::Layout lifted = {layout.dtype, 0, nullptr, nullptr,
-                                  box->layout().address + static_cast<uint64_t>(kCapacity * k)};
+    const array::Layout copy = {layout.dtype, 0, nullptr, nullptr,
+                                box->layout().address + static_cast<uint64_t>(kCapacity * k)};
     if (call_.device->host_memory) {
-      std::memcpy(reinterpret_cast<void *>(lifted.address),
+      std::memcpy(reinterpret_cast<void *>(copy.address),
                   reinterpret_cast<const void *>(layout.address), dtype::itemsize(layout.dtype));
     } else {
-      GUF_TRY(memory::convert(*call_.device, call_.stream, {lifted, false}, {layout, false, true},
+      GUF_TRY(memory::convert(*call_.device, call_.stream, {copy, false}, {layout, false, true},
                               error));
       scalars[k]->flags &= ~static_cast<uint32_t>(op::kScalar);
       scalars[k]->device = call_.device;
     }
-    layout.address = lifted.address;
+    layout.address = copy.address;
   }
   keep(std::move(box));
   return GUF_OK;
@@ -247,7 +248,7 @@ guf_status Temporaries::write_back(guf_error *error) {
     const guf_status status = write_back_one(staged, error);
     if (status == GUF_OK) continue;
     // The stream is internal, so the error must not contain the number of the failed launch.
-    if (borrowed_.get() != nullptr) backend::forget_launch(error);
+    if (borrowed_.get() != nullptr) backend::remove_launch_number(error);
     return status;
   }
   return GUF_OK;
@@ -283,26 +284,26 @@ guf_status Temporaries::write_to_host_masked(const Staged &staged, backend::Devi
                                              guf_error *error) {
   const array::Layout &like = staged.to.layout;
   base::Ref<array::Array> results, mask;
-  const auto copy_to_host = [&](const memory::Side &from, guf_dtype dtype, const int64_t *shape,
-                                base::Ref<array::Array> *out) {
+  const auto copy_to_host = [&](const memory::CopyOperand &from, guf_dtype dtype,
+                                const int64_t *shape, base::Ref<array::Array> *out) {
     GUF_TRY(
         memory::allocate(cpu, dtype, from.layout.ndim, shape, nullptr, GUF_ORDER_C, out, error));
-    return memory::transfer(memory::place_of(**out, cpu), {from, call_.device}, call_.stream,
+    return memory::transfer(memory::endpoint_of(**out, cpu), {from, call_.device}, call_.stream,
                             error);
   };
   GUF_TRY(copy_to_host(staged.from, like.dtype, like.shape, &results));
-  auto home = std::make_unique<op::CallView>();
-  home->args = call_.args;
-  home->stream = nullptr;
-  home->device = &cpu;
-  home->where = original_mask_;
+  auto host_call = std::make_unique<op::CallView>();
+  host_call->args = call_.args;
+  host_call->stream = nullptr;
+  host_call->device = &cpu;
+  host_call->where = original_mask_;
   if ((original_mask_.flags & op::kDeviceMemory) != 0 || writes_original_mask()) {
-    GUF_TRY(copy_to_host(side_of(call_.where), GUF_BOOL, call_.where.layout.shape, &mask));
-    point_at(mask, &home->where);
+    GUF_TRY(copy_to_host(as_copy_operand(call_.where), GUF_BOOL, call_.where.layout.shape, &mask));
+    point_at(mask, &host_call->where);
   }
   if (call_.stream != nullptr) backend::wait_quietly(*call_.stream);
   MaskedCopy copy;
-  GUF_TRY(copy.arrange(*home, staged.to, {results->layout(), false}, staged.ncore, error));
+  GUF_TRY(copy.prepare(*host_call, staged.to, {results->layout(), false}, staged.ncore, error));
   return copy.run(error);
 }
 
@@ -313,7 +314,7 @@ guf_status Temporaries::write_back_masked(const Staged &staged, guf_error *error
     GUF_TRY(memory::convert(*call_.device, call_.stream, staged.cast, staged.from, error));
   }
   MaskedCopy copy;
-  GUF_TRY(copy.arrange(call_, staged.to, staged.cast, staged.ncore, error));
+  GUF_TRY(copy.prepare(call_, staged.to, staged.cast, staged.ncore, error));
   return copy.run(error);
 }
 
@@ -329,7 +330,8 @@ void Temporaries::publish(guf_operand *outputs) const {
 
 guf_status Temporaries::write_back_later(const op::OperandView &to, const op::OperandView &from,
                                          int32_t ncore, guf_error *error) {
-  Staged staged = {side_of(to), side_of(from), side_of(from), ncore, is_far(to)};
+  Staged staged = {as_copy_operand(to), as_copy_operand(from), as_copy_operand(from), ncore,
+                   needs_transfer(to)};
   if (call_.has_where && !staged.to_host) {
     GUF_TRY(MaskedCopy::check(*call_.device, to.layout.dtype, error));
     if (from.layout.dtype != to.layout.dtype) {
@@ -345,12 +347,12 @@ guf_status Temporaries::write_back_later(const op::OperandView &to, const op::Op
 }
 
 Temporaries::~Temporaries() {
-  if (call_.stream == nullptr || handed_over_) return;
+  if (call_.stream == nullptr || retained_) return;
   // After a failure, queued work may still use the arrays that are freed here.
   backend::wait_quietly(*call_.stream);
 }
 
-void Temporaries::hand_over() {
+void Temporaries::retain_until_done() {
   if (call_.stream == nullptr) return;
   std::vector<base::Ref<base::Object>> objects;
   const auto share = [&](array::Array *array) {
@@ -361,8 +363,8 @@ void Temporaries::hand_over() {
   // The ufunc retains the code of its loops and the objects that the loops own.
   objects.push_back(base::Ref<base::Object>::share(call_.ufunc));
   for (const base::Ref<array::Array> &array : kept_) share(array.get());
-  backend::keep_until_done(*call_.stream, std::move(objects));
-  handed_over_ = true;
+  backend::retain_until_done(*call_.stream, std::move(objects));
+  retained_ = true;
 }
 
 }  // namespace gufunc::call

@@ -14,8 +14,8 @@
 namespace gufunc::call {
 
 // The arrays of one call. The object exists for the duration of the call. Operands of the call are
-// redirected to the new arrays. On a stream, `hand_over` retains the new arrays and the call's own
-// arrays until the work is done.
+// redirected to the new arrays. On a stream, `retain_until_done` retains the new arrays and the
+// call's own arrays until the work is done.
 class Temporaries {
  public:
   static constexpr int32_t kUnmasked = -1;
@@ -31,7 +31,7 @@ class Temporaries {
 
   // Makes the copies that overlapping operands require. A staged output is copied with its present
   // values.
-  guf_status copy_overlapping(const OverlapWork &work, const broadcast::LoopShape &loop,
+  guf_status copy_overlapping(const OverlapCopies &copies, const broadcast::LoopShape &loop,
                               guf_error *error);
 
   // Prepares the call's stream. Must be called first. A call with host_copies, or for which
@@ -53,9 +53,10 @@ class Temporaries {
 
   // Copies scalars from the caller's stack to memory of the device, which is kept until the work is
   // done.
-  guf_status lift_scalars(guf_error *error);
-  // Like lift_scalars, but for the given scalars, which need not be operands of the call.
-  guf_status lift(op::OperandView *const *scalars, int32_t count, guf_error *error);
+  guf_status copy_scalars_to_device(guf_error *error);
+  // Copies the given scalars, which need not be operands of the call.
+  guf_status copy_scalars_to_device(op::OperandView *const *scalars, int32_t count,
+                                    guf_error *error);
 
   // Writes staged outputs back in the order in which they were staged, and applies the call's mask.
   // Must be called after the launch.
@@ -64,14 +65,14 @@ class Temporaries {
   // Publishes the allocated outputs to the caller. Throws std::bad_alloc.
   void publish(guf_operand *outputs) const;
 
-  void hand_over();
+  void retain_until_done();
 
   // Replaces an operand by a copy in a new array, converted to `dtype` unless `dtype` is 0.
   guf_status replace_by_copy(op::OperandView *operand, guf_dtype dtype, guf_error *error);
 
   // Schedules a conversion of `from` to `to` for `write_back`. The array of `to` must already be
-  // retained, by replace_by_copy or, for a separate output, by hand_over. The mask does not have
-  // the last `ncore` axes. If `ncore` is kUnmasked, the mask is not applied.
+  // retained, by replace_by_copy or, for a separate output, by retain_until_done. The mask does not
+  // have the last `ncore` axes. If `ncore` is kUnmasked, the mask is not applied.
   // Errors  GUF_E_NO_IMAGE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY <= with a mask
   guf_status write_back_later(const op::OperandView &to, const op::OperandView &from, int32_t ncore,
                               guf_error *error);
@@ -97,14 +98,14 @@ class Temporaries {
     base::Ref<array::Array> array;
   };
   struct Staged {
-    memory::Side to;
-    memory::Side from;
-    memory::Side cast;  // with a mask: `from`, converted to the dtype of `to` if needed
+    memory::CopyOperand to;
+    memory::CopyOperand from;
+    memory::CopyOperand cast;  // with a mask: `from`, converted to the dtype of `to` if needed
     int32_t ncore;
     bool to_host;  // whether `to` is in host memory that the device cannot write
   };
 
-  bool is_far(const op::OperandView &operand) const;
+  bool needs_transfer(const op::OperandView &operand) const;
   guf_status write_back_one(const Staged &staged, guf_error *error);
   guf_status write_back_masked(const Staged &staged, guf_error *error);
   guf_status write_to_host(const Staged &staged, guf_error *error);
@@ -119,7 +120,7 @@ class Temporaries {
   std::vector<Staged> staged_;
   backend::BorrowedStream borrowed_;
   op::OperandView original_mask_;  // the original mask; set if a stream was borrowed
-  bool handed_over_ = false;
+  bool retained_ = false;
 };
 
 // Returns whether the device of a call without a stream uses an operand's host memory in place.
@@ -138,8 +139,8 @@ void staged_shape(const array::Layout &operand, int64_t *out_shape);
 // stride 0.
 void staged_strides(const array::Layout &operand, const array::Layout &copy, int64_t *out_strides);
 
-// Returns the operand in the form that memory::move and memory::convert accept.
-inline memory::Side side_of(const op::OperandView &operand) {
+// Returns the operand in the form that memory::convert and memory::copy_overlapping accept.
+inline memory::CopyOperand as_copy_operand(const op::OperandView &operand) {
   return {operand.layout, (operand.flags & op::kSwapped) != 0, (operand.flags & op::kScalar) != 0};
 }
 

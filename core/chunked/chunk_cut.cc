@@ -10,11 +10,11 @@ namespace gufunc::chunked {
 namespace {
 
 // Returns the packed size in bytes of an operand per position along loop dimension `dim`.
-uint64_t bytes_behind(const array::Layout &layout, int32_t own, const broadcast::LoopShape &loop,
-                      int32_t dim) {
+uint64_t bytes_per_position(const array::Layout &layout, int32_t own,
+                            const broadcast::LoopShape &loop, int32_t dim) {
   uint64_t bytes = dtype::itemsize(layout.dtype);
-  const int32_t lead = loop.ndim - own;  // loop dimensions that the operand does not have
-  for (int32_t k = std::max(dim + 1 - lead, 0); k < layout.ndim; ++k) {
+  const int32_t nmissing_dims = loop.ndim - own;  // loop dimensions that the operand does not have
+  for (int32_t k = std::max(dim + 1 - nmissing_dims, 0); k < layout.ndim; ++k) {
     if (layout.strides[k] == 0) continue;  // broadcast: one element is stored
     if (!base::checked_mul(bytes, static_cast<uint64_t>(layout.shape[k]), &bytes))
       return UINT64_MAX;
@@ -30,7 +30,7 @@ uint64_t largest_behind(const op::CallView &call, const broadcast::LoopShape &lo
     const op::OperandView &view = is_mask ? call.where : call.operand[i];
     if (!call::has_memory(view)) continue;
     const int32_t own = view.layout.ndim - (is_mask ? 0 : loop.core_ndim[i]);
-    largest = std::max(largest, bytes_behind(view.layout, own, loop, dim));
+    largest = std::max(largest, bytes_per_position(view.layout, own, loop, dim));
   }
   return largest;
 }
@@ -65,14 +65,14 @@ ChunkRange ChunkCut::first_of(int64_t item) const {
   return at(item * (lines_ / items_), 0);
 }
 
-ChunkRange ChunkCut::behind(const ChunkRange &range) const {
+ChunkRange ChunkCut::next(const ChunkRange &range) const {
   const int64_t next = range.first + range.count;
   return next == length_ ? at(range.line + 1, 0) : at(range.line, next);
 }
 
 int64_t ChunkCut::count(const ChunkRange &from, int64_t most) const {
   int64_t found = 0;
-  for (ChunkRange range = from; found < most && !is_end(range); range = behind(range)) ++found;
+  for (ChunkRange range = from; found < most && !is_end(range); range = next(range)) ++found;
   return found;
 }
 

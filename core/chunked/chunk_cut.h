@@ -31,7 +31,7 @@ class ChunkCut {
 
   // Return the first chunk of an outer item, and the chunk that follows `range`.
   ChunkRange first_of(int64_t item) const;
-  ChunkRange behind(const ChunkRange &range) const;
+  ChunkRange next(const ChunkRange &range) const;
   bool is_end(const ChunkRange &range) const { return range.line >= lines_; }
   // Returns the number of chunks from `from` on, but at most `most`.
   int64_t count(const ChunkRange &from, int64_t most) const;

@@ -11,44 +11,44 @@
 namespace gufunc::chunked {
 
 array::Layout ChunkPart::host_layout(const ChunkCut &cut, const ChunkRange &range) {
-  uint64_t address = home.address;
+  uint64_t address = full_layout.address;
   int64_t line = range.line;
   for (int32_t dim = cut.inner() - 1; dim >= cut.outer(); --dim) {
     const int64_t index = line % cut.extent(dim);
     line /= cut.extent(dim);
-    if (dim >= lead && home.shape[dim - lead] != 1)
-      address += static_cast<uint64_t>(index * strides[dim - lead]);
+    if (dim >= nmissing_dims && full_layout.shape[dim - nmissing_dims] != 1)
+      address += static_cast<uint64_t>(index * strides[dim - nmissing_dims]);
   }
   if (axis >= 0) {
     shape[axis] = range.count;
     address += static_cast<uint64_t>(range.first * strides[axis]);
   }
-  return {home.dtype, home.ndim, shape, strides, address};
+  return {full_layout.dtype, full_layout.ndim, shape, strides, address};
 }
 
 array::Layout ChunkPart::packed_at(uint64_t address, const ChunkRange &range) {
   if (axis >= 0) shape[axis] = range.count;
-  return {dtype, home.ndim, shape, packed, address};
+  return {dtype, full_layout.ndim, shape, packed, address};
 }
 
 namespace {
 
 // Returns whether an operand's address changes along a loop dimension.
-bool moves_along(const array::Layout &layout, int32_t lead, int32_t dim) {
-  const int32_t axis = dim - lead;
+bool moves_along(const array::Layout &layout, int32_t nmissing_dims, int32_t dim) {
+  const int32_t axis = dim - nmissing_dims;
   return axis >= 0 && layout.shape[axis] != 1 && layout.strides[axis] != 0;
 }
 
 // Computes the shape of an operand's part of a chunk, except for the axis that is cut, and the
 // C-ordered strides of the packed part. Broadcast axes have one element.
 guf_status pack(const ChunkCut &cut, ChunkPart *part, int32_t operand, guf_error *error) {
-  const array::Layout &home = part->home;
+  const array::Layout &full = part->full_layout;
   uint64_t bytes = dtype::itemsize(part->dtype);
-  for (int32_t k = home.ndim - 1; k >= 0; --k) {
-    const int32_t dim = k + part->lead;
+  for (int32_t k = full.ndim - 1; k >= 0; --k) {
+    const int32_t dim = k + part->nmissing_dims;
     const bool is_line = dim >= cut.outer() && dim < cut.inner();
-    part->shape[k] = is_line || home.strides[k] == 0 ? 1 : home.shape[k];
-    part->packed[k] = home.strides[k] == 0 ? 0 : static_cast<int64_t>(bytes);
+    part->shape[k] = is_line || full.strides[k] == 0 ? 1 : full.shape[k];
+    part->packed[k] = full.strides[k] == 0 ? 0 : static_cast<int64_t>(bytes);
     if (k == part->axis) continue;
     if (!base::checked_mul(bytes, static_cast<uint64_t>(part->shape[k]), &bytes)) {
       return base::fail(error, GUF_E_SHAPE, operand, k, "argument %d: its size overflows", operand);
@@ -75,7 +75,7 @@ bool is_updated(const op::CallView &call, int32_t operand, const ChunkPart &part
 }
 
 bool is_packed(const ChunkPart &part) {
-  for (int32_t k = 0; k < part.home.ndim; ++k) {
+  for (int32_t k = 0; k < part.full_layout.ndim; ++k) {
     const bool moves = part.shape[k] != 1 || k == part.axis;
     if (moves && part.strides[k] != part.packed[k]) return false;
   }
@@ -93,7 +93,7 @@ PartAccess access_of(const op::CallView &call, int32_t operand, const ChunkPart 
 // than the operand's dtype, both dtypes are numeric, and the part is not transferred in both
 // directions. Otherwise it is the operand's dtype.
 guf_dtype crossing_dtype(const ChunkPart &part, guf_dtype loop) {
-  const guf_dtype own = part.home.dtype;
+  const guf_dtype own = part.full_layout.dtype;
   const bool plain = !dtype::is_extended(own) && !dtype::is_extended(loop);
   // A cast and its reverse could change the elements that the loop does not write.
   const bool returns = part.load && part.store;
@@ -114,19 +114,20 @@ guf_status find_parts(op::CallView &call, const broadcast::LoopShape &loop, cons
     if (!call::has_memory(view)) continue;
     ChunkPart part = {};
     part.view = &view;
-    part.home = view.layout;
+    part.full_layout = view.layout;
     part.swapped = (view.flags & op::kSwapped) != 0;
     part.store = !is_mask && signature.writes(i);
     part.load = is_mask || signature.reads(i) || (part.store && call.has_where);
-    part.lead = loop.ndim - (view.layout.ndim - (is_mask ? 0 : loop.core_ndim[i]));
+    part.nmissing_dims = loop.ndim - (view.layout.ndim - (is_mask ? 0 : loop.core_ndim[i]));
     bool moves = part.store;
     for (int32_t dim = cut.outer(); dim <= cut.inner() && dim < loop.ndim; ++dim)
-      moves = moves || moves_along(view.layout, part.lead, dim);
+      moves = moves || moves_along(view.layout, part.nmissing_dims, dim);
     if (!moves) continue;
-    const bool has_axis = loop.ndim > 0 && moves_along(view.layout, part.lead, cut.inner());
-    part.axis = has_axis ? cut.inner() - part.lead : -1;
+    const bool has_axis =
+        loop.ndim > 0 && moves_along(view.layout, part.nmissing_dims, cut.inner());
+    part.axis = has_axis ? cut.inner() - part.nmissing_dims : -1;
     std::copy_n(view.layout.strides, view.layout.ndim, part.strides);
-    part.dtype = part.home.dtype;
+    part.dtype = part.full_layout.dtype;
     GUF_TRY(pack(cut, &part, i, error));
     part.access = access_of(call, i, part);
     if (part.access == PartAccess::kStaged && !is_mask) {

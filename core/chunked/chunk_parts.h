@@ -21,19 +21,19 @@ enum class PartAccess : uint8_t {
 // An operand (or the mask) with a dimension that is cut. The layouts of a chunk point into this
 // struct, so only one chunk's layouts are valid at a time.
 struct ChunkPart {
-  op::OperandView *view;  // the call's view of the operand, redirected to each chunk
-  array::Layout home;     // layout of the whole operand
+  op::OperandView *view;      // the call's view of the operand, redirected to each chunk
+  array::Layout full_layout;  // layout of the whole operand
   bool swapped;
   bool load, store;
   PartAccess access;
   guf_dtype dtype;                // packed dtype: the operand's, or the loop's dtype if not wider
-  int32_t lead;                   // number of loop dimensions that the operand does not have
+  int32_t nmissing_dims;          // number of loop dimensions that the operand does not have
   int32_t axis;                   // the axis that is cut; -1 if the operand lacks or broadcasts it
   uint64_t line_bytes;            // packed bytes of one position along `axis`
   uint64_t on_device, on_host;    // offsets in a slot's device memory and host memory
   int64_t shape[GUF_MAX_NDIM];    // shape of a chunk
   int64_t packed[GUF_MAX_NDIM];   // strides of a packed chunk
-  int64_t strides[GUF_MAX_NDIM];  // copy of `home`'s strides, which axes= may overwrite
+  int64_t strides[GUF_MAX_NDIM];  // copy of `full_layout`'s strides, which axes= may overwrite
 
   // Returns the layout of a chunk in the operand's memory.
   array::Layout host_layout(const ChunkCut &cut, const ChunkRange &range);

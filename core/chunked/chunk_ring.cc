@@ -93,8 +93,8 @@ ChunkRing::~ChunkRing() {
   close_slots();
 }
 
-guf_status ChunkRing::pass_on(void *event, backend::Stream *from, backend::Stream *to,
-                              guf_error *error) {
+guf_status ChunkRing::record_and_wait(void *event, backend::Stream *from, backend::Stream *to,
+                                      guf_error *error) {
   GUF_TRY(api().event_record(event, from->native, error));
   return to == nullptr ? GUF_OK : api().stream_wait_event(to->native, event, error);
 }
@@ -119,25 +119,25 @@ guf_status ChunkRing::copy_in(const ChunkRange &range, guf_error *error) {
       continue;
     }
     if (part.load && part.access == PartAccess::kStaged) {
-      const array::Layout home = part.host_layout(cut_, range);
+      const array::Layout host = part.host_layout(cut_, range);
       const array::Layout packed = part.packed_at(slot.on_host + part.on_host, range);
-      GUF_TRY(memory::convert(*cpu_, nullptr, {packed, false}, {home, part.swapped}, error));
+      GUF_TRY(memory::convert(*cpu_, nullptr, {packed, false}, {host, part.swapped}, error));
     }
     if (part.load) GUF_TRY(copy(slot, part, GUF_COPY_HOST_TO_DEVICE, error));
     part.view->layout = part.packed_at(slot.on_device->layout().address + part.on_device, range);
     part.view->flags &= ~static_cast<uint32_t>(op::kSwapped);
   }
-  return pass_on(slot.copied_in, in_.get(), compute_.get(), error);
+  return record_and_wait(slot.copied_in, in_.get(), compute_.get(), error);
 }
 
 guf_status ChunkRing::copy_out(guf_error *error) {
   const Slot &slot = slots_[next_];
-  GUF_TRY(pass_on(slot.computed, compute_.get(), out_.get(), error));
+  GUF_TRY(record_and_wait(slot.computed, compute_.get(), out_.get(), error));
   for (ChunkPart &part : parts_) {
     if (part.store && part.access != PartAccess::kInPlace)
       GUF_TRY(copy(slot, part, GUF_COPY_DEVICE_TO_HOST, error));
   }
-  GUF_TRY(pass_on(slot.sent, out_.get(), nullptr, error));
+  GUF_TRY(record_and_wait(slot.sent, out_.get(), nullptr, error));
   next_ = (next_ + 1) % slots_.size();
   ++pending_;
   return GUF_OK;
@@ -152,15 +152,15 @@ guf_status ChunkRing::finish(guf_error *error) {
     backend::ErrorRecord record(nullptr);
     api().stream_synchronize(compute_.get()->native, UINT64_MAX, record.get());
   }
-  if (computed != GUF_OK) backend::forget_launch(error);
+  if (computed != GUF_OK) backend::remove_launch_number(error);
   if (computed != GUF_OK && computed != GUF_E_FLOATING_POINT) return computed;
   backend::ErrorRecord later(computed == GUF_OK ? error : nullptr);
   GUF_TRY(api().event_synchronize(slot.sent, UINT64_MAX, later.get()));
   for (ChunkPart &part : parts_) {
     if (!part.store || part.access != PartAccess::kStaged) continue;
-    const array::Layout home = part.host_layout(cut_, slot.range);
+    const array::Layout host = part.host_layout(cut_, slot.range);
     const array::Layout packed = part.packed_at(slot.on_host + part.on_host, slot.range);
-    GUF_TRY(memory::convert(*cpu_, nullptr, {home, part.swapped}, {packed, false}, later.get()));
+    GUF_TRY(memory::convert(*cpu_, nullptr, {host, part.swapped}, {packed, false}, later.get()));
   }
   return computed;
 }

@@ -61,7 +61,8 @@ class ChunkRing {
   guf_status open_slot(Slot *slot, guf_error *error);
   void close_slots();
   guf_status copy(const Slot &slot, ChunkPart &part, int32_t kind, guf_error *error);
-  guf_status pass_on(void *event, backend::Stream *from, backend::Stream *to, guf_error *error);
+  guf_status record_and_wait(void *event, backend::Stream *from, backend::Stream *to,
+                             guf_error *error);
   size_t oldest_place() const {
     return (next_ + slots_.size() - static_cast<size_t>(pending_)) % slots_.size();
   }

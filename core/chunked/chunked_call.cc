@@ -69,7 +69,7 @@ guf_status check_memory(const op::CallView &call, guf_error *error) {
 
 // Rejects operands that overlap. Requires that the shapes are known.
 guf_status check_overlap(const op::CallView &call, guf_error *error) {
-  call::OverlapWork work = {0, 0, false};
+  call::OverlapCopies work = {0, 0, false};
   if (!call::find_overlaps(call, &work)) return GUF_OK;
   const uint32_t found = work.copied | work.staged;
   const int32_t argument = found == 0 ? call.noperands : std::countr_zero(found);
@@ -116,7 +116,7 @@ guf_status ChunkedCall::decide_chunks(guf_error *error) {
   GUF_TRY(check_options(options_, error));
   GUF_TRY(check_call(call_, error));
   GUF_TRY(check_memory(call_, error));
-  GUF_TRY(call::decide(call_, {call::AutoMove::kInChunks}, &choice_, &loop_, error));
+  GUF_TRY(call::decide(call_, {call::AutoOffload::kInChunks}, &choice_, &loop_, error));
   GUF_TRY(check_overlap(call_, error));
   GUF_TRY(cut(options_.chunk_bytes == 0 ? kChunkBytes : options_.chunk_bytes, error));
   const int64_t items = cut_.items();
@@ -127,7 +127,7 @@ guf_status ChunkedCall::decide_chunks(guf_error *error) {
   }
   done_ = options_.first_item;
   if (loop_.items == 0) return GUF_OK;
-  return backend::kernel_of(*call_.ufunc, *choice_.loop, *call_.device, &kernel_, error);
+  return backend::load_kernel(*call_.ufunc, *choice_.loop, *call_.device, &kernel_, error);
 }
 
 guf_status ChunkedCall::cut(uint64_t bytes, guf_error *error) {
@@ -151,7 +151,7 @@ guf_status ChunkedCall::launch_chunk(const ChunkRange &range) {
 
 guf_status ChunkedCall::run_on_host() {
   ChunkRange range = cut_.first_of(done_);
-  for (; !cut_.is_end(range); range = cut_.behind(range)) {
+  for (; !cut_.is_end(range); range = cut_.next(range)) {
     const trace::ChunkSlice slice("run", ++finished_, range.first, range.count);
     for (ChunkPart &part : parts_) part.view->layout = part.host_layout(cut_, range);
     GUF_TRY(launch_chunk(range));
@@ -216,12 +216,12 @@ guf_status ChunkedCall::run_on_device() {
     return status;
   }
   for (const ChunkPart &part : parts_) {
-    if (part.view != &call_.where && part.dtype != part.home.dtype)
+    if (part.view != &call_.where && part.dtype != part.full_layout.dtype)
       choice_.cast_mask &= ~(1U << (part.view - call_.operand));
   }
   ChunkRange range = cut_.first_of(done_);
   int64_t queued = 0;
-  for (; !cut_.is_end(range); range = cut_.behind(range)) {
+  for (; !cut_.is_end(range); range = cut_.next(range)) {
     if (ring.full()) GUF_TRY(finish_oldest());
     const trace::ChunkSlice slice("queue", ++queued, range.first, range.count);
     GUF_TRY(ring.copy_in(range, failure_.error()));

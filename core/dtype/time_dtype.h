@@ -33,8 +33,8 @@ constexpr guf_dtype datetime_like(guf_dtype time) {
 // Returns the result type of a cast from `from` to `to`. It is `to`, except that a cast to a
 // datetime type without a unit keeps the unit of `from`.
 constexpr guf_dtype resolve_unit(guf_dtype to, guf_dtype from) {
-  const bool takes = is_time(to) && unit(to) == GUF_UNIT_GENERIC && is_time(from);
-  return takes ? make_time(to, unit(from), multiple(from)) : to;
+  const bool adopts_unit = is_time(to) && unit(to) == GUF_UNIT_GENERIC && is_time(from);
+  return adopts_unit ? make_time(to, unit(from), multiple(from)) : to;
 }
 
 bool valid_time(guf_dtype dtype);

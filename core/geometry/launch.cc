@@ -35,7 +35,7 @@ bool has_no_elements(const array::Layout &layout) {
   block.address[operand] = layout.address;
   block.step[operand] = 0;
   for (int32_t k = 1; k < block.nloop; ++k) block.outer_step[k - 1][operand] = 0;
-  for (int32_t k = 0; k < out->nrest; ++k) out->rest_step[k][operand] = 0;
+  for (int32_t k = 0; k < out->nexcess; ++k) out->excess_step[k][operand] = 0;
   int64_t *const core_steps = block.step + block.noperands + block.ncorestrides;
   std::fill_n(core_steps - ncore, ncore, 0);
   out->stride_bits[operand] = 0;

@@ -10,16 +10,17 @@
 
 namespace gufunc::geometry {
 
-inline constexpr int32_t kMaxRest = GUF_MAX_NDIM - GUF_MAX_LOOP_NDIM;
+inline constexpr int32_t kMaxExcess = GUF_MAX_NDIM - GUF_MAX_LOOP_NDIM;
 
-// A launch block, and the loop dimensions that do not fit into it, over which the core iterates.
+// A launch block, and the excess loop dimensions: those that do not fit into the block, over which
+// the core iterates.
 // The fields are uninitialised; only the used entries are written.
 struct Launch {
   guf_launch_block block;
-  int32_t nrest;
-  int64_t rest_size[kMaxRest];
-  int64_t rest_step[kMaxRest][GUF_MAX_OPERANDS];
-  int64_t rest_mask_step[kMaxRest];
+  int32_t nexcess;
+  int64_t excess_size[kMaxExcess];
+  int64_t excess_step[kMaxExcess][GUF_MAX_OPERANDS];
+  int64_t excess_mask_step[kMaxExcess];
   uint64_t stride_bits[GUF_MAX_OPERANDS];  // bitwise OR of the strides of each operand
 };
 

@@ -142,7 +142,7 @@ void write_dimensions(const Axes &axes, Launch *out) {
   guf_launch_block &block = out->block;
   const int32_t n = axes.noperands;
   block.nloop = std::min<int32_t>(axes.count, GUF_MAX_LOOP_NDIM);
-  out->nrest = axes.count - block.nloop;
+  out->nexcess = axes.count - block.nloop;
   block.items = 1;
   for (int32_t k = 0; k < block.nloop; ++k) {
     block.items *= static_cast<uint64_t>(axes.extent[k]);
@@ -160,11 +160,11 @@ void write_dimensions(const Axes &axes, Launch *out) {
     block.outer_size[k - 1] = axes.extent[k];
     copy_row(axes.step[k], n, block.outer_step[k - 1]);
   }
-  for (int32_t k = 0; k < out->nrest; ++k) {
+  for (int32_t k = 0; k < out->nexcess; ++k) {
     const int32_t from = GUF_MAX_LOOP_NDIM + k;
-    out->rest_size[k] = axes.extent[from];
-    copy_row(axes.step[from], n, out->rest_step[k]);
-    out->rest_mask_step[k] = axes.masked ? axes.step[from][kMask] : 0;
+    out->excess_size[k] = axes.extent[from];
+    copy_row(axes.step[from], n, out->excess_step[k]);
+    out->excess_mask_step[k] = axes.masked ? axes.step[from][kMask] : 0;
   }
 }
 

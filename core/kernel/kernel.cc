@@ -33,7 +33,7 @@ guf_status RawKernel::on(backend::Device &device, void **out_kernel,
   std::atomic<void *> &known = kernels_[static_cast<size_t>(device.number)];
   *out_kernel = known.load(std::memory_order_acquire);
   if (__builtin_expect(*out_kernel != nullptr, 1)) return GUF_OK;
-  GUF_TRY(backend::raw_kernel_of(module_->table(), row_, device, out_kernel, error));
+  GUF_TRY(backend::load_raw_kernel(module_->table(), row_, device, out_kernel, error));
   known.store(*out_kernel, std::memory_order_release);
   return GUF_OK;
 }

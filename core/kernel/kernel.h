@@ -32,7 +32,7 @@ class RawKernel final : public base::Object {
 
   // Returns the code of the kernel for a device, and the backend's table that launches it. After
   // the first call for a device, this costs two loads.
-  // Errors  as backend::raw_kernel_of and backend::kernels_extension
+  // Errors  as backend::load_raw_kernel and backend::kernels_extension
   guf_status on(backend::Device &device, void **out_kernel, const guf_kernels_api **out_api,
                 guf_error *error);
 

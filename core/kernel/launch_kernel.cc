@@ -178,7 +178,7 @@ guf_status put_number(const RawKernel &kernel, const guf_module_parameter &param
   const uint32_t words = backend::parameter_words(parameter);
   const void *value = argument->value;
   if (resolve::is_weak(*argument)) {
-    if (!resolve::takes(argument->kind, parameter.dtype)) {
+    if (!resolve::adopts(argument->kind, parameter.dtype)) {
       return base::fail(error, GUF_E_DTYPE, index, kNone, "%s: expected %s, got %s",
                         who(kernel, index).c_str(), dtype::name(parameter.dtype),
                         resolve::is_weak_int(*argument)            ? "an int"
@@ -235,9 +235,9 @@ guf_status launch_kernel(RawKernel &kernel, const KernelCall &call, guf_error *e
   GUF_TRY(kernel.on(*device, &native, &api, error));
   if (call.grid[0] == 0 || call.grid[1] == 0 || call.grid[2] == 0) return GUF_OK;
 
-  backend::Held held(call.stream);
-  for (const OperandView &argument : call.arguments) held.add(argument.array);
-  held.add(&kernel);
+  backend::RetainedObjects retained(call.stream);
+  for (const OperandView &argument : call.arguments) retained.add(argument.array);
+  retained.add(&kernel);
   const uint32_t shared = row.shared_bytes + call.shared_bytes;
   guf_backend_kernel_launch request = {sizeof request,
                                        row.flags,

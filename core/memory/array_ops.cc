@@ -82,10 +82,10 @@ guf_status copy_elements(Array &to, Array &from, Stream *stream, guf_error *erro
   GUF_TRY(device_of(to, &to_device, error));
   GUF_TRY(device_of(from, &from_device, error));
   GUF_TRY(check_stream(stream, *to_device, *from_device, error));
-  backend::Held held(stream);
-  held.add(&to);
-  held.add(&from);
-  return transfer(place_of(to, *to_device), place_of(from, *from_device), stream, error);
+  backend::RetainedObjects retained(stream);
+  retained.add(&to);
+  retained.add(&from);
+  return transfer(endpoint_of(to, *to_device), endpoint_of(from, *from_device), stream, error);
 }
 
 // Waits before the host reads an array, until all queued work that uses the array is complete.
@@ -99,7 +99,7 @@ guf_status wait_until_readable(Array &array, guf_error *error) {
 // Allocates an array on `device` with the shape of `array`, and copies the elements to it.
 guf_status copy_into_new(Array &array, Device &device, guf_dtype dtype, int32_t order,
                          Stream *stream, base::Ref<Array> *out, guf_error *error) {
-  GUF_TRY(backend::refuse_captured(stream, "a copy into a new array", error));
+  GUF_TRY(backend::check_not_captured(stream, "a copy into a new array", error));
   int64_t strides[GUF_MAX_NDIM];
   const Layout &from = array.layout();
   GUF_TRY(array::strides_like(from, array::resolve_order(array, order), dtype, strides, error));
@@ -171,19 +171,19 @@ guf_status convert_int(const guf_operand &operand, guf_dtype expected, guf_dtype
 }
 
 // Fills device memory. The element is passed to the device as part of the launch.
-guf_status fill_far(Array &array, Device &device, const Side &scalar, Stream *stream,
+guf_status fill_far(Array &array, Device &device, const CopyOperand &scalar, Stream *stream,
                     guf_error *error) {
   Device *cpu = nullptr;
   GUF_TRY(plugin::cpu_device(&cpu, error));
   alignas(16) unsigned char element[16];
-  const Side here = {
+  const CopyOperand here = {
       {array.layout().dtype, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(element)},
       false,
       true};
   GUF_TRY(convert(*cpu, nullptr, here, scalar, error));
-  backend::Held held(stream);
-  held.add(&array);
-  return convert(device, stream, place_of(array, device).side, here, error);
+  backend::RetainedObjects retained(stream);
+  retained.add(&array);
+  return convert(device, stream, endpoint_of(array, device).operand, here, error);
 }
 
 }  // namespace
@@ -200,11 +200,11 @@ guf_status fill(Array &array, const guf_operand &value, Stream *stream, guf_erro
   GUF_TRY(device_of(array, &device, error));
   GUF_TRY(check_stream(stream, *device, *device, error));
   GUF_TRY(plugin::cpu_device(&cpu, error));
-  const Side scalar_side = {
+  const CopyOperand scalar_operand = {
       {dtype, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(bits)}, false, true};
   if (stream == nullptr && device->host_memory)
-    return convert(*device, nullptr, place_of(array, *device).side, scalar_side, error);
-  if (!device->host_memory) return fill_far(array, *device, scalar_side, stream, error);
+    return convert(*device, nullptr, endpoint_of(array, *device).operand, scalar_operand, error);
+  if (!device->host_memory) return fill_far(array, *device, scalar_operand, stream, error);
   // The scalar is copied, because queued work reads it after this function has returned.
   base::Ref<Array> scalar;
   GUF_TRY(allocate(*cpu, dtype, 0, nullptr, nullptr, GUF_ORDER_C, &scalar, error));
@@ -304,9 +304,9 @@ guf_status copy_to_host(Array &array, void *destination, uint64_t nbytes, int32_
   array::contiguous_strides(to.dtype, to.ndim, to.shape, order, strides);
   to.strides = strides;
   to.address = reinterpret_cast<uint64_t>(destination);
-  backend::Held held(stream);
-  held.add(&array);
-  return transfer({{to, false}, cpu}, place_of(array, *device), stream, error);
+  backend::RetainedObjects retained(stream);
+  retained.add(&array);
+  return transfer({{to, false}, cpu}, endpoint_of(array, *device), stream, error);
 }
 
 guf_status synchronize(Array &array, uint64_t timeout_ns, guf_error *error) {

@@ -76,18 +76,19 @@ void make_loops(const array::Layout &to, const array::Layout &from, Loops *loops
   merge_neighbours(loops);
 }
 
-uint32_t operand_flags(const Side &side, uint64_t address, const Loops &loops,
+uint32_t operand_flags(const CopyOperand &operand, uint64_t address, const Loops &loops,
                        int64_t Axis::*step) {
   uint64_t bits = address;
   for (int32_t i = 0; i < loops.ndim; ++i) bits |= static_cast<uint64_t>(loops.axis[i].*step);
   uint32_t flags = 0;
-  if (side.swapped) flags |= GUF_LAUNCH_OPERAND_SWAPPED;
-  if (bits % dtype::alignment(side.layout.dtype) != 0) flags |= GUF_LAUNCH_OPERAND_UNALIGNED;
+  if (operand.swapped) flags |= GUF_LAUNCH_OPERAND_SWAPPED;
+  if (bits % dtype::alignment(operand.layout.dtype) != 0) flags |= GUF_LAUNCH_OPERAND_UNALIGNED;
   return flags;
 }
 
 // Sets every field that a convert slot reads. The other fields of the block stay uninitialised.
-void fill_block(const Side &to, const Side &from, const Loops &loops, guf_launch_block *block) {
+void fill_block(const CopyOperand &to, const CopyOperand &from, const Loops &loops,
+                guf_launch_block *block) {
   block->noperands = 2;
   block->nin = 1;
   block->nloop = std::min<int32_t>(loops.ndim, GUF_MAX_LOOP_NDIM);
@@ -121,8 +122,8 @@ void fill_block(const Side &to, const Side &from, const Loops &loops, guf_launch
 
 }  // namespace
 
-guf_status convert(backend::Device &device, backend::Stream *stream, const Side &to,
-                   const Side &from, guf_error *error) {
+guf_status convert(backend::Device &device, backend::Stream *stream, const CopyOperand &to,
+                   const CopyOperand &from, guf_error *error) {
   if (__builtin_expect(to.layout.ndim > GUF_MAX_NDIM, 0)) {  // the capacity of `loops`
     return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
                       "expected a copy of at most %d axes, got %d", static_cast<int>(GUF_MAX_NDIM),
@@ -141,22 +142,22 @@ guf_status convert(backend::Device &device, backend::Stream *stream, const Side 
     block.address[0] = loops.from;
     block.address[1] = loops.to;
     GUF_TRY(device.backend->api.convert(device.native, native, &block, record.get()));
-    int32_t turn = GUF_MAX_LOOP_NDIM;
-    for (; turn < loops.ndim; ++turn) {
-      const Axis &axis = loops.axis[turn];
+    int32_t k = GUF_MAX_LOOP_NDIM;
+    for (; k < loops.ndim; ++k) {
+      const Axis &axis = loops.axis[k];
       loops.to += static_cast<uint64_t>(axis.to_step);
       loops.from += static_cast<uint64_t>(axis.from_step);
-      if (++index[turn] < axis.extent) break;
+      if (++index[k] < axis.extent) break;
       loops.to -= base::offset_of(axis.to_step, axis.extent);
       loops.from -= base::offset_of(axis.from_step, axis.extent);
-      index[turn] = 0;
+      index[k] = 0;
     }
-    if (turn >= loops.ndim) return GUF_OK;
+    if (k >= loops.ndim) return GUF_OK;
   }
 }
 
-guf_status move(backend::Device &device, backend::Stream *stream, const Side &to, const Side &from,
-                guf_error *error) {
+guf_status copy_overlapping(backend::Device &device, backend::Stream *stream, const CopyOperand &to,
+                            const CopyOperand &from, guf_error *error) {
   if (array::same_view(to.layout, from.layout)) {
     if (to.swapped == from.swapped) return GUF_OK;
     return convert(device, stream, to, from, error);
@@ -164,14 +165,15 @@ guf_status move(backend::Device &device, backend::Stream *stream, const Side &to
   if (!array::shares_memory(to.layout, from.layout)) {
     return convert(device, stream, to, from, error);
   }
-  GUF_TRY(backend::refuse_captured(stream, "a copy between overlapping arrays", error));
+  GUF_TRY(backend::check_not_captured(stream, "a copy between overlapping arrays", error));
   base::Ref<array::Array> staging;
   GUF_TRY(allocate(device, from.layout.dtype, from.layout.ndim, from.layout.shape, nullptr,
                    GUF_ORDER_C, &staging, error));
-  // `held` is needed because queued work may read the staging memory even if the second copy fails.
-  backend::Held held(stream);
-  held.add(staging.get());
-  const Side staged = {staging->layout(), from.swapped};
+  // `retained` is needed because queued work may read the staging memory even if the second copy
+  // fails.
+  backend::RetainedObjects retained(stream);
+  retained.add(staging.get());
+  const CopyOperand staged = {staging->layout(), from.swapped};
   GUF_TRY(convert(device, stream, staged, from, error));
   return convert(device, stream, to, staged, error);
 }

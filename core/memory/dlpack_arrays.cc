@@ -177,7 +177,7 @@ guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
   GUF_TRY(wrap_in(described, device, storage, &made, error));
   GUF_TRY(check_owner(*device, *made, error));
   if (partner) {
-    GUF_TRY(backend::refuse_captured(partner.get(), "an import that waits for it", error));
+    GUF_TRY(backend::check_not_captured(partner.get(), "an import that waits for it", error));
     GUF_TRY(backend::make_stream_wait(*default_stream->device, partner->native,
                                       default_stream->native, error));
   }
@@ -190,10 +190,10 @@ ExportedTensor::ExportedTensor(Array &array, bool copied)
   versioned_.major = 1;
   versioned_.manager_context = unversioned_.manager_context = this;
   versioned_.deleter = [](guf_dlpack *managed) {
-    static_cast<ExportedTensor *>(managed->manager_context)->drop();
+    static_cast<ExportedTensor *>(managed->manager_context)->release();
   };
   unversioned_.deleter = [](guf_dlpack_unversioned *managed) {
-    static_cast<ExportedTensor *>(managed->manager_context)->drop();
+    static_cast<ExportedTensor *>(managed->manager_context)->release();
   };
   if ((array.flags() & GUF_ARRAY_READ_ONLY) != 0) versioned_.flags |= GUF_DLPACK_READ_ONLY;
   if (copied) versioned_.flags |= GUF_DLPACK_IS_COPIED;
@@ -291,7 +291,7 @@ guf_status ExportedTensor::make_consumer_wait(const DlpackPartner &consumer, guf
   base::Ref<Stream> reading, default_stream;
   GUF_TRY(find_partner(consumer, *device, "consumer", &reading, error));
   if (!reading) return GUF_OK;
-  GUF_TRY(backend::refuse_captured(reading.get(), "an export that it waits for", error));
+  GUF_TRY(backend::check_not_captured(reading.get(), "an export that it waits for", error));
   GUF_TRY(backend::open_default(*device, &default_stream, error));
   GUF_TRY(
       backend::make_stream_wait(*reading->device, default_stream->native, reading->native, error));

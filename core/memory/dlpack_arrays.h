@@ -10,7 +10,7 @@
 
 namespace gufunc::memory {
 
-// An imported tensor. If `arm` was called, the deleter runs when the last reference is dropped.
+// An imported tensor. If `arm` was called, the deleter runs when the last reference is released.
 class ImportedTensor final : public BorrowedMemory {
  public:
   using Delete = void (*)(void *managed);
@@ -41,7 +41,7 @@ guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
                        base::Ref<array::Array> *out, guf_error *error);
 
 // An array that is exported as a tensor, in both forms of DLPack (versioned and unversioned). The
-// object has a reference to itself, which the consumer's call of a deleter drops.
+// object has a reference to itself, which the consumer's call of a deleter releases.
 class ExportedTensor final : public base::Object {
  public:
   ExportedTensor(array::Array &array, bool copied);

@@ -31,22 +31,22 @@ guf_status wrap_in(const guf_tensor &tensor, backend::Device *device,
                    guf_error *error);
 
 // The source or the destination of an elementwise copy.
-struct Side {
+struct CopyOperand {
   array::Layout layout;
   bool swapped;
   bool immediate = false;  // a scalar in host memory, whichever device copies it
 };
 
 // Copies elements with casts (guf::cast). The shapes are equal, or `from` broadcasts to `to`. The
-// two sides must not overlap unless they are exactly the same view; `move` permits overlap. Without
-// a stream, the copy is complete on return if the device uses host memory. Other devices queue the
-// copy on their default stream.
-guf_status convert(backend::Device &device, backend::Stream *stream, const Side &to,
-                   const Side &from, guf_error *error);
+// two operands must not overlap unless they are exactly the same view; `copy_overlapping` permits
+// overlap. Without a stream, the copy is complete on return if the device uses host memory. Other
+// devices queue the copy on their default stream.
+guf_status convert(backend::Device &device, backend::Stream *stream, const CopyOperand &to,
+                   const CopyOperand &from, guf_error *error);
 
-// Like `convert`, for sides that may overlap in any way.
-guf_status move(backend::Device &device, backend::Stream *stream, const Side &to, const Side &from,
-                guf_error *error);
+// Like `convert`, for operands that may overlap in any way.
+guf_status copy_overlapping(backend::Device &device, backend::Stream *stream, const CopyOperand &to,
+                            const CopyOperand &from, guf_error *error);
 
 // Frees memory whose release was deferred, then runs at most `max` queued release callbacks (all of
 // them if `max` is 0). Returns the number of callbacks that ran.

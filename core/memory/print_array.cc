@@ -14,22 +14,22 @@ namespace {
 
 // Collects the elements to print. Host memory is read in place; an array on a
 // device is first copied to the host as a whole.
-guf_status gather(array::Array &array, const array::Corner &corner, std::vector<std::byte> *out,
+guf_status gather(array::Array &array, const array::Summary &summary, std::vector<std::byte> *out,
                   guf_error *error) {
-  const uint64_t nbytes = corner.count * dtype::itemsize(array.layout().dtype);
+  const uint64_t nbytes = summary.count * dtype::itemsize(array.layout().dtype);
   if (nbytes > out->max_size() / 2) throw std::bad_alloc();
   out->resize(nbytes);
   if (array.device() == nullptr || array.device()->host_memory) {
     GUF_TRY(synchronize(array, UINT64_MAX, error));
     const bool swapped = (array.flags() & GUF_ARRAY_SWAPPED) != 0;
-    array::gather_corner(array.layout(), swapped, corner, out->data());
+    array::gather_summary(array.layout(), swapped, summary, out->data());
     return GUF_OK;
   }
   backend::Device *cpu = nullptr;
   GUF_TRY(plugin::cpu_device(&cpu, error));
   base::Ref<array::Array> here;
   GUF_TRY(to_device(array, *cpu, nullptr, &here, error));
-  array::gather_corner(here->layout(), false, corner, out->data());
+  array::gather_summary(here->layout(), false, summary, out->data());
   return GUF_OK;
 }
 
@@ -46,19 +46,19 @@ std::string shape_text(const array::Layout &layout) {
 
 guf_status print(array::Array &array, char *text, uint64_t *inout_length, guf_error *error) {
   const array::Layout &layout = array.layout();
-  const array::Corner corner = array::corner_of(layout);
+  const array::Summary summary = array::summarize(layout);
   std::vector<std::byte> values;
   if (dtype::is_structured(layout.dtype)) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
                       "elements of structured dtype '%s' have no text form",
                       dtype::name(layout.dtype));
   }
-  GUF_TRY(gather(array, corner, &values, error));
-  if (!array::has_text(layout.dtype, values.data(), corner.count)) {
+  GUF_TRY(gather(array, summary, &values, error));
+  if (!array::has_text(layout.dtype, values.data(), summary.count)) {
     return base::fail(error, GUF_E_VALUE, base::kNone, base::kNone,
                       "Cannot convert a NumPy datetime value other than NaT with generic units");
   }
-  std::string out = array::format_values(layout, corner, values.data());
+  std::string out = array::format_values(layout, summary, values.data());
   out += "\nshape " + shape_text(layout) + ", " + dtype::name(layout.dtype) + ", ";
   out += array.device() == nullptr ? "cpu" : array.device()->spec;
   const uint64_t capacity = *inout_length;

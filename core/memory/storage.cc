@@ -23,9 +23,9 @@ OwnedStorage::~OwnedStorage() {
   device_.backend->api.memory_free(device_.native, address_, nbytes_, kind_, nullptr, record.get());
 }
 
-WrappedMemory::WrappedMemory(guf_release_fn release, void *user, uint64_t address, bool any_thread)
+WrappedMemory::WrappedMemory(guf_release_fn callback, void *user, uint64_t address, bool any_thread)
     : any_thread_(any_thread) {
-  if (release != nullptr) callback_ = base::DeferredCallback(release, user, address);
+  if (callback != nullptr) callback_ = base::DeferredCallback(callback, user, address);
 }
 
 WrappedMemory::~WrappedMemory() {
@@ -40,7 +40,7 @@ WrappedMemory::~WrappedMemory() {
 BorrowedStorage::~BorrowedStorage() {
   if (!memory_->armed() || !default_stream_) return;
   if (default_stream_->fork_epoch == base::fork_epoch()) {
-    backend::keep_until_done(*default_stream_, *memory_);
+    backend::retain_until_done(*default_stream_, *memory_);
   } else {
     memory_->disarm();  // a child must not use its parent's device memory
   }

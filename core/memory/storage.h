@@ -45,7 +45,7 @@ class BorrowedMemory : public base::Object {
 // Memory of the program. Its callback notifies the program that the memory is no longer used.
 class WrappedMemory final : public BorrowedMemory {
  public:
-  WrappedMemory(guf_release_fn release, void *user, uint64_t address, bool any_thread);
+  WrappedMemory(guf_release_fn callback, void *user, uint64_t address, bool any_thread);
   ~WrappedMemory() override;  // runs or queues the callback
 
  private:

@@ -8,12 +8,12 @@
 namespace gufunc::memory {
 
 // The source or the destination of a copy, and its device.
-struct Place {
-  Side side;
+struct CopyEndpoint {
+  CopyOperand operand;
   backend::Device *device;
 };
 
-Place place_of(const array::Array &array, backend::Device &device);
+CopyEndpoint endpoint_of(const array::Array &array, backend::Device &device);
 
 // Returns the device of an array. Host memory that was wrapped without a device belongs to the cpu.
 // Errors  as plugin::cpu_device
@@ -27,9 +27,10 @@ guf_status check_stream(const backend::Stream *stream, const backend::Device &a,
 
 // Copies `from`, which is broadcast to the shape of `to`, to `to`. Overlapping memory behaves as if
 // `from` were copied first. If `stream` is not nullptr, the caller must keep the arrays alive until
-// the work is done. If `stream` is nullptr and one side is in host memory, the copy is complete on
-// return. The caller must have checked the stream.
-guf_status transfer(const Place &to, const Place &from, backend::Stream *stream, guf_error *error);
+// the work is done. If `stream` is nullptr and one endpoint is in host memory, the copy is complete
+// on return. The caller must have checked the stream.
+guf_status transfer(const CopyEndpoint &to, const CopyEndpoint &from, backend::Stream *stream,
+                    guf_error *error);
 
 }  // namespace gufunc::memory
 

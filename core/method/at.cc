@@ -84,11 +84,11 @@ void make_geometry(const AtView &view, const op::Loop &loop, const IndexOffsets 
 
 guf_status launch_uniform(const AtView &view, const resolve::Choice &choice,
                           const IndexOffsets &offsets, guf_error *error) {
-  Code code = {};
-  GUF_TRY(find_code(view.call, *choice.loop, &code, error));
+  MethodKernels kernels = {};
+  GUF_TRY(find_kernels(view.call, *choice.loop, &kernels, error));
   Geometry geometry;
   make_geometry(view, *choice.loop, offsets, &geometry);
-  return run(view.call, *choice.loop, code, &geometry, error);
+  return run(view.call, *choice.loop, kernels, &geometry, error);
 }
 
 // Runs one ordinary launch per index offset. This is needed for a loop whose result
@@ -173,7 +173,7 @@ guf_status at(AtView &view, guf_error *error) {
   IndexOffsets offsets;
   GUF_TRY(decide_at(view, Elements::kRead, &choice, &offsets, error));
   void *kernel = nullptr;
-  GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
+  GUF_TRY(backend::load_kernel(*call.ufunc, *choice.loop, *call.device, &kernel, error));
   if (is_empty(view.array.layout) || offsets.array.empty()) return GUF_OK;
   backend::ErrorRecord record(error);
   call::Temporaries arrays(call);
@@ -184,7 +184,7 @@ guf_status at(AtView &view, guf_error *error) {
   if (call.host_copies != op::HostCopies::kNone) {
     GUF_TRY(upload_offsets(view, &offsets, &arrays, record.get()));
   }
-  if (needs_device_scalars(call)) GUF_TRY(arrays.lift_scalars(record.get()));
+  if (needs_device_scalars(call)) GUF_TRY(arrays.copy_scalars_to_device(record.get()));
   if (view.has_operand) set_operand_offsets(view, call.operand[kInput].layout, &offsets);
   const guf_status status = is_uniform(call, *choice.loop)
                                 ? launch_uniform(view, choice, offsets, record.get())
@@ -199,11 +199,11 @@ guf_status describe_offsets(AtView &view, const resolve::Choice &choice,
   const bool none = std::find(offsets.shape, offsets.shape + ndim, 0) != offsets.shape + ndim;
   if (is_empty(view.array.layout) || none) return describe_nothing(out);
   if (!is_uniform(call, *choice.loop)) return GUF_OK;
-  Code code = {};
-  GUF_TRY(find_code(call, *choice.loop, &code, error));
+  MethodKernels kernels = {};
+  GUF_TRY(find_kernels(call, *choice.loop, &kernels, error));
   Geometry geometry;
   make_geometry(view, *choice.loop, offsets, &geometry);
-  return describe(call, *choice.loop, code, &geometry, out, error);
+  return describe(call, *choice.loop, kernels, &geometry, out, error);
 }
 
 }  // namespace gufunc::method

@@ -46,13 +46,13 @@ void add_remapped(const array::Layout &layout, int32_t ndim, const ResultAxes &a
                     static_cast<long long>(found));
 }
 
-guf_status check_dimensions(const FoldView &view, const ResultAxes &axes, int32_t place,
+guf_status check_dimensions(const FoldView &view, const ResultAxes &axes, int32_t argument,
                             guf_error *error) {
   const op::CallView &call = view.call;
   if (is_missing(call.operand[kOutput])) return GUF_OK;
   const array::Layout &output = call.operand[kOutput].layout;
   if (output.ndim == axes.ndim) return GUF_OK;
-  return base::fail(error, GUF_E_SHAPE, place, kNone,
+  return base::fail(error, GUF_E_SHAPE, argument, kNone,
                     "output parameter for reduction operation %s has the wrong number of "
                     "dimensions: Found %d but expected %d%s",
                     call.ufunc->name.c_str(), output.ndim, axes.ndim,
@@ -78,8 +78,8 @@ guf_status fail_narrow(const FoldView &view, const int64_t *common, int32_t axis
 
 // Computes the common shape of the input, the output and the mask. The output is broadcast against
 // the input first, and then the mask.
-guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t place, int64_t *common,
-                       guf_error *error) {
+guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t argument,
+                       int64_t *common, guf_error *error) {
   const op::CallView &call = view.call;
   const array::Layout &input = call.operand[kInput].layout;
   const bool given = !is_missing(call.operand[kOutput]);
@@ -89,7 +89,7 @@ guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t pla
     if (!given || axis == kNoAxis) continue;
     const int64_t extent = call.operand[kOutput].layout.shape[axis];
     if (!fold(extent, &common[k]))
-      return fail_broadcast(view, axes, place, axis, extent, common[k], error);
+      return fail_broadcast(view, axes, argument, axis, extent, common[k], error);
   }
   if (!call.has_where) return GUF_OK;
   const array::Layout &mask = call.where.layout;
@@ -109,16 +109,16 @@ guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t pla
 
 // Checks the extent of one output axis. A reduced axis that keepdims= keeps must have extent 1, and
 // any other axis must have the common extent.
-guf_status check_axis(int32_t axis, int64_t found, bool folded, int64_t common, int32_t place,
+guf_status check_axis(int32_t axis, int64_t found, bool folded, int64_t common, int32_t argument,
                       guf_error *error) {
   if (found == (folded ? 1 : common)) return GUF_OK;
   if (folded) {
-    return base::fail(error, GUF_E_SHAPE, place, axis,
+    return base::fail(error, GUF_E_SHAPE, argument, axis,
                       "operand was set up as a reduction along axis %d, but the length of the axis "
                       "is %lld (it has to be 1)",
                       axis, static_cast<long long>(found));
   }
-  return base::fail(error, GUF_E_SHAPE, place, axis,
+  return base::fail(error, GUF_E_SHAPE, argument, axis,
                     "output operand requires a reduction along dimension %d, but the reduction is "
                     "not enabled. The dimension size of %lld does not match the expected output "
                     "shape.",
@@ -128,19 +128,19 @@ guf_status check_axis(int32_t axis, int64_t found, bool folded, int64_t common, 
 }  // namespace
 
 guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, const ResultAxes &axes,
-                         int32_t place, guf_error *error) {
+                         int32_t argument, guf_error *error) {
   const op::CallView &call = view.call;
   const bool given = !is_missing(call.operand[kOutput]);
   if (!given && !call.has_where) return GUF_OK;
-  GUF_TRY(check_dimensions(view, axes, place, error));
+  GUF_TRY(check_dimensions(view, axes, argument, error));
   int64_t common[GUF_MAX_NDIM];
-  GUF_TRY(find_common(view, axes, place, common, error));
+  GUF_TRY(find_common(view, axes, argument, common, error));
   const array::Layout &input = call.operand[kInput].layout;
   for (int32_t k = input.ndim - 1; k >= 0; --k) {  // nditer checks the last axis first
     const int32_t axis = axes.of_input[k];
     if (given && axis != kNoAxis) {
       GUF_TRY(check_axis(axis, call.operand[kOutput].layout.shape[axis],
-                         folded.test(static_cast<size_t>(k)), common[k], place, error));
+                         folded.test(static_cast<size_t>(k)), common[k], argument, error));
     }
     if (input.shape[k] != common[k]) return fail_narrow(view, common, k, error);
   }

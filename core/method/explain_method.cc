@@ -6,7 +6,7 @@
 #include "core/call/auto_placement.h"
 #include "core/method/decide.h"
 #include "core/method/geometry.h"
-#include "core/method/many_folds.h"
+#include "core/method/many_reduced_axes.h"
 #include "core/plan/plan_text.h"
 #include "core/plan/prepared_plan.h"
 
@@ -21,7 +21,7 @@ constexpr const char *kOtherwise = "dtype=, or the rule for this method, request
 guf_status begin_text(const op::CallView &call, const char *method, const resolve::Choice &choice,
                       std::string *out, guf_error *error) {
   void *kernel = nullptr;
-  GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &kernel, error));
+  GUF_TRY(backend::load_kernel(*call.ufunc, *choice.loop, *call.device, &kernel, error));
   *out = call.ufunc->full_name + "." + method + " on " + call.device->spec + ": " +
          plan::describe_loop(call, choice) + ", casting " + dtype::casting_name(call.casting) +
          "\n" + call::describe_auto(call);
@@ -47,7 +47,7 @@ void add_operand(const op::CallView &call, const resolve::Choice &choice, int32_
 guf_status describe_order(const op::CallView &call, const resolve::Choice &choice, int32_t method,
                           std::string *out, guf_error *error) {
   void *entry = nullptr;
-  GUF_TRY(backend::fold_of(*call.ufunc, *choice.loop, *call.device, &entry, error));
+  GUF_TRY(backend::load_fold(*call.ufunc, *choice.loop, *call.device, &entry, error));
   const uint32_t flags = fold_flags(method, call, *choice.loop);
   if ((flags & GUF_METHOD_MIXED) != 0) {
     *out = "from the left in C order over all of them, as the loop's types differ";
@@ -67,10 +67,10 @@ guf_status describe_order(const op::CallView &call, const resolve::Choice &choic
   return GUF_OK;
 }
 
-void describe_initial(const FoldView &view, const Reduction &reduction, std::string *out) {
+void describe_initial(const FoldView &view, const ReducePlan &plan, std::string *out) {
   static constexpr const char *kIdentities[] = {"", "", "0", "1", "-1", "-inf"};
   *out += "initial: ";
-  if (!reduction.has_initial_value) {
+  if (!plan.has_initial_value) {
     *out += "none, starts with the first element\n";
   } else if (view.initial_kind == Initial::kGiven) {
     *out += "given\n";
@@ -98,62 +98,62 @@ void describe_axes(const array::Layout &input, const array::AxisSet &folded, std
   *out += folded.none() ? " no axis\n" : "\n";
 }
 
-guf_status explain_folding(FoldView &view, const Folding &folding, const guf_resolution &resolution,
-                           std::string *out, guf_error *error) {
+guf_status explain_plan(FoldView &view, const AccumulatePlan &plan,
+                        const guf_resolution &resolution, std::string *out, guf_error *error) {
   const op::CallView &call = view.call;
-  GUF_TRY(begin_text(call, folding.name, folding.choice, out, error));
-  for (const int32_t i : {kInput, kOutput}) add_operand(call, folding.choice, i, resolution, out);
+  GUF_TRY(begin_text(call, plan.name, plan.choice, out, error));
+  for (const int32_t i : {kInput, kOutput}) add_operand(call, plan.choice, i, resolution, out);
   array::AxisSet folded;
-  folded.set(static_cast<size_t>(folding.axis));
+  folded.set(static_cast<size_t>(plan.axis));
   describe_axes(call.operand[kInput].layout, folded, out);
-  if (folding.method == GUF_METHOD_REDUCEAT)
-    *out += std::to_string(folding.length) + " slices, each reduced separately\n";
+  if (plan.method == GUF_METHOD_REDUCEAT)
+    *out += std::to_string(plan.length) + " slices, each reduced separately\n";
   std::string order;
-  GUF_TRY(describe_order(call, folding.choice, folding.method, &order, error));
+  GUF_TRY(describe_order(call, plan.choice, plan.method, &order, error));
   *out += "order: " + order;
-  const bool same = folding.method == GUF_METHOD_ACCUMULATE &&
+  const bool same = plan.method == GUF_METHOD_ACCUMULATE &&
                     array::same_view(call.operand[kInput].layout, call.operand[kOutput].layout);
   if (!same) describe_copies(call, false, out);
-  return describe_fold(view, folding, out, error);
+  return describe_accumulate(view, plan, out, error);
 }
 
 }  // namespace
 
 guf_status explain_reduce(FoldView &view, std::string *out, guf_error *error) {
-  Reduction reduction;
+  ReducePlan plan;
   guf_resolution resolution = {};
-  GUF_TRY(decide_reduce(view, Elements::kNotRead, &reduction, error));
-  describe_reduction(view.call, reduction, &resolution);
+  GUF_TRY(decide_reduce(view, Elements::kNotRead, &plan, error));
+  describe_reduce_result(view.call, plan, &resolution);
   const op::CallView &call = view.call;
-  GUF_TRY(begin_text(call, "reduce", reduction.choice, out, error));
-  for (const int32_t i : {kInput, kOutput}) add_operand(call, reduction.choice, i, resolution, out);
+  GUF_TRY(begin_text(call, "reduce", plan.choice, out, error));
+  for (const int32_t i : {kInput, kOutput}) add_operand(call, plan.choice, i, resolution, out);
   if (call.has_where)
     *out += "where: shape " + describe_list(call.where.layout.shape, call.where.layout.ndim) + "\n";
   const array::Layout &input = call.operand[kInput].layout;
-  describe_axes(input, reduction.folded, out);
+  describe_axes(input, plan.folded, out);
   std::string order;
-  GUF_TRY(describe_order(call, reduction.choice, GUF_METHOD_REDUCE, &order, error));
+  GUF_TRY(describe_order(call, plan.choice, GUF_METHOD_REDUCE, &order, error));
   *out += "order: " + order;
-  describe_initial(view, reduction, out);
-  describe_copies(call, has_many_folds(input, reduction.folded), out);
-  return describe_reduce(view, reduction, out, error);
+  describe_initial(view, plan, out);
+  describe_copies(call, exceeds_reduced_axis_limit(input, plan.folded), out);
+  return describe_reduce(view, plan, out, error);
 }
 
 guf_status explain_accumulate(FoldView &view, std::string *out, guf_error *error) {
-  Folding folding;
+  AccumulatePlan plan;
   guf_resolution resolution = {};
-  GUF_TRY(decide_accumulate(view, &folding, error));
-  describe_folding(view.call, folding, &resolution);
-  return explain_folding(view, folding, resolution, out, error);
+  GUF_TRY(decide_accumulate(view, &plan, error));
+  describe_accumulate_result(view.call, plan, &resolution);
+  return explain_plan(view, plan, resolution, out, error);
 }
 
 guf_status explain_reduceat(FoldView &view, std::string *out, guf_error *error) {
-  Folding folding;
+  AccumulatePlan plan;
   guf_resolution resolution = {};
   std::vector<int64_t> buffer;
-  GUF_TRY(decide_reduceat(view, Elements::kNotRead, &buffer, &folding, error));
-  describe_folding(view.call, folding, &resolution);
-  return explain_folding(view, folding, resolution, out, error);
+  GUF_TRY(decide_reduceat(view, Elements::kNotRead, &buffer, &plan, error));
+  describe_accumulate_result(view.call, plan, &resolution);
+  return explain_plan(view, plan, resolution, out, error);
 }
 
 // Writes the text of an ordinary call, with the name of the method inserted.

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "core/call/placement.h"
-#include "core/resolve/refusal.h"
+#include "core/resolve/resolution_errors.h"
 #include "core/resolve/weak_scalar.h"
 #include "core/validate/validate_call.h"
 
@@ -31,20 +31,20 @@ guf_dtype widened(const FoldView &view) {
 // Reports that a comparison cannot reduce this input. A comparison can only reduce bool, because
 // its result must be a valid first operand. If the output is bool, NumPy's message is about a first
 // operand of dtype bool. Otherwise the message is about the loop that has the output's dtype.
-guf_status refuse_comparison(const FoldView &view, guf_error *error) {
+guf_status fail_comparison(const FoldView &view, guf_error *error) {
   resolve::TypeQuery query;
   GUF_TRY(resolve::make_query(view.call, &query, error));
   const op::OperandView &output = view.call.operand[kOutput];
   if (is_missing(output) || output.layout.dtype != GUF_BOOL) {
-    return resolve::refuse_signature(query, error);
+    return resolve::fail_signature(query, error);
   }
-  query.have[kLeft] = GUF_BOOL;
+  query.operand_dtype[kLeft] = GUF_BOOL;
   query.fixed[kOutput] = 0;
-  return resolve::refuse_types(query, error);
+  return resolve::fail_types(query, error);
 }
 
-guf_status refuse_mixed(const FoldView &view, const char *name, const op::Loop &loop,
-                        guf_error *error) {
+guf_status fail_mixed(const FoldView &view, const char *name, const op::Loop &loop,
+                      guf_error *error) {
   base::Text types[3];
   for (int32_t i = 0; i < 3; ++i)
     dtype::spell(loop.types[static_cast<size_t>(i)], false, &types[i]);
@@ -111,7 +111,7 @@ guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, 
   guf_dtype type = view.dtype;
   if (type == 0 && missing) type = widened(view);
   if (call.ufunc->type_rule == op::TypeRule::kComparison && type == 0) {
-    if (call.operand[kInput].layout.dtype != GUF_BOOL) return refuse_comparison(view, error);
+    if (call.operand[kInput].layout.dtype != GUF_BOOL) return fail_comparison(view, error);
     type = GUF_BOOL;
   }
   // Logical ufuncs first compare non-bool elements with zero, so the reduction runs on bool.
@@ -126,10 +126,10 @@ guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, 
   view.args.nsignature = 0;
   GUF_TRY(status);
   const op::Loop &loop = *out->loop;
-  if (loop.types[kLeft] != loop.types[kOutput]) return refuse_mixed(view, name, loop, error);
+  if (loop.types[kLeft] != loop.types[kOutput]) return fail_mixed(view, name, loop, error);
   // As in NumPy, a loop (X, Y) -> X supports reduce, but not accumulate or reduceat.
   if (loop.types[kInput] != loop.types[kOutput] && std::strcmp(name, "reduce") != 0)
-    return refuse_mixed(view, name, loop, error);
+    return fail_mixed(view, name, loop, error);
   GUF_TRY(check_casts(call, loop, error));
   // An output datetime without a unit cannot store values with a unit.
   if (missing) return GUF_OK;

@@ -237,8 +237,8 @@ void merge_folds(Geometry *geometry) {
   coalesce(&geometry->nfold, geometry->fold);
 }
 
-guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code, Geometry *geometry,
-               guf_error *error) {
+guf_status run(const op::CallView &call, const op::Loop &loop, const MethodKernels &kernels,
+               Geometry *geometry, guf_error *error) {
   guf_method_block &block = geometry->block;
   GUF_TRY(fill_block(geometry, error));
   backend::ErrorRecord record(error);
@@ -250,28 +250,30 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code,
   int64_t index[GUF_MAX_NDIM] = {};
   for (;;) {
     GUF_TRY(failure.keep(backend::run_method(
-        *call.device, call.stream, {code.kernel, code.fold, geometry->structured_initial}, loop,
-        call.args->options.threads, block, has_fp_status ? &fp_status : nullptr, failure.error())));
-    int32_t turn = GUF_MAX_LOOP_NDIM;
-    for (; turn < geometry->nkept; ++turn) {
-      const Axis &axis = geometry->kept[turn];
+        *call.device, call.stream, {kernels.kernel, kernels.fold, geometry->structured_initial},
+        loop, call.args->options.threads, block, has_fp_status ? &fp_status : nullptr,
+        failure.error())));
+    int32_t k = GUF_MAX_LOOP_NDIM;
+    for (; k < geometry->nkept; ++k) {
+      const Axis &axis = geometry->kept[k];
       advance(axis, 1, &block);
-      if (++index[turn] < axis.extent) break;
+      if (++index[k] < axis.extent) break;
       advance(axis, -axis.extent, &block);
-      index[turn] = 0;
+      index[k] = 0;
     }
-    if (turn >= geometry->nkept) return failure.status();
+    if (k >= geometry->nkept) return failure.status();
   }
 }
 
-guf_status find_code(const op::CallView &call, const op::Loop &loop, Code *out, guf_error *error) {
+guf_status find_kernels(const op::CallView &call, const op::Loop &loop, MethodKernels *out,
+                        guf_error *error) {
   const guf_dtype *const end = loop.types.data() + call.noperands;
   const guf_dtype *const structured = std::find_if(loop.types.data(), end, dtype::is_structured);
   if (__builtin_expect(structured != end, 0)) GUF_TRY(check_structured(call, *structured, error));
-  GUF_TRY(backend::kernel_of(*call.ufunc, loop, *call.device, &out->kernel, error));
+  GUF_TRY(backend::load_kernel(*call.ufunc, loop, *call.device, &out->kernel, error));
   out->fold = nullptr;
   if (call.noperands < 3) return GUF_OK;
-  return backend::fold_of(*call.ufunc, loop, *call.device, &out->fold, error);
+  return backend::load_fold(*call.ufunc, loop, *call.device, &out->fold, error);
 }
 
 guf_status describe_nothing(std::string *out) {
@@ -279,7 +281,7 @@ guf_status describe_nothing(std::string *out) {
   return GUF_OK;
 }
 
-guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &code,
+guf_status describe(const op::CallView &call, const op::Loop &loop, const MethodKernels &kernels,
                     Geometry *geometry, std::string *out, guf_error *error) {
   GUF_TRY(fill_block(geometry, error));
   guf_fp_status fp_status;
@@ -294,7 +296,7 @@ guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &
             " positions in the outer dimensions\n";
   }
   *out += backend::describe_method(
-      *call.device, {code.kernel, code.fold, geometry->structured_initial}, loop,
+      *call.device, {kernels.kernel, kernels.fold, geometry->structured_initial}, loop,
       call.args->options.threads, geometry->block, has_fp_status ? &fp_status : nullptr);
   return GUF_OK;
 }

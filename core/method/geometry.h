@@ -37,11 +37,11 @@ struct Geometry {
   void add_fold(const Axis &axis) { append(axis, fold, &nfold); }
 
  private:
-  void append(const Axis &axis, Axis *places, int32_t *count) {
+  void append(const Axis &axis, Axis *axes, int32_t *count) {
     if (__builtin_expect(*count == GUF_MAX_NDIM, 0)) {
       overfull = true;
     } else {
-      places[(*count)++] = axis;
+      axes[(*count)++] = axis;
     }
   }
 };
@@ -55,23 +55,24 @@ void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
            const op::OperandView *input, const op::OperandView &output, Geometry *out);
 
 // The kernels of a method.
-struct Code {
+struct MethodKernels {
   void *kernel;
   void *fold;  // nullptr if there is none, or if the ufunc is unary
 };
 // Finds the kernels of a method.
-// Errors  as backend::kernel_of and fold_of
+// Errors  as backend::load_kernel and load_fold
 //         GUF_E_UNSUPPORTED <= the loop has a structured dtype, which the backend's methods do
 //         not support
-guf_status find_code(const op::CallView &call, const op::Loop &loop, Code *out, guf_error *error);
+guf_status find_kernels(const op::CallView &call, const op::Loop &loop, MethodKernels *out,
+                        guf_error *error);
 
 // Drops, flips, sorts and merges kept dimensions, then launches. If kept dimensions do not fit into
 // a block, launches once per index of these dimensions. The caller or `merge_folds` must ensure
 // that at most GUF_MAX_LOOP_NDIM reduced dimensions remain.
 // Errors  as a launch
 //         GUF_E_INTERNAL <= too many reduced dimensions, or an overfull geometry
-guf_status run(const op::CallView &call, const op::Loop &loop, const Code &code, Geometry *geometry,
-               guf_error *error);
+guf_status run(const op::CallView &call, const op::Loop &loop, const MethodKernels &kernels,
+               Geometry *geometry, guf_error *error);
 
 // Appends the description of a method whose result has no elements.
 guf_status describe_nothing(std::string *out);
@@ -79,7 +80,7 @@ guf_status describe_nothing(std::string *out);
 // Appends to `out` how the backend would run the method, or nothing if the backend provides no
 // description.
 // Errors  GUF_E_UNSUPPORTED <= floating-point flags are requested, but the backend reports none
-guf_status describe(const op::CallView &call, const op::Loop &loop, const Code &code,
+guf_status describe(const op::CallView &call, const op::Loop &loop, const MethodKernels &kernels,
                     Geometry *geometry, std::string *out, guf_error *error);
 
 // Removes reduced dimensions of extent 1. If the loop is exact, so that every order

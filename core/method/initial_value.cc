@@ -88,7 +88,7 @@ guf_status check_given(const op::OperandView &initial, guf_dtype type, guf_error
   if (!resolve::is_weak(initial)) {
     const guf_dtype own = initial.layout.dtype;
     if (!dtype::can_cast(own, type, GUF_CASTING_UNSAFE))
-      return refuse_start(own, type, 4, "initial", error);
+      return fail_initial_cast(own, type, 4, "initial", error);
   }
   if (initial.layout.ndim != 0) return fail_sequence(initial.layout.ndim, type, error);
   if (initial.device != nullptr && !initial.device->host_memory) {
@@ -116,8 +116,9 @@ guf_status read_element(FoldView &view, guf_dtype type, unsigned char *out, guf_
   GUF_TRY(dtype::check_cast(initial.layout.dtype, type, error));
   backend::Device *host = nullptr;
   GUF_TRY(plugin::cpu_device(&host, error));
-  const memory::Side to = {{type, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(out)}, false};
-  const memory::Side from = {initial.layout, swapped};
+  const memory::CopyOperand to = {{type, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(out)},
+                                  false};
+  const memory::CopyOperand from = {initial.layout, swapped};
   return memory::convert(*host, nullptr, to, from, error);
 }
 
@@ -178,8 +179,8 @@ guf_status write_given(FoldView &view, guf_dtype type, unsigned char *out, guf_e
 
 }  // namespace
 
-guf_status refuse_start(guf_dtype from, guf_dtype to, int32_t argument, const char *what,
-                        guf_error *error) {
+guf_status fail_initial_cast(guf_dtype from, guf_dtype to, int32_t argument, const char *what,
+                             guf_error *error) {
   base::Text found, expected;
   dtype::spell(from, false, &found);
   dtype::spell(to, false, &expected);

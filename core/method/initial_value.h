@@ -12,8 +12,8 @@ inline constexpr size_t kInitialValueBytes = GUF_MAX_STRUCTURED_ITEMSIZE + 1;
 
 // Reports that an initial value of dtype `from`, described by `what`, does not convert to `to`.
 // Errors  GUF_E_CASTING
-[[gnu::cold]] guf_status refuse_start(guf_dtype from, guf_dtype to, int32_t argument,
-                                      const char *what, guf_error *error);
+[[gnu::cold]] guf_status fail_initial_cast(guf_dtype from, guf_dtype to, int32_t argument,
+                                           const char *what, guf_error *error);
 
 // Converts the initial value to `type` and writes it to `out`, which has kInitialValueBytes
 // bytes. Sets `*out_has` to whether there is an initial value. Waits for the view's stream if the

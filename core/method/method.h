@@ -20,7 +20,7 @@ inline constexpr int32_t kOutput = 2;
 // Returns the argument number of result `index` in error messages about a reduction with a
 // user-defined accumulator. The first result has the number of the output. The other results have
 // the numbers after the mask (3) and the initial value (4).
-constexpr int32_t result_place(int32_t index) {
+constexpr int32_t result_argument(int32_t index) {
   return index == 0 ? kOutput : 4 + index;
 }
 

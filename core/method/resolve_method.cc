@@ -24,23 +24,25 @@ void describe_shape(const array::Layout &layout, guf_resolution *out) {
 }
 
 // Operand 0 is also the result. A missing output has no dtype until the loop is chosen.
-void describe_fold(const op::CallView &call, const resolve::Choice &choice, guf_resolution *out) {
+void describe_fold_types(const op::CallView &call, const resolve::Choice &choice,
+                         guf_resolution *out) {
   describe_types(call, choice, out);
   out->dtypes[kLeft] = call.operand[kOutput].layout.dtype;
 }
 
 }  // namespace
 
-void describe_folding(const op::CallView &call, const Folding &folding, guf_resolution *out) {
-  describe_fold(call, folding.choice, out);
+void describe_accumulate_result(const op::CallView &call, const AccumulatePlan &plan,
+                                guf_resolution *out) {
+  describe_fold_types(call, plan.choice, out);
   const bool missing = op::is_missing(call.operand[kOutput]);
   describe_shape(call.operand[missing ? kInput : kOutput].layout, out);
-  out->output_shapes[0][folding.axis] = folding.length;
+  out->output_shapes[0][plan.axis] = plan.length;
 }
 
-void describe_reduction(const op::CallView &call, const Reduction &reduction, guf_resolution *out) {
-  describe_fold(call, reduction.choice, out);
-  describe_result(call.operand[kInput].layout, reduction.folded, reduction.axes, 0, out);
+void describe_reduce_result(const op::CallView &call, const ReducePlan &plan, guf_resolution *out) {
+  describe_fold_types(call, plan.choice, out);
+  describe_result(call.operand[kInput].layout, plan.folded, plan.axes, 0, out);
 }
 
 void describe_result(const array::Layout &input, const array::AxisSet &folded,
@@ -54,24 +56,24 @@ void describe_result(const array::Layout &input, const array::AxisSet &folded,
 }
 
 guf_status resolve_reduce(FoldView &view, guf_resolution *out, guf_error *error) {
-  Reduction reduction;
-  GUF_TRY(decide_reduce(view, Elements::kNotRead, &reduction, error));
-  describe_reduction(view.call, reduction, out);
+  ReducePlan plan;
+  GUF_TRY(decide_reduce(view, Elements::kNotRead, &plan, error));
+  describe_reduce_result(view.call, plan, out);
   return GUF_OK;
 }
 
 guf_status resolve_accumulate(FoldView &view, guf_resolution *out, guf_error *error) {
-  Folding folding;
-  GUF_TRY(decide_accumulate(view, &folding, error));
-  describe_folding(view.call, folding, out);
+  AccumulatePlan plan;
+  GUF_TRY(decide_accumulate(view, &plan, error));
+  describe_accumulate_result(view.call, plan, out);
   return GUF_OK;
 }
 
 guf_status resolve_reduceat(FoldView &view, guf_resolution *out, guf_error *error) {
-  Folding folding;
+  AccumulatePlan plan;
   std::vector<int64_t> buffer;
-  GUF_TRY(decide_reduceat(view, Elements::kNotRead, &buffer, &folding, error));
-  describe_folding(view.call, folding, out);
+  GUF_TRY(decide_reduceat(view, Elements::kNotRead, &buffer, &plan, error));
+  describe_accumulate_result(view.call, plan, out);
   return GUF_OK;
 }
 

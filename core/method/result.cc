@@ -87,7 +87,7 @@ guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t 
     buffer->strides[axis] = full[k];
   }
   array::Layout &layout = call.operand[kOutput].layout;
-  layout = {layout.dtype, axes.ndim, buffer->shape, buffer->strides, kSomewhere};
+  layout = {layout.dtype, axes.ndim, buffer->shape, buffer->strides, kDummyAddress};
   return GUF_OK;
 }
 
@@ -99,9 +99,9 @@ guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t
   ResultBuffer buffer;
   GUF_TRY(lay_out_result(view, axes, extents, ignored_axis, &buffer, error));
   base::Ref<array::Array> array;
-  backend::Device *home = nullptr;
-  GUF_TRY(arrays->find_host(&home, error));
-  GUF_TRY(memory::allocate(*home, output.layout.dtype, axes.ndim, buffer.shape, buffer.strides,
+  backend::Device *host = nullptr;
+  GUF_TRY(arrays->find_host(&host, error));
+  GUF_TRY(memory::allocate(*host, output.layout.dtype, axes.ndim, buffer.shape, buffer.strides,
                            GUF_ORDER_C, &array, error));
   call::point_at(array, &output);
   arrays->add_output(index, std::move(array));
@@ -111,7 +111,7 @@ guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t
 guf_status transfer_reduction(op::CallView &call, call::Temporaries *arrays, guf_error *error) {
   GUF_TRY(arrays->transfer_input(&call.operand[kInput], error));
   if (call.has_where) GUF_TRY(arrays->transfer_input(&call.where, error));
-  if (needs_device_scalars(call)) GUF_TRY(arrays->lift_scalars(error));
+  if (needs_device_scalars(call)) GUF_TRY(arrays->copy_scalars_to_device(error));
   return arrays->transfer_output(&call.operand[kOutput], false, call::Temporaries::kUnmasked,
                                  error);
 }
@@ -121,7 +121,7 @@ guf_status finish_fold(guf_status status, call::Temporaries *arrays, guf_error *
   status = failure.keep(status);
   if (status == GUF_OK) status = arrays->write_back(failure.error());
   if (status == GUF_OK) status = failure.keep(arrays->close(failure.error()));
-  arrays->hand_over();
+  arrays->retain_until_done();
   return status == GUF_OK ? failure.status() : status;
 }
 

@@ -31,10 +31,10 @@ struct ResultAxes {
 ResultAxes reduced_axes(int32_t ndim, const array::AxisSet &folded, bool keepdims);
 ResultAxes same_axes(int32_t ndim);
 
-// Checks reduce's output and mask against the input. `place` is the output's argument number.
+// Checks reduce's output and mask against the input. `argument` is the output's argument number.
 // Errors  GUF_E_SHAPE <= NumPy's messages
 guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, const ResultAxes &axes,
-                         int32_t place, guf_error *error);
+                         int32_t argument, guf_error *error);
 
 // Checks the output of accumulate or reduceat, which has `extent` elements along `axis`.
 // Errors  GUF_E_SHAPE
@@ -46,7 +46,7 @@ struct ResultBuffer {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
 };
-inline constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // an address that is never accessed
+inline constexpr uint64_t kDummyAddress = uint64_t{1} << 40;  // an address that is never accessed
 
 // Sets the layout of a missing output to the layout that would be allocated for it. `extents` is
 // indexed by axis of the input and contains 1 for a reduced axis. The input's stride along

@@ -16,22 +16,22 @@ namespace {
 using base::kNone;
 
 guf_status check_result(const op::OperandView &result, int32_t index, guf_error *error) {
-  const int32_t place = result_place(index);
+  const int32_t argument = result_argument(index);
   if (op::is_missing(result)) return GUF_OK;
   if ((result.flags & op::kScalar) != 0) {
-    return base::fail(error, GUF_E_ARG, place, kNone,
+    return base::fail(error, GUF_E_ARG, argument, kNone,
                       "return arrays must be of ArrayType; argument %d is written: expected an "
                       "array or a tensor, got a scalar",
-                      place);
+                      argument);
   }
   if ((result.flags & op::kReadOnly) != 0) {
-    return base::fail(error, GUF_E_READ_ONLY, place, kNone,
-                      "output array is read-only; argument %d", place);
+    return base::fail(error, GUF_E_READ_ONLY, argument, kNone,
+                      "output array is read-only; argument %d", argument);
   }
   if (array::overlaps_itself(result.layout)) {
-    return base::fail(error, GUF_E_OVERLAP, place, kNone,
+    return base::fail(error, GUF_E_OVERLAP, argument, kNone,
                       "argument %d is written, and elements of it share memory with one another",
-                      place);
+                      argument);
   }
   return GUF_OK;
 }
@@ -225,7 +225,7 @@ guf_status decide_states(FoldView &view, StateResults &results, StatePlan *out, 
     op::OperandView &result = results.result[k];
     if (op::is_missing(result)) result.layout.dtype = out->result[k];
     call.operand[kOutput] = result;
-    GUF_TRY(check_reduced(view, out->folded, out->axes, result_place(k), error));
+    GUF_TRY(check_reduced(view, out->folded, out->axes, result_argument(k), error));
   }
   return check_elements(view, *out, error);
 }

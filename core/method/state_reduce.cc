@@ -12,7 +12,7 @@
 #include "core/call/temporaries.h"
 #include "core/memory/array_ops.h"
 #include "core/memory/transfer.h"
-#include "core/method/many_folds.h"
+#include "core/method/many_reduced_axes.h"
 #include "core/method/result.h"
 #include "core/method/state_decide.h"
 #include "core/op/state_fold.h"
@@ -121,7 +121,7 @@ guf_status StateLaunches::find_grounds(guf_error *error) {
     return straight || plan_.elements == 0;
   };
   if (find()) return GUF_OK;
-  GUF_TRY(gather_folds(call, plan_.folded, &arrays_, error));
+  GUF_TRY(make_reduced_axes_contiguous(call, plan_.folded, &arrays_, error));
   find();
   return GUF_OK;
 }
@@ -278,8 +278,9 @@ guf_status StateLaunches::number_leaves(array::Array &numbers, guf_error *error)
   for (int64_t k = 0; k < layout.shape[0]; ++k) to[k] = k * kLeaf;
   if (device.host_memory) return GUF_OK;
   backend::Device &far = *view_.call.device;
-  const guf_status status = memory::transfer(
-      memory::place_of(numbers, far), memory::place_of(*here, *cpu), view_.call.stream, error);
+  const guf_status status =
+      memory::transfer(memory::endpoint_of(numbers, far), memory::endpoint_of(*here, *cpu),
+                       view_.call.stream, error);
   arrays_.keep(std::move(here));
   return status;
 }
@@ -349,8 +350,8 @@ guf_status StateLaunches::make_results(guf_error *error) {
   if (finish) return launch(*finish, nullptr);
   for (int32_t k = 0; k < n; ++k) {
     GUF_TRY(memory::convert(*view_.call.device, view_.call.stream,
-                            call::side_of(call_.operand[n + k]), call::side_of(call_.operand[k]),
-                            error));
+                            call::as_copy_operand(call_.operand[n + k]),
+                            call::as_copy_operand(call_.operand[k]), error));
   }
   return GUF_OK;
 }
@@ -361,7 +362,7 @@ guf_status StateLaunches::run(guf_operand *outputs, guf_error *error) {
   GUF_TRY(allocate(error));  // the layout of results depends on the original input
   GUF_TRY(arrays_.transfer_input(&call.operand[kInput], error));
   if (call.has_where) GUF_TRY(arrays_.transfer_input(&call.where, error));
-  if (needs_device_scalars(call)) GUF_TRY(arrays_.lift_scalars(error));
+  if (needs_device_scalars(call)) GUF_TRY(arrays_.copy_scalars_to_device(error));
   GUF_TRY(find_grounds(error));
   if (std::find(kept_, kept_ + nkept_, 0) == kept_ + nkept_) {
     GUF_TRY(make_states(error));

@@ -14,16 +14,16 @@ Module::Module(std::string path, uint32_t flags, const Digest &digest, ImageRef 
       digest_(digest),
       image_(std::move(image)),
       table_(image_->table()) {
-  backend::share_images(*table_);
+  backend::retain_images(*table_);
 }
 
 Module::Module(const guf_module_v1 &table) : Object(kKind), table_(&table) {
-  backend::share_images(*table_);
+  backend::retain_images(*table_);
 }
 
 Module::~Module() {
   registration_ = op::ModuleRegistration();  // first, so that no lookup finds the module
-  backend::forget_images(*table_);
+  backend::release_images(*table_);
 }
 
 bool Module::is_same_as(const Module &other) const {

@@ -57,7 +57,7 @@ guf_status ModuleEntry::make(const guf_module_v1 &table, base::Object *module,
 
 base::Ref<base::Object> ModuleEntry::module() {
   const Hold hold(lock_);
-  if (module_ == nullptr || !module_->try_keep()) return {};
+  if (module_ == nullptr || !module_->try_retain()) return {};
   return base::Ref<base::Object>::adopt(module_);
 }
 
@@ -89,10 +89,10 @@ base::Ref<Ufunc> ModuleEntry::ufunc(const std::shared_ptr<ModuleEntry> &entry, u
     {
       const Hold hold(entry->lock_);
       Ufunc *const known = entry->alive_[index];
-      if (known != nullptr && known->try_keep()) return base::Ref<Ufunc>::adopt(known);
+      if (known != nullptr && known->try_retain()) return base::Ref<Ufunc>::adopt(known);
       if (made) {
-        made->home = entry;
-        made->home_index = index;
+        made->module_entry = entry;
+        made->function_index = index;
         entry->alive_[index] = made.get();
         return made;
       }

@@ -17,7 +17,7 @@ namespace gufunc::op {
 // Ownership: a ufunc of a module retains the module through its loops. Handles retain ufuncs and
 // modules. The entry in the context retains neither. A module is therefore unloaded when its
 // handle, the handles of its ufuncs and its plans are gone, even if the context still exists. A
-// ufunc is created on request and shared until its last reference is dropped. Loops that a program
+// ufunc is created on request and shared until its last reference is released. Loops that a program
 // added to the ufunc are destroyed with the ufunc.
 class ModuleEntry {
  public:

@@ -28,7 +28,7 @@ inline constexpr int kMaxDevices = 17;
 // A loop, owned by its ufunc. Its kernels are looked up per device on first use.
 struct Loop {
   std::array<guf_dtype, GUF_MAX_OPERANDS> types = {};
-  // A guf_loop_kind. For a builtin loop, backend::kernel_of copies the kind from the backend's
+  // A guf_loop_kind. For a builtin loop, backend::load_kernel copies the kind from the backend's
   // table when it looks up the kernel.
   mutable std::atomic<int32_t> kind{GUF_LOOP_NUMPY};
   // The error message of a loop of a module or backend that can fail. Set together with the kernel.
@@ -45,14 +45,14 @@ struct Loop {
   const Loop *general = nullptr;
   uint32_t general_index = 0;
   guf_destroy_fn destroy = nullptr;
-  base::DeferredCallback owed;  // the pending call of `destroy`, created by add_loops
+  base::DeferredCallback pending_destroy;  // the pending call of `destroy`, created by add_loops
   const guf_module_v1 *table = nullptr;
   const guf_module_function *function = nullptr;
   uint32_t kernel = 0;
   base::Ref<base::Object> owner;  // retains the module
-  // Indexed by device number. backend::kernel_of sets each entry once; nullptr until then.
+  // Indexed by device number. backend::load_kernel sets each entry once; nullptr until then.
   mutable std::array<std::atomic<void *>, kMaxDevices> kernels = {};
-  // The loop's reduction entry points, indexed by device number. backend::fold_of sets each entry
+  // The loop's reduction entry points, indexed by device number. backend::load_fold sets each entry
   // once. An entry that points to the loop itself means that the device has no such entry point.
   mutable std::array<std::atomic<const void *>, kMaxDevices> folds = {};
 };
@@ -114,8 +114,8 @@ class Ufunc final : public base::Object {
   base::DeferredCallback core_dims_release;  // the pending call of the hook's `destroy`
   // For a ufunc of a module: the registry entry that points to this ufunc without retaining it, and
   // the index of the function in the module.
-  std::shared_ptr<ModuleEntry> home;
-  uint32_t home_index = 0;
+  std::shared_ptr<ModuleEntry> module_entry;
+  uint32_t function_index = 0;
 
   int32_t nin() const { return signature.nin; }
   int32_t nout() const { return signature.nout; }

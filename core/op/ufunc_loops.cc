@@ -42,7 +42,7 @@ guf_status Ufunc::add_loop(std::unique_ptr<Loop> loop, guf_error *error) {
 
 guf_status Ufunc::add_loops(std::vector<std::unique_ptr<Loop>> loops, guf_error *error) {
   for (const std::unique_ptr<Loop> &loop : loops) {
-    loop->owed = defer_destroy(loop->destroy, loop->user);
+    loop->pending_destroy = defer_destroy(loop->destroy, loop->user);
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   auto next = std::make_unique<LoopList>();
@@ -88,13 +88,13 @@ guf_status Ufunc::set_state_fold(StateFold fold, guf_error *error) {
 
 Ufunc::~Ufunc() {
   if (!core_dims_release.empty()) core_dims_release.queue();
-  if (home != nullptr) home->forget(home_index, this);
+  if (module_entry != nullptr) module_entry->forget(function_index, this);
   for (const std::unique_ptr<Loop> &loop : loops_) {
-    if (loop->owed.empty()) continue;
+    if (loop->pending_destroy.empty()) continue;
     if ((loop->flags & GUF_LOOP_ANY_THREAD) != 0) {
-      loop->owed.run_now();
+      loop->pending_destroy.run_now();
     } else {
-      loop->owed.queue();
+      loop->pending_destroy.queue();
     }
   }
 }

@@ -44,7 +44,7 @@ void PreparedPlan::describe_operands(const op::CallView &call) {
   }
 }
 
-void PreparedPlan::find_pairs(const op::CallView &call, const call::OverlapWork &work) {
+void PreparedPlan::find_pairs(const op::CallView &call, const call::OverlapCopies &copies) {
   const op::Signature &signature = call.ufunc->signature;
   const auto add = [&](int32_t a, int32_t b, const op::OperandView &other) {
     if (!call::has_memory(other)) return;
@@ -56,10 +56,11 @@ void PreparedPlan::find_pairs(const op::CallView &call, const call::OverlapWork 
     for (int32_t i = 0; i < call.noperands; ++i) {
       if (i == o || (signature.writes(i) && i < o)) continue;
       // Pairs with a staged operand need no check at launch, because staged operands may overlap.
-      if (call::is_bit(work.copied | work.staged, i) || call::is_bit(work.staged, o)) continue;
+      if (call::has_bit(copies.copied | copies.staged, i) || call::has_bit(copies.staged, o))
+        continue;
       add(o, i, call.operand[i]);
     }
-    if (masked_ && !work.mask_copied && !call::is_bit(work.staged, o))
+    if (masked_ && !copies.mask_copied && !call::has_bit(copies.staged, o))
       add(o, noperands_, call.where);
   }
 }
@@ -87,7 +88,7 @@ guf_status PreparedPlan::add_stage(op::OperandView *operand, int32_t index, bool
   uint64_t size = 0;
   GUF_TRY(
       array::count_elements(layout.dtype, layout.ndim, stage.staged_shape.data(), &size, error));
-  stage.place = workspace_;
+  stage.workspace_offset = workspace_;
   const uint64_t nbytes = size * dtype::itemsize(layout.dtype);
   const uint64_t rounded =
       (nbytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
@@ -98,17 +99,18 @@ guf_status PreparedPlan::add_stage(op::OperandView *operand, int32_t index, bool
   return GUF_OK;
 }
 
-guf_status PreparedPlan::plan_stages(op::CallView &call, const call::OverlapWork &work,
+guf_status PreparedPlan::plan_stages(op::CallView &call, const call::OverlapCopies &copies,
                                      guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   stages_.reserve(static_cast<size_t>(naddresses_));
   for (int32_t i = 0; i < call.noperands; ++i) {
-    if (call::is_bit(work.copied, i)) GUF_TRY(add_stage(&call.operand[i], i, true, false, error));
-    if (call::is_bit(work.staged, i)) {
+    if (call::has_bit(copies.copied, i))
+      GUF_TRY(add_stage(&call.operand[i], i, true, false, error));
+    if (call::has_bit(copies.staged, i)) {
       GUF_TRY(add_stage(&call.operand[i], i, masked_ || signature.reads(i), true, error));
     }
   }
-  if (work.mask_copied) GUF_TRY(add_stage(&call.where, noperands_, true, false, error));
+  if (copies.mask_copied) GUF_TRY(add_stage(&call.where, noperands_, true, false, error));
   // The geometry of the launch is computed for the staged layouts.
   for (Stage &stage : stages_) {
     op::OperandView &view = stage.operand == noperands_ ? call.where : call.operand[stage.operand];
@@ -130,11 +132,12 @@ guf_status PreparedPlan::plan_masked_stores(const op::CallView &call,
   if (!masked_ || items_ == 0) return GUF_OK;
   for (Stage &stage : stages_) {
     if (!stage.store) continue;
-    const memory::Side outside = {
+    const memory::CopyOperand outside = {
         {stage.dtype, stage.ndim, stage.shape.data(), stage.strides.data(), 0}, stage.swapped};
     const int32_t ncore = loop.core_ndim[stage.operand];
     call::MaskedCopy copy;
-    GUF_TRY(copy.arrange(call, outside, call::side_of(call.operand[stage.operand]), ncore, error));
+    GUF_TRY(copy.prepare(call, outside, call::as_copy_operand(call.operand[stage.operand]), ncore,
+                         error));
     GUF_TRY(prepare(copy.call, copy.choice, copy.loop, &stage.masked_store, error));
   }
   return GUF_OK;
@@ -172,18 +175,19 @@ guf_status PreparedPlan::take_geometry(const geometry::Request &request, guf_err
   }
   small_ = noperands_ <= kFewOperands && block_.nloop <= 1 && block_.ncore == 0 && !masked_ &&
            stages_.empty();
-  if (geometry->nrest != 0) rest_ = std::move(geometry);
+  if (geometry->nexcess != 0) excess_ = std::move(geometry);
   return GUF_OK;
 }
 
 // Describes the launch block for the addresses of the call from which the plan was made.
 std::string PreparedPlan::describe_launch() const {
   if (items_ == 0) return "no items: nothing is launched\n";
-  constexpr uint64_t kSomewhere = uint64_t{1} << 40;  // an aligned address that is never accessed
+  constexpr uint64_t kDummyAddress = uint64_t{1}
+                                     << 40;  // an aligned address that is never accessed
   guf_launch_block block;
-  fill_block(described_.data(), kSomewhere, &block);
+  fill_block(described_.data(), kDummyAddress, &block);
   std::string text;
-  if (rest_ != nullptr) {
+  if (excess_ != nullptr) {
     text = "launches: one for each of " + std::to_string(items_ / block_.items) +
            " positions in the outer dimensions\n";
   }
@@ -219,7 +223,7 @@ guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error
   resolve::Choice choice;
   broadcast::LoopShape loop;
   call::SeparateOutputs separate(call, nullptr);
-  GUF_TRY(call::decide(call, {call::AutoMove::kWhole, &separate}, &choice, &loop, error));
+  GUF_TRY(call::decide(call, {call::AutoOffload::kWhole, &separate}, &choice, &loop, error));
   uint32_t missing = separate.laid_out();
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (!op::is_missing(call.operand[i])) continue;
@@ -228,7 +232,7 @@ guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error
     missing |= 1U << i;
   }
   for (int32_t i = 0; i < call.noperands; ++i) {
-    if (call::is_bit(missing, i)) call.operand[i].flags = op::kMissing;
+    if (call::has_bit(missing, i)) call.operand[i].flags = op::kMissing;
   }
   GUF_TRY(call::check_fp_flags(call, GUF_BACKEND_FP_FLAGS, error));
   base::Ref<PreparedPlan> plan;
@@ -254,17 +258,18 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   const bool has_mask = call.has_where || (where != nullptr && where->kind != GUF_OPERAND_NONE);
   plan.naddresses_ = call.noperands + (has_mask ? 1 : 0);
   plan.items_ = loop.items;
-  GUF_TRY(backend::kernel_of(*call.ufunc, *choice.loop, *call.device, &plan.kernel_, error));
-  call::OverlapWork work = {0, 0, false};
-  call::find_overlaps(call, &work);
+  GUF_TRY(backend::load_kernel(*call.ufunc, *choice.loop, *call.device, &plan.kernel_, error));
+  call::OverlapCopies copies = {0, 0, false};
+  call::find_overlaps(call, &copies);
   // The mask must be copied, because it is read again when staged outputs are
   // stored, after other outputs have been written.
-  if (work.staged != 0 && call.has_where && call::has_memory(call.where)) work.mask_copied = true;
+  if (copies.staged != 0 && call.has_where && call::has_memory(call.where))
+    copies.mask_copied = true;
   plan.describe_operands(call);
-  plan.find_pairs(call, work);
+  plan.find_pairs(call, copies);
   plan.keep_scalars(call);
-  const std::string overlaps = describe_overlaps(call, work);
-  GUF_TRY(plan.plan_stages(call, work, error));
+  const std::string overlaps = describe_overlaps(call, copies);
+  GUF_TRY(plan.plan_stages(call, copies, error));
   GUF_TRY(plan.plan_masked_stores(call, loop, error));
   GUF_TRY(plan.take_geometry({call, loop, choice}, error));
   plan.quiet_ =

@@ -30,7 +30,7 @@ bool requests_types(const op::CallView &call) {
 // Returns whether the operand casts safely to `type`. A weak scalar already has the dtype of the
 // chosen loop, so its kind is used instead.
 bool is_taken_safely(const op::OperandView &operand, guf_dtype type) {
-  if (resolve::is_weak(operand)) return resolve::takes(operand.kind, type);
+  if (resolve::is_weak(operand)) return resolve::adopts(operand.kind, type);
   return dtype::can_cast(operand.layout.dtype, type, GUF_CASTING_SAFE);
 }
 
@@ -113,20 +113,20 @@ std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &
   return text + "workspace " + std::to_string(workspace) + " bytes\n";
 }
 
-std::string describe_overlaps(const op::CallView &call, const call::OverlapWork &work) {
+std::string describe_overlaps(const op::CallView &call, const call::OverlapCopies &copies) {
   std::string text;
   for (int32_t o = 0; o < call.noperands; ++o) {
     if (!call.ufunc->signature.writes(o)) continue;
     for (int32_t i = 0; i < call.noperands; ++i) {
       if (i == o || (call.operand[i].flags & op::kScalar) != 0) continue;
       const bool staged =
-          ((work.copied | work.staged) >> i & 1U) != 0 || (work.staged >> o & 1U) != 0;
+          ((copies.copied | copies.staged) >> i & 1U) != 0 || (copies.staged >> o & 1U) != 0;
       const call::Overlap overlap = call::overlap_of(call, o, i);
       text += "arguments " + std::to_string(o) + " and " + std::to_string(i) + ": " +
-              (overlap == call::Overlap::kApart  ? "disjoint"
-               : overlap == call::Overlap::kSame ? "the same view"
-               : staged                          ? "overlapping, staged through the workspace"
-                                                 : "overlapping") +
+              (overlap == call::Overlap::kNone        ? "disjoint"
+               : overlap == call::Overlap::kIdentical ? "the same view"
+               : staged                               ? "overlapping, staged through the workspace"
+                                                      : "overlapping") +
               "\n";
     }
   }

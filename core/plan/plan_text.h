@@ -25,7 +25,7 @@ std::string describe_refused(const op::CallView &call, const resolve::Choice &ch
                              const char *otherwise, bool last_first = false);
 
 // Describes how each written operand overlaps the other operands.
-std::string describe_overlaps(const op::CallView &call, const call::OverlapWork &work);
+std::string describe_overlaps(const op::CallView &call, const call::OverlapCopies &copies);
 
 }  // namespace gufunc::plan
 

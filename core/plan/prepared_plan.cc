@@ -97,7 +97,8 @@ void PreparedPlan::fill_block(const uint64_t *addresses, uint64_t workspace,
   for (const Stage &stage : stages_) {
     if (stage.operand == n) continue;
     const Operand &operand = operands_[static_cast<size_t>(stage.operand)];
-    block->address[stage.operand] = workspace + stage.place + static_cast<uint64_t>(operand.offset);
+    block->address[stage.operand] =
+        workspace + stage.workspace_offset + static_cast<uint64_t>(operand.offset);
   }
   for (int32_t i = 0; i < n; ++i) {
     geometry::flag_alignment(block, i, operands_[static_cast<size_t>(i)].stride_bits);
@@ -107,7 +108,7 @@ void PreparedPlan::fill_block(const uint64_t *addresses, uint64_t workspace,
   const Operand &mask = operands_[static_cast<size_t>(n)];
   block->mask = mask.fixed != 0 ? mask.fixed : addresses[n];
   for (const Stage &stage : stages_) {
-    if (stage.operand == n) block->mask = workspace + stage.place;
+    if (stage.operand == n) block->mask = workspace + stage.workspace_offset;
   }
   block->mask += static_cast<uint64_t>(mask.offset);
   copy_few(from.mask_step, std::max(from.nloop, 1), block->mask_step);
@@ -141,14 +142,15 @@ guf_status PreparedPlan::copy_stages(bool load, backend::Stream *stream, const u
       GUF_TRY(store_masked(stage, stream, addresses, workspace, error));
       continue;
     }
-    const memory::Side outside = {{stage.dtype, stage.ndim, stage.shape.data(),
-                                   stage.strides.data(), addresses[stage.operand]},
-                                  stage.swapped};
-    const memory::Side inside = {{stage.dtype, stage.ndim, stage.staged_shape.data(),
-                                  stage.staged_strides.data(), workspace + stage.place},
-                                 false};
-    // Elements of broadcast axes are copied once, so both sides have the staged shape.
-    memory::Side outside_once = outside;
+    const memory::CopyOperand outside = {{stage.dtype, stage.ndim, stage.shape.data(),
+                                          stage.strides.data(), addresses[stage.operand]},
+                                         stage.swapped};
+    const memory::CopyOperand inside = {
+        {stage.dtype, stage.ndim, stage.staged_shape.data(), stage.staged_strides.data(),
+         workspace + stage.workspace_offset},
+        false};
+    // Elements of broadcast axes are copied once, so both operands have the staged shape.
+    memory::CopyOperand outside_once = outside;
     outside_once.layout.shape = stage.staged_shape.data();
     GUF_TRY(load ? memory::convert(*device_, stream, inside, outside_once, error)
                  : memory::convert(*device_, stream, outside_once, inside, error));
@@ -163,21 +165,22 @@ guf_status PreparedPlan::store_masked(const Stage &stage, backend::Stream *strea
                                       guf_error *error) const {
   uint64_t mask = 0;
   for (const Stage &other : stages_) {
-    if (other.operand == noperands_) mask = workspace + other.place;
+    if (other.operand == noperands_) mask = workspace + other.workspace_offset;
   }
-  const uint64_t places[] = {workspace + stage.place, addresses[stage.operand], mask};
-  return stage.masked_store->queue(stream, places, 0, error);
+  const uint64_t masked_addresses[] = {workspace + stage.workspace_offset, addresses[stage.operand],
+                                       mask};
+  return stage.masked_store->queue(stream, masked_addresses, 0, error);
 }
 
-guf_status PreparedPlan::run_rest(backend::Stream *stream, const guf_launch_block &block,
-                                  guf_error *error) const {
+guf_status PreparedPlan::run_excess(backend::Stream *stream, const guf_launch_block &block,
+                                    guf_error *error) const {
   geometry::Launch launch;
   launch.block = block;
-  launch.nrest = rest_->nrest;
-  for (int32_t k = 0; k < launch.nrest; ++k) {
-    launch.rest_size[k] = rest_->rest_size[k];
-    launch.rest_mask_step[k] = rest_->rest_mask_step[k];
-    copy_few(rest_->rest_step[k], noperands_, launch.rest_step[k]);
+  launch.nexcess = excess_->nexcess;
+  for (int32_t k = 0; k < launch.nexcess; ++k) {
+    launch.excess_size[k] = excess_->excess_size[k];
+    launch.excess_mask_step[k] = excess_->excess_mask_step[k];
+    copy_few(excess_->excess_step[k], noperands_, launch.excess_step[k]);
   }
   return call::run(*device_, stream, kernel_, *loop_, threads_, nullptr, &launch, error);
 }
@@ -205,7 +208,7 @@ guf_status PreparedPlan::launch(backend::Stream *stream, int32_t naddresses,
   // Queued work reads the plan's scalars and runs the ufunc's code, even if a later step failed.
   // The plan, which contains both, is therefore retained until the work is done. A device with its
   // own memory has copied the scalars with the launch, and its plugin retains the code.
-  if (stream != nullptr && device_->host_memory) backend::keep_until_done(*stream, *this);
+  if (stream != nullptr && device_->host_memory) backend::retain_until_done(*stream, *this);
   return status;
 }
 
@@ -218,9 +221,9 @@ guf_status PreparedPlan::queue(backend::Stream *stream, const uint64_t *addresse
   } else {
     fill_block(addresses, workspace, &block);
   }
-  GUF_TRY(rest_ == nullptr
+  GUF_TRY(excess_ == nullptr
               ? backend::launch(*device_, stream, kernel_, *loop_, threads_, block, nullptr, error)
-              : run_rest(stream, block, error));
+              : run_excess(stream, block, error));
   return stages_.empty() ? GUF_OK : copy_stages(false, stream, addresses, workspace, error);
 }
 

@@ -60,9 +60,9 @@ class PreparedPlan final : public base::Object {
     int32_t operand;
     guf_dtype dtype;
     bool swapped;
-    bool load;       // whether the operand is copied to the workspace before the launch
-    bool store;      // whether the operand is copied from the workspace after the launch
-    uint64_t place;  // offset in the workspace
+    bool load;   // whether the operand is copied to the workspace before the launch
+    bool store;  // whether the operand is copied from the workspace after the launch
+    uint64_t workspace_offset;
     int32_t ndim;
     std::vector<int64_t> shape, strides, staged_shape, staged_strides;
     base::Ref<PreparedPlan> masked_store;  // stores the elements that the mask selects
@@ -73,12 +73,12 @@ class PreparedPlan final : public base::Object {
                             const broadcast::LoopShape &loop, base::Ref<PreparedPlan> *out,
                             guf_error *error);
   void describe_operands(const op::CallView &call);
-  guf_status plan_stages(op::CallView &call, const call::OverlapWork &work, guf_error *error);
+  guf_status plan_stages(op::CallView &call, const call::OverlapCopies &copies, guf_error *error);
   guf_status add_stage(op::OperandView *operand, int32_t index, bool load, bool store,
                        guf_error *error);
   guf_status plan_masked_stores(const op::CallView &call, const broadcast::LoopShape &loop,
                                 guf_error *error);
-  void find_pairs(const op::CallView &call, const call::OverlapWork &work);
+  void find_pairs(const op::CallView &call, const call::OverlapCopies &copies);
   void keep_scalars(op::CallView &call);
   std::string describe_launch() const;
   guf_status take_geometry(const geometry::Request &request, guf_error *error);
@@ -93,8 +93,8 @@ class PreparedPlan final : public base::Object {
   // Queues the copies to the workspace, the launch, and the copies from the workspace.
   guf_status queue(backend::Stream *stream, const uint64_t *addresses, uint64_t workspace,
                    guf_error *error) const;
-  guf_status run_rest(backend::Stream *stream, const guf_launch_block &block,
-                      guf_error *error) const;
+  guf_status run_excess(backend::Stream *stream, const guf_launch_block &block,
+                        guf_error *error) const;
 
   // The members are in the order in which a launch reads them.
   int32_t naddresses_ = 0;
@@ -110,8 +110,8 @@ class PreparedPlan final : public base::Object {
   std::vector<Operand> operands_;
   std::vector<Pair> pairs_;
   std::vector<Stage> stages_;
-  guf_launch_block block_;                  // addresses and alignment flags are set per launch
-  std::unique_ptr<geometry::Launch> rest_;  // set if the loop dimensions exceed a block
+  guf_launch_block block_;                    // addresses and alignment flags are set per launch
+  std::unique_ptr<geometry::Launch> excess_;  // set if the loop dimensions exceed a block
   alignas(16) unsigned char scalars_[GUF_MAX_OPERANDS + 1][16];
   base::Ref<op::Ufunc> ufunc_;
   const op::Loop *loop_ = nullptr;

@@ -63,7 +63,7 @@ guf_status take_step(const Record &record, Once *once, Outcome *kept, guf_error 
   return report(result == Once::Result::kFailed ? outcome : *kept, error);
 }
 
-guf_status refuse_when_shut_down(guf_error *error) {
+guf_status check_not_shut_down(guf_error *error) {
   if (!is_shut_down()) return GUF_OK;
   return base::fail(error, GUF_E_SHUTDOWN, base::kNone, base::kNone,
                     "the library was shut down; it opens no device any more");
@@ -194,7 +194,7 @@ bool take_number(bool is_cpu, int32_t *out) {
   return true;
 }
 
-guf_status refuse_one_more(const backend::Device &device, guf_error *error) {
+guf_status fail_device_limit(const backend::Device &device, guf_error *error) {
   return base::fail(
       error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
       "device %s cannot be opened: a process can open at most %d devices besides the cpu",
@@ -219,7 +219,7 @@ guf_status make_device(Record &record, int32_t index, uint64_t native, backend::
   // The limit is checked before device_open, in which the driver may create a context. If two
   // threads compete for the last number, one of them fails in take_number below.
   if (!is_cpu && ndevices_open.load(std::memory_order_relaxed) >= op::kMaxDevices) {
-    return refuse_one_more(*device, error);
+    return fail_device_limit(*device, error);
   }
   backend::ErrorRecord details(error);
   const guf_status status = call_plugin(record, "device_open", error, [&] {
@@ -230,7 +230,7 @@ guf_status make_device(Record &record, int32_t index, uint64_t native, backend::
   device->host_memory = device->info.host_memory != 0;
   if (!take_number(is_cpu, &device->number)) {
     record.api.device_close(device->native);
-    return refuse_one_more(*device, error);
+    return fail_device_limit(*device, error);
   }
   device->handle = base::publish(device.get(), true);
   *out = device.release();
@@ -290,7 +290,7 @@ guf_status probe_backend(Record &record, guf_error *error) {
 
 guf_status open_device(Record &record, int32_t index, backend::Device **out, guf_error *error,
                        uint64_t native) {
-  GUF_TRY(refuse_when_shut_down(error));
+  GUF_TRY(check_not_shut_down(error));
   GUF_TRY(probe_backend(record, error));
   if (index < 0 || index >= record.ndevices) {
     return base::fail(error, GUF_E_NO_DEVICE, base::kNone, base::kNone,
@@ -302,17 +302,17 @@ guf_status open_device(Record &record, int32_t index, backend::Device **out, guf
                       "device %s:%d: of the backend's %d devices the first %d can be opened",
                       record.name.c_str(), index, record.ndevices, Record::kMaxIndices);
   }
-  Record::Place &place = record.places[static_cast<size_t>(index)];
+  Record::DeviceEntry &entry = record.device_entries[static_cast<size_t>(index)];
   guf_status status = GUF_OK;
-  const auto result = place.once.run([&] {
+  const auto result = entry.once.run([&] {
     backend::Device *device = nullptr;
     status = make_device(record, index, native, &device, error);
-    place.device.store(device, std::memory_order_release);
+    entry.device.store(device, std::memory_order_release);
     return status == GUF_OK;
   });
   if (result == Once::Result::kForked) return forked(record, error);
   if (result == Once::Result::kFailed) return status;
-  *out = place.device.load(std::memory_order_acquire);
+  *out = entry.device.load(std::memory_order_acquire);
   return GUF_OK;
 }
 

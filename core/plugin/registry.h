@@ -38,13 +38,13 @@ struct Record final : backend::Backend {
   char driver[64] = {};  // the driver's version
   int32_t ndevices = -1;
 
-  struct Place {
+  struct DeviceEntry {
     Once once;
     std::atomic<backend::Device *> device{nullptr};
   };
   static constexpr int32_t kMaxProbedDevices = 4096;  // limit for the result of a probe
   static constexpr int32_t kMaxIndices = 64;
-  std::array<Place, kMaxIndices> places;  // indexed by the backend's device number
+  std::array<DeviceEntry, kMaxIndices> device_entries;  // indexed by the backend's device number
 
   // Returns the first failure among the steps that have run: listing, opening, probing.
   const Outcome &state() const;

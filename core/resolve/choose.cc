@@ -33,13 +33,13 @@ constexpr uint64_t weak_code(int32_t kind) {
 // ---- keys of calls with datetime types. An operand occupies eight bits, so these keys are longer
 // than all other keys of the ufunc and never equal one of them.
 
-constexpr int32_t kMaxTimed = 6;
+constexpr int32_t kMaxDatetimeOperands = 6;
 // Set in a cached value whose number is an argument of UnitLoops::at.
-constexpr uint64_t kTimed = uint64_t{1} << 31;
+constexpr uint64_t kUnitLoop = uint64_t{1} << 31;
 
 // Returns the code of an operand in a key. Returns 0 if the operand has no code: an int outside
 // int64, a structured dtype, or a datetime type with a multiple other than 1.
-uint64_t timed_code(const OperandView &operand) {
+uint64_t datetime_code(const OperandView &operand) {
   if (is_weak(operand))
     return operand.kind == GUF_OPERAND_WEAK_INT_HUGE ? 0 : 0x40U | weak_code(operand.kind);
   if (op::is_missing(operand)) return 0x40U | kMissingCode;
@@ -49,11 +49,11 @@ uint64_t timed_code(const OperandView &operand) {
   return plain ? 0x80U | (type & 1U) << 4 | dtype::unit(type) : 0;
 }
 
-[[gnu::noinline]] uint64_t timed_key_of(const CallView &call, bool *out_plain) {
-  if (call.noperands > kMaxTimed || call.args->dtype != 0) return 0;
+[[gnu::noinline]] uint64_t datetime_key_of(const CallView &call, bool *out_plain) {
+  if (call.noperands > kMaxDatetimeOperands || call.args->dtype != 0) return 0;
   uint64_t key = 1;
   for (int32_t i = 0; i < call.noperands; ++i) {
-    const uint64_t code = timed_code(call.operand[i]);
+    const uint64_t code = datetime_code(call.operand[i]);
     if (code == 0) return 0;
     key = key << 8 | code;
   }
@@ -83,7 +83,7 @@ inline uint64_t key_of(const CallView &call, bool *out_plain) {
     }
     key = key << 6 | code;
   }
-  if (__builtin_expect(dtype::is_extended(seen), 0)) return timed_key_of(call, out_plain);
+  if (__builtin_expect(dtype::is_extended(seen), 0)) return datetime_key_of(call, out_plain);
   *out_plain = plain;
   key = key << 3 | static_cast<uint64_t>(call.casting);
   if (args.dtype == 0) return key << 6 | kMissingCode;
@@ -167,7 +167,8 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, const op::Loo
     if (is_weak(sides[i]) && query.fixed[i] != 0) return GUF_OK;
     types[i] = wide_type(sides[i], beyond[0] || beyond[1]);
   }
-  GUF_TRY(check_casts(query, found, query.any_input_fixed ? Inputs::kJudged : Inputs::kOfAnyType,
+  GUF_TRY(check_casts(query, found,
+                      query.any_input_fixed ? InputCheck::kAllCasts : InputCheck::kByteOrderOnly,
                       error));
   const op::LoopList &list = query.ufunc->loops();
   for (uint32_t k = 0; k < list.loops.size(); ++k) {
@@ -190,36 +191,37 @@ guf_status compare_exactly(CallView *call, const TypeQuery &query, const op::Loo
 }
 
 // Chooses a loop by NumPy's rules for datetime types, and then checks the casts as for other calls.
-guf_status choose_timed(CallView *call, TypeQuery *query, uint64_t key, Choice *out,
-                        guf_error *error) {
+guf_status choose_datetime(CallView *call, TypeQuery *query, uint64_t key, Choice *out,
+                           guf_error *error) {
   const op::LoopList &list = call->ufunc->loops();
-  TimedLoop timed;
-  GUF_TRY(search_timed(*query, list, &timed, error));
-  const op::Loop *loop = list.loops[timed.index];
+  DatetimeLoop chosen;
+  GUF_TRY(search_datetime(*query, list, &chosen, error));
+  const op::Loop *loop = list.loops[chosen.index];
   const int32_t count = call->ufunc->noperands();
-  uint64_t number = timed.index;
-  if (!std::equal(timed.types, timed.types + count, loop->types.begin())) {
+  uint64_t number = chosen.index;
+  if (!std::equal(chosen.types, chosen.types + count, loop->types.begin())) {
     const op::UnitLoops::Found found =
-        call->ufunc->unit_loops().find(*loop, timed.index, timed.types, count);
+        call->ufunc->unit_loops().find(*loop, chosen.index, chosen.types, count);
     loop = found.loop;
     if (found.number == op::UnitLoops::kNoNumber) key = 0;
-    number = kTimed | found.number;
+    number = kUnitLoop | found.number;
   }
   const uint32_t mask = cast_mask_of(*call, *loop);
   for (int32_t i = 0; i < count; ++i) {
     query->fixed[i] = GUF_DTYPE_UNSPECIFIED;
     // NumPy treats an int here as a timedelta64 without a unit.
-    if (query->weak[i] && dtype::is_timedelta(timed.types[i])) query->have[i] = GUF_TIMEDELTA64;
+    if (query->weak[i] && dtype::is_timedelta(chosen.types[i]))
+      query->operand_dtype[i] = GUF_TIMEDELTA64;
   }
-  GUF_TRY(check_steps(*query, *loop, error));
+  GUF_TRY(check_int_to_datetime(*query, *loop, error));
   GUF_TRY(apply(call, *loop, nullptr, error));
   // NumPy does not check the casts of isnat.
   if (call->ufunc->type_rule != op::TypeRule::kIsNaT) {
-    GUF_TRY(check_casts(*query, *loop, Inputs::kJudged, error));
+    GUF_TRY(check_casts(*query, *loop, InputCheck::kAllCasts, error));
   }
   GUF_TRY(check_units(*query, *loop, error));
   if (key != 0) list.choices.add(key, static_cast<uint64_t>(mask) << 32 | number);
-  *out = {loop, timed.index, mask};
+  *out = {loop, chosen.index, mask};
   return GUF_OK;
 }
 
@@ -227,7 +229,7 @@ guf_status choose_timed(CallView *call, TypeQuery *query, uint64_t key, Choice *
                                            guf_error *error) {
   TypeQuery query;
   GUF_TRY(make_query(*call, &query, error));
-  if (is_timed(query)) return choose_timed(call, &query, key, out, error);
+  if (has_datetime(query)) return choose_datetime(call, &query, key, out, error);
   const op::LoopList &list = call->ufunc->loops();
   Found found = {};
   GUF_TRY(search(query, list, &found, error));
@@ -242,7 +244,8 @@ guf_status choose_timed(CallView *call, TypeQuery *query, uint64_t key, Choice *
     if (done) return GUF_OK;
   }
   GUF_TRY(applied);
-  GUF_TRY(check_casts(query, loop, found.unchecked ? Inputs::kFree : Inputs::kJudged, error));
+  GUF_TRY(
+      check_casts(query, loop, found.unchecked ? InputCheck::kNone : InputCheck::kAllCasts, error));
   GUF_TRY(check_units(query, loop, error));
   if (key != 0) list.choices.add(key, static_cast<uint64_t>(mask) << 32 | found.index);
   *out = {&loop, found.index, mask};
@@ -268,15 +271,15 @@ guf_status choose(CallView &call, Choice *out, guf_error *error) {
     *out = {list.loops[number], number, mask};
     return GUF_OK;
   }
-  const bool timed = (value & kTimed) != 0;
-  const op::Loop &loop = timed
-                             ? call.ufunc->unit_loops().at(number & ~static_cast<uint32_t>(kTimed))
-                             : *list.loops[number];
+  const bool has_units = (value & kUnitLoop) != 0;
+  const op::Loop &loop =
+      has_units ? call.ufunc->unit_loops().at(number & ~static_cast<uint32_t>(kUnitLoop))
+                : *list.loops[number];
   // A value that does not fit the dtype of the loop may still be compared exactly. The slow path
   // tries the exact comparison, and otherwise reports the error.
   const guf_status applied = apply(&call, loop, nullptr, nullptr);
   if (applied != GUF_OK) return choose_slowly(&call, 0, out, error);
-  *out = {&loop, timed ? loop.general_index : number, mask};
+  *out = {&loop, has_units ? loop.general_index : number, mask};
   return GUF_OK;
 }
 

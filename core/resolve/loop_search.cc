@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "core/dtype/time_dtype.h"
-#include "core/resolve/refusal.h"
+#include "core/resolve/resolution_errors.h"
 #include "core/resolve/weak_scalar.h"
 
 namespace gufunc::resolve {
@@ -54,15 +54,15 @@ int32_t first_match(const TypeQuery &query, const op::LoopList &list, Accepts ac
 
 int32_t find_exact(const TypeQuery &query, const op::LoopList &list) {
   return first_match(query, list, [&](int32_t i, guf_dtype type) {
-    return query.have[i] == type && !query.weak[i];
+    return query.operand_dtype[i] == type && !query.weak[i];
   });
 }
 
 int32_t find_safe(const TypeQuery &query, const op::LoopList &list) {
   return first_match(query, list, [&](int32_t i, guf_dtype type) {
-    if (query.weak[i] && query.weak_is_weak) return takes(query.call->operand[i].kind, type);
+    if (query.weak[i] && query.adopts_array_dtype) return adopts(query.call->operand[i].kind, type);
     if (dtype::is_time(type)) return false;  // unit_search.cc handles datetime types
-    return dtype::can_cast(query.have[i], type, GUF_CASTING_SAFE);
+    return dtype::can_cast(query.operand_dtype[i], type, GUF_CASTING_SAFE);
   });
 }
 
@@ -94,7 +94,7 @@ guf_dtype requested_of_all(const TypeQuery &query) {
 
 bool all_inputs_have_rank(const TypeQuery &query, int most) {
   for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
-    if (rank(query.have[i]) > most) return false;
+    if (rank(query.operand_dtype[i]) > most) return false;
   }
   return true;
 }
@@ -102,7 +102,7 @@ bool all_inputs_have_rank(const TypeQuery &query, int most) {
 // Returns whether an input has a structured dtype, whose elements cannot be compared with zero.
 bool any_structured(const TypeQuery &query) {
   const int32_t nin = query.ufunc->nin();
-  return std::any_of(query.have, query.have + nin,
+  return std::any_of(query.operand_dtype, query.operand_dtype + nin,
                      [](guf_dtype type) { return dtype::is_structured(type); });
 }
 
@@ -129,14 +129,14 @@ guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int3
     case TypeRule::kNegative:
     case TypeRule::kSubtract:
       if (requested == GUF_BOOL || (free && all_inputs_have_rank(query, 0))) {
-        return refuse_bool(query.ufunc->type_rule, error);
+        return fail_bool(query.ufunc->type_rule, error);
       }
       return GUF_OK;
     case TypeRule::kSign: {
       if (!free && requested == 0) return GUF_OK;
-      const guf_dtype type = free ? query.have[0] : requested;
+      const guf_dtype type = free ? query.operand_dtype[0] : requested;
       *out_index = find_uniform(query, list, type);
-      return *out_index == kNotFound ? refuse_types(query, error) : GUF_OK;
+      return *out_index == kNotFound ? fail_types(query, error) : GUF_OK;
     }
     default:
       return GUF_OK;
@@ -150,12 +150,12 @@ int32_t find_by_outputs(const TypeQuery &query, const op::LoopList &list) {
   return type == 0 ? kNotFound : find_uniform(query, list, type);
 }
 
-guf_status refuse(const TypeQuery &query, guf_error *error) {
-  if (!query.any_fixed) return refuse_inputs(query, error);
+guf_status fail_search(const TypeQuery &query, guf_error *error) {
+  if (!query.any_fixed) return fail_inputs(query, error);
   const bool real =
-      query.ufunc->type_rule == TypeRule::kAbsolute && !dtype::is_complex(query.have[0]);
-  if (real && dtype::is_complex(requested_of_all(query))) return refuse_types(query, error);
-  return refuse_signature(query, error);
+      query.ufunc->type_rule == TypeRule::kAbsolute && !dtype::is_complex(query.operand_dtype[0]);
+  if (real && dtype::is_complex(requested_of_all(query))) return fail_types(query, error);
+  return fail_signature(query, error);
 }
 
 void fix(TypeQuery *query, int32_t i, guf_dtype type) {
@@ -196,14 +196,15 @@ guf_status fix_types(const op::CallView &call, TypeQuery *query, guf_error *erro
 guf_dtype type_before_cast(const TypeQuery &query, int32_t i, guf_dtype type) {
   const bool single = dtype::is_real_float(type) && dtype::itemsize(type) <= 4;
   const bool complex = query.call->operand[i].kind == GUF_OPERAND_WEAK_COMPLEX;
-  return single && complex ? guf_dtype{GUF_C64} : query.have[i];
+  return single && complex ? guf_dtype{GUF_C64} : query.operand_dtype[i];
 }
 
 // Returns whether input `i` is an integer. If signature= names a type for the input, that type is
 // tested instead of the input's own type.
 bool is_integer_side(const TypeQuery &query, int32_t i) {
   if (query.fixed[i] != 0) return dtype::is_integer(query.fixed[i]);
-  return query.weak[i] ? is_weak_int(query.call->operand[i]) : dtype::is_integer(query.have[i]);
+  return query.weak[i] ? is_weak_int(query.call->operand[i])
+                       : dtype::is_integer(query.operand_dtype[i]);
 }
 
 }  // namespace
@@ -236,16 +237,16 @@ guf_status make_query(const op::CallView &call, TypeQuery *out, guf_error *error
     const op::OperandView &operand = call.operand[i];
     out->fixed[i] = 0;
     out->weak[i] = is_weak(operand);
-    out->have[i] = out->weak[i] ? default_dtype(operand, false) : operand.layout.dtype;
+    out->operand_dtype[i] = out->weak[i] ? default_dtype(operand, false) : operand.layout.dtype;
     if (!out->searches(i)) continue;
     int &highest = out->weak[i] ? highest_scalar : highest_array;
-    const int own = out->weak[i] ? weak_rank(operand.kind) : rank(out->have[i]);
+    const int own = out->weak[i] ? weak_rank(operand.kind) : rank(out->operand_dtype[i]);
     if (own > highest) highest = own;
   }
-  out->weak_is_weak = highest_array >= highest_scalar;
+  out->adopts_array_dtype = highest_array >= highest_scalar;
   GUF_TRY(fix_types(call, out, error));
   // Ints are compared with integer dtypes exactly, even if signature= fixes the other type.
-  if (out->any_input_fixed && compares_integers(*out)) out->weak_is_weak = true;
+  if (out->any_input_fixed && compares_integers(*out)) out->adopts_array_dtype = true;
   return GUF_OK;
 }
 
@@ -255,7 +256,7 @@ guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, 
   if (index == kNotFound) GUF_TRY(search_by_rule(query, list, &index, error));
   if (index == kNotFound) index = find_safe(query, list);
   if (index == kNotFound && query.any_fixed) index = find_by_outputs(query, list);
-  if (index == kNotFound) return refuse(query, error);
+  if (index == kNotFound) return fail_search(query, error);
   const op::Loop &loop = *list.loops[static_cast<size_t>(index)];
   *out = {static_cast<uint32_t>(index), logical && type_at(loop, 0) == GUF_BOOL};
   return GUF_OK;
@@ -271,34 +272,36 @@ guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool uncheck
     if (!query.weak[i] || (only_named && !named)) continue;
     // A scalar that `type` cannot represent at all is rejected later, after the
     // values of the other scalars have been checked.
-    const bool taken = named || takes(query.call->operand[i].kind, type);
-    const guf_dtype first = taken ? type : type_before_cast(query, i, type);
-    if (query.have[i] != first) return refuse_weak(query, i, first, error);
+    const bool adopted = named || adopts(query.call->operand[i].kind, type);
+    const guf_dtype first = adopted ? type : type_before_cast(query, i, type);
+    if (query.operand_dtype[i] != first) return fail_weak(query, i, first, error);
   }
   return GUF_OK;
 }
 
-guf_status check_casts(const TypeQuery &query, const op::Loop &loop, Inputs inputs,
+guf_status check_casts(const TypeQuery &query, const op::Loop &loop, InputCheck input_check,
                        guf_error *error) {
   const op::CallView &call = *query.call;
   const auto wrong_order = [&](int32_t i) {
     return call.casting == GUF_CASTING_NO && (call.operand[i].flags & op::kSwapped) != 0;
   };
-  for (int32_t i = 0; i < query.ufunc->noperands() && inputs != Inputs::kFree; ++i) {
+  for (int32_t i = 0; i < query.ufunc->noperands() && input_check != InputCheck::kNone; ++i) {
     if (!query.searches(i)) continue;
     const guf_dtype type = type_at(loop, i);
     const bool named = query.fixed[i] != 0;
-    const bool taken = query.weak[i] && (named || takes(call.operand[i].kind, type));
-    const bool any_type = taken || inputs == Inputs::kOfAnyType;
-    if (wrong_order(i) || !(any_type || dtype::can_cast(query.have[i], type, call.casting))) {
-      return refuse_cast(query, i, type_before_cast(query, i, type), type, false, error);
+    const bool adopted = query.weak[i] && (named || adopts(call.operand[i].kind, type));
+    const bool any_type = adopted || input_check == InputCheck::kByteOrderOnly;
+    if (wrong_order(i) ||
+        !(any_type || dtype::can_cast(query.operand_dtype[i], type, call.casting))) {
+      return fail_cast(query, i, type_before_cast(query, i, type), type, false, error);
     }
   }
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
     if (!query.ufunc->signature.writes(i)) continue;
     if ((call.operand[i].flags & (op::kMissing | op::kHasSeparateOutput)) != 0) continue;
-    if (wrong_order(i) || !dtype::can_cast(type_at(loop, i), query.have[i], call.casting)) {
-      return refuse_cast(query, i, type_at(loop, i), query.have[i], true, error);
+    if (wrong_order(i) ||
+        !dtype::can_cast(type_at(loop, i), query.operand_dtype[i], call.casting)) {
+      return fail_cast(query, i, type_at(loop, i), query.operand_dtype[i], true, error);
     }
   }
   return GUF_OK;

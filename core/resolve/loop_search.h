@@ -13,11 +13,13 @@ struct TypeQuery {
   const op::Ufunc *ufunc;
   const op::CallView *call;
   guf_dtype fixed[GUF_MAX_OPERANDS];  // the type that signature= or dtype= requests, or 0
-  guf_dtype have[GUF_MAX_OPERANDS];   // the operand's dtype; for a weak scalar, its default dtype
+  guf_dtype
+      operand_dtype[GUF_MAX_OPERANDS];  // the operand's dtype; for a weak scalar, its default dtype
   bool weak[GUF_MAX_OPERANDS];
   bool any_fixed;
   bool any_input_fixed;
-  bool weak_is_weak;  // whether the arrays' highest kind is at least the scalars' highest kind
+  // Whether weak scalars adopt a dtype: the arrays' highest kind is at least the scalars' highest.
+  bool adopts_array_dtype;
 
   // Returns whether the search considers an operand, which must be an input that the loop reads.
   bool searches(int32_t i) const { return i < ufunc->nin() && ufunc->signature.reads(i); }
@@ -52,18 +54,18 @@ guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, 
 guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
                       guf_error *error);
 
-// Selects what check_casts checks about the inputs: every cast (kJudged), only the byte order
-// (kOfAnyType), or nothing (kFree). The casts of outputs are always checked.
-enum class Inputs {
-  kJudged,
-  kOfAnyType,
-  kFree,
+// Selects what check_casts checks about the inputs: every cast, only the byte order, or nothing.
+// The casts of outputs are always checked.
+enum class InputCheck {
+  kAllCasts,
+  kByteOrderOnly,
+  kNone,
 };
 
 // Checks every cast that the loop needs, in the order of the operands. `no`
 // also forbids a change of the byte order.
 // Errors  GUF_E_CASTING <= a forbidden cast; the message names the first such operand
-guf_status check_casts(const TypeQuery &query, const op::Loop &loop, Inputs inputs,
+guf_status check_casts(const TypeQuery &query, const op::Loop &loop, InputCheck input_check,
                        guf_error *error);
 
 }  // namespace gufunc::resolve

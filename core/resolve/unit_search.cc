@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "core/dtype/time_dtype.h"
-#include "core/resolve/refusal.h"
+#include "core/resolve/resolution_errors.h"
 #include "core/resolve/weak_scalar.h"
 
 namespace gufunc::resolve {
@@ -44,8 +44,8 @@ guf_status share_unit(guf_dtype a, guf_dtype b, guf_dtype *out_unit, Types *out,
 
 // A sum is a datetime if one operand is a datetime. The difference of two datetimes is a timedelta.
 guf_status add_or_subtract(const TypeQuery &query, Types *out, guf_error *error) {
-  const guf_dtype a = query.have[0];
-  const guf_dtype b = query.have[1];
+  const guf_dtype a = query.operand_dtype[0];
+  const guf_dtype b = query.operand_dtype[1];
   const bool subtracts = query.ufunc->type_rule == TypeRule::kSubtract;
   guf_dtype unit = 0;
   if (is_datetime(a) && is_datetime(b) && subtracts) {
@@ -67,15 +67,15 @@ guf_status add_or_subtract(const TypeQuery &query, Types *out, guf_error *error)
     *out = {{dtype::timedelta_like(b), b, b}};
     return GUF_OK;
   }
-  return refuse_operands(query, error);
+  return fail_operands(query, error);
 }
 
 guf_status multiply(const TypeQuery &query, Types *out, guf_error *error) {
-  const int32_t at = is_timedelta(query.have[0]) ? 0 : 1;
-  const guf_dtype time = query.have[at];
-  const guf_dtype number = query.have[1 - at];
+  const int32_t at = is_timedelta(query.operand_dtype[0]) ? 0 : 1;
+  const guf_dtype time = query.operand_dtype[at];
+  const guf_dtype number = query.operand_dtype[1 - at];
   if (!is_timedelta(time) || !(is_count(number) || is_float(number))) {
-    return refuse_operands(query, error);
+    return fail_operands(query, error);
   }
   out->type[at] = out->type[2] = time;
   out->type[1 - at] = is_float(number) ? GUF_F64 : GUF_I64;
@@ -85,8 +85,8 @@ guf_status multiply(const TypeQuery &query, Types *out, guf_error *error) {
 // Rule of divide, floor_divide and remainder. `ratio` is the result type for two
 // timedeltas, or 0 if the result is a timedelta.
 guf_status divide(const TypeQuery &query, guf_dtype ratio, Types *out, guf_error *error) {
-  const guf_dtype time = query.have[0];
-  const guf_dtype by = query.have[1];
+  const guf_dtype time = query.operand_dtype[0];
+  const guf_dtype by = query.operand_dtype[1];
   if (is_timedelta(time) && is_timedelta(by)) {
     guf_dtype unit = 0;
     GUF_TRY(share_unit(time, by, &unit, out, error));
@@ -94,7 +94,7 @@ guf_status divide(const TypeQuery &query, guf_dtype ratio, Types *out, guf_error
     return GUF_OK;
   }
   if (ratio == 0 || !is_timedelta(time) || !(dtype::is_integer(by) || is_float(by))) {
-    return refuse_operands(query, error);
+    return fail_operands(query, error);
   }
   *out = {{time, is_float(by) ? guf_dtype{GUF_F64} : guf_dtype{GUF_I64}, time}};
   return GUF_OK;
@@ -112,32 +112,32 @@ guf_status check_int(const TypeQuery &query, guf_error *error) {
 
 // Rule of comparisons, minimum and maximum: both operands are converted to their common type.
 guf_status make_alike(const TypeQuery &query, Types *out, guf_error *error) {
-  const guf_dtype a = query.have[0];
-  const guf_dtype b = query.have[1];
+  const guf_dtype a = query.operand_dtype[0];
+  const guf_dtype b = query.operand_dtype[1];
   const bool compares = query.ufunc->type_rule == TypeRule::kComparison;
   const bool both = is_time(a) && is_time(b);
-  if (both && compares && is_datetime(a) != is_datetime(b)) return refuse_operands(query, error);
+  if (both && compares && is_datetime(a) != is_datetime(b)) return fail_operands(query, error);
   guf_dtype common = 0;
   const guf_status status = dtype::common_type(a, b, &common, both ? error : nullptr);
   if (status != GUF_OK && !both && query.any_fixed) {
     GUF_TRY(check_int(query, error));
-    return refuse_promotion(query, error);
+    return fail_promotion(query, error);
   }
-  if (status != GUF_OK) return both ? status : refuse_types(query, error);
+  if (status != GUF_OK) return both ? status : fail_types(query, error);
   *out = {{common, common, compares ? guf_dtype{GUF_BOOL} : common}};
   return GUF_OK;
 }
 
 guf_status take_one(const TypeQuery &query, Types *out, guf_error *error) {
-  const guf_dtype type = query.have[0];
+  const guf_dtype type = query.operand_dtype[0];
   const bool tests = query.ufunc->type_rule == TypeRule::kIsNaT;
   if (!tests && !is_timedelta(type)) {
-    if (!query.any_fixed) return refuse_types(query, error);
+    if (!query.any_fixed) return fail_types(query, error);
     // As in NumPy, the casts are checked before this error is reported.
     op::Loop settled;
     settled.types = {type, type};
-    GUF_TRY(check_casts(query, settled, Inputs::kJudged, error));
-    return refuse_type(query, type, error);
+    GUF_TRY(check_casts(query, settled, InputCheck::kAllCasts, error));
+    return fail_type(query, type, error);
   }
   *out = {{type, tests ? guf_dtype{GUF_BOOL} : type}};
   return GUF_OK;
@@ -172,7 +172,7 @@ guf_dtype class_of(guf_dtype type) {
 
 bool any_input_is_time(const TypeQuery &query) {
   for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
-    if (query.searches(i) && is_time(query.have[i])) return true;
+    if (query.searches(i) && is_time(query.operand_dtype[i])) return true;
   }
   return false;
 }
@@ -243,7 +243,7 @@ guf_status find_requested(const TypeQuery &query, const op::LoopList &list, int3
   const bool any_time = any_input_is_time(query);
   const bool one_type = takes_one_type(rule, any_time);
   *out_index = first_requested(query, list, [&](int32_t i, guf_dtype type) {
-    return !query.weak[i] && class_of(query.have[i]) == type;
+    return !query.weak[i] && class_of(query.operand_dtype[i]) == type;
   });
   if (*out_index != kNoLoop) return GUF_OK;
   const bool heeded = rule == TypeRule::kComparison || rule == TypeRule::kSearch;
@@ -251,19 +251,19 @@ guf_status find_requested(const TypeQuery &query, const op::LoopList &list, int3
   const bool output_decides = one_type && requested_of_each(query) != 0;
   if (!output_decides) {
     *out_index = first_requested(query, list, [&](int32_t i, guf_dtype type) {
-      if (query.weak[i] && !is_time(type)) return takes(query.call->operand[i].kind, type);
-      return dtype::can_cast(query.have[i], type, GUF_CASTING_SAFE);
+      if (query.weak[i] && !is_time(type)) return adopts(query.call->operand[i].kind, type);
+      return dtype::can_cast(query.operand_dtype[i], type, GUF_CASTING_SAFE);
     });
   }
   const guf_dtype output = requested_of_outputs(query);
   if (output_decides && output == GUF_BOOL && rule == TypeRule::kNegative)
-    return refuse_bool(rule, error);
+    return fail_bool(rule, error);
   if (*out_index == kNoLoop && output != 0) {
     *out_index =
         first_requested(query, list, [&](int32_t, guf_dtype type) { return type == output; });
   }
   if (*out_index != kNoLoop) return GUF_OK;
-  return output_decides ? refuse_types(query, error) : refuse_signature(query, error);
+  return output_decides ? fail_types(query, error) : fail_signature(query, error);
 }
 
 bool is_of_numbers(const TypeQuery &query, const op::LoopList &list, int32_t index) {
@@ -273,7 +273,7 @@ bool is_of_numbers(const TypeQuery &query, const op::LoopList &list, int32_t ind
 }
 
 guf_status take_loop(const TypeQuery &query, const op::LoopList &list, int32_t index,
-                     TimedLoop *out) {
+                     DatetimeLoop *out) {
   out->index = static_cast<uint32_t>(index);
   std::copy_n(list.loops[out->index]->types.begin(), query.ufunc->noperands(), out->types);
   return GUF_OK;
@@ -282,15 +282,15 @@ guf_status take_loop(const TypeQuery &query, const op::LoopList &list, int32_t i
 // ---- ufuncs of programs. The first loop whose types have the classes of the operands is chosen,
 // and all operands are converted to one unit.
 
-bool takes_class(const TypeQuery &query, int32_t i, guf_dtype type) {
+bool accepts_class(const TypeQuery &query, int32_t i, guf_dtype type) {
   if (!is_time(type)) {
-    if (query.weak[i]) return takes(query.call->operand[i].kind, type);
-    return dtype::can_cast(query.have[i], type, GUF_CASTING_SAFE);
+    if (query.weak[i]) return adopts(query.call->operand[i].kind, type);
+    return dtype::can_cast(query.operand_dtype[i], type, GUF_CASTING_SAFE);
   }
-  return is_time(query.have[i]) && class_of(query.have[i]) == type;
+  return is_time(query.operand_dtype[i]) && class_of(query.operand_dtype[i]) == type;
 }
 
-guf_status search_program_loops(const TypeQuery &query, const op::LoopList &list, TimedLoop *out,
+guf_status search_program_loops(const TypeQuery &query, const op::LoopList &list, DatetimeLoop *out,
                                 guf_error *error) {
   const int32_t count = query.ufunc->noperands();
   for (uint32_t k = 0; k < list.loops.size(); ++k) {
@@ -302,9 +302,9 @@ guf_status search_program_loops(const TypeQuery &query, const op::LoopList &list
       const guf_dtype type = loop.types[static_cast<size_t>(i)];
       if (query.fixed[i] != 0 && query.fixed[i] != type) fits = false;
       if (!query.searches(i)) continue;
-      fits = fits && (query.have[i] == type || takes_class(query, i, type));
-      if (!fits || !is_time(query.have[i]) || status != GUF_OK) continue;
-      const guf_dtype own = query.have[i];
+      fits = fits && (query.operand_dtype[i] == type || accepts_class(query, i, type));
+      if (!fits || !is_time(query.operand_dtype[i]) || status != GUF_OK) continue;
+      const guf_dtype own = query.operand_dtype[i];
       if (unit == 0) {
         unit = own;
       } else {
@@ -322,17 +322,17 @@ guf_status search_program_loops(const TypeQuery &query, const op::LoopList &list
     }
     return GUF_OK;
   }
-  if (!query.any_fixed) return refuse_inputs(query, error);
+  if (!query.any_fixed) return fail_inputs(query, error);
   int32_t requested = kNoLoop;
   GUF_TRY(find_requested(query, list, &requested, error));
   if (is_of_numbers(query, list, requested)) return take_loop(query, list, requested, out);
-  return refuse_signature(query, error);
+  return fail_signature(query, error);
 }
 
 // Handles calls in which only signature= or dtype= has datetime types. NumPy requires a loop with
 // the requested types but then ignores the request.
-guf_status search_untimed(const TypeQuery &query, const op::LoopList &list, TimedLoop *out,
-                          guf_error *error) {
+guf_status search_requested_datetime(const TypeQuery &query, const op::LoopList &list,
+                                     DatetimeLoop *out, guf_error *error) {
   TypeQuery plain = query;
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) plain.fixed[i] = 0;
   plain.any_fixed = plain.any_input_fixed = false;
@@ -345,21 +345,22 @@ guf_status search_untimed(const TypeQuery &query, const op::LoopList &list, Time
 
 }  // namespace
 
-bool is_timed(const TypeQuery &query) {
+bool has_datetime(const TypeQuery &query) {
   if (query.ufunc->type_rule == TypeRule::kLogical) return false;  // converts every type to bool
   if (query.ufunc->type_rule == TypeRule::kIsNaT) return true;
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
-    if (is_time(query.fixed[i]) || (query.searches(i) && is_time(query.have[i]))) return true;
+    if (is_time(query.fixed[i]) || (query.searches(i) && is_time(query.operand_dtype[i])))
+      return true;
   }
   return false;
 }
 
-guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedLoop *out,
-                        guf_error *error) {
+guf_status search_datetime(const TypeQuery &query, const op::LoopList &list, DatetimeLoop *out,
+                           guf_error *error) {
   const TypeRule rule = query.ufunc->type_rule;
   if (rule == TypeRule::kSearch) return search_program_loops(query, list, out, error);
-  if (rule == TypeRule::kIsNaT && !is_time(query.have[0])) return refuse_isnat(query, error);
-  if (!any_input_is_time(query)) return search_untimed(query, list, out, error);
+  if (rule == TypeRule::kIsNaT && !is_time(query.operand_dtype[0])) return fail_isnat(query, error);
+  if (!any_input_is_time(query)) return search_requested_datetime(query, list, out, error);
   int32_t requested = kNoLoop;
   if (query.any_fixed) GUF_TRY(find_requested(query, list, &requested, error));
   if (is_of_numbers(query, list, requested)) {
@@ -379,14 +380,14 @@ guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedL
     std::copy_n(types.type, count, out->types);
     return GUF_OK;
   }
-  return refuse_types(query, error);
+  return fail_types(query, error);
 }
 
-guf_status check_steps(const TypeQuery &query, const op::Loop &loop, guf_error *error) {
+guf_status check_int_to_datetime(const TypeQuery &query, const op::Loop &loop, guf_error *error) {
   if (query.call->casting != GUF_CASTING_EQUIV) return GUF_OK;
   for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
     const guf_dtype type = loop.types[static_cast<size_t>(i)];
-    if (query.weak[i] && is_time(type)) return refuse_weak(query, i, class_of(type), error);
+    if (query.weak[i] && is_time(type)) return fail_weak(query, i, class_of(type), error);
   }
   return GUF_OK;
 }
@@ -396,9 +397,9 @@ guf_status check_units(const TypeQuery &query, const op::Loop &loop, guf_error *
     const guf_dtype type = loop.types[static_cast<size_t>(i)];
     const op::OperandView &operand = query.call->operand[i];
     if (query.weak[i] || (operand.flags & (op::kMissing | op::kHasSeparateOutput)) != 0) continue;
-    if (query.searches(i)) GUF_TRY(dtype::check_cast(query.have[i], type, error));
+    if (query.searches(i)) GUF_TRY(dtype::check_cast(query.operand_dtype[i], type, error));
     if (!query.ufunc->signature.writes(i)) continue;
-    GUF_TRY(dtype::check_cast(type, dtype::resolve_unit(query.have[i], type), error));
+    GUF_TRY(dtype::check_cast(type, dtype::resolve_unit(query.operand_dtype[i], type), error));
   }
   return GUF_OK;
 }

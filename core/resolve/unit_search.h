@@ -8,10 +8,10 @@
 namespace gufunc::resolve {
 
 // Returns whether an input, signature= or dtype= has a datetime type, which determines the loop.
-bool is_timed(const TypeQuery &query);
+bool has_datetime(const TypeQuery &query);
 
 // A loop of the ufunc, and the types with units on which it runs.
-struct TimedLoop {
+struct DatetimeLoop {
   uint32_t index;
   guf_dtype types[GUF_MAX_OPERANDS];
 };
@@ -19,12 +19,12 @@ struct TimedLoop {
 // Finds the loop by NumPy's rules for datetime types.
 // Errors  GUF_E_NO_LOOP, GUF_E_CASTING <= no loop or a forbidden cast; NumPy's message
 //         GUF_E_DTYPE, GUF_E_OVERFLOW <= the units have no common divisor; the message names both
-guf_status search_timed(const TypeQuery &query, const op::LoopList &list, TimedLoop *out,
-                        guf_error *error);
+guf_status search_datetime(const TypeQuery &query, const op::LoopList &list, DatetimeLoop *out,
+                           guf_error *error);
 
 // Checks that, under `equiv`, no Python int is converted to a datetime type.
 // Errors  GUF_E_CASTING <= a Python int would be converted
-guf_status check_steps(const TypeQuery &query, const op::Loop &loop, guf_error *error);
+guf_status check_int_to_datetime(const TypeQuery &query, const op::Loop &loop, guf_error *error);
 
 // Checks the permitted casts for conversion factors that overflow and for units that would be lost.
 // Errors  as dtype::check_cast

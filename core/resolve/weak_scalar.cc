@@ -52,8 +52,8 @@ guf_status out_of_bounds(int64_t value, int32_t index, guf_dtype type, guf_error
 // Reports an int outside int64 with the message of NumPy's conversion to a C type. Integer dtypes
 // are converted through long, except that uint32 is converted through unsigned long, so its message
 // contains the value if it fits in unsigned long. Datetime types are converted through long long.
-[[gnu::cold, gnu::noinline]] guf_status refuse_huge(const op::OperandView &operand, int32_t index,
-                                                    guf_dtype type, guf_error *error) {
+[[gnu::cold, gnu::noinline]] guf_status fail_huge(const op::OperandView &operand, int32_t index,
+                                                  guf_dtype type, guf_error *error) {
   if (dtype::is_time(type)) {
     return base::fail(error, GUF_E_OVERFLOW, index, base::kNone, "int too big to convert");
   }
@@ -69,7 +69,7 @@ guf_status convert_huge(op::OperandView *operand, int32_t index, guf_dtype type,
   const bool negative = is_negative_huge(*operand);
   if (type == GUF_BOOL || dtype::is_integer(type)) {
     if (type != GUF_U64 || negative || is_saturated(*operand)) {
-      return refuse_huge(*operand, index, type, error);
+      return fail_huge(*operand, index, type, error);
     }
     store(operand, type, operand->value[0]);
     return GUF_OK;
@@ -94,7 +94,7 @@ guf_status convert_to_time(op::OperandView *operand, int32_t index, guf_dtype ty
     return GUF_OK;
   }
   if (operand->kind == GUF_OPERAND_WEAK_INT_HUGE && !dtype::is_structured(type)) {
-    return refuse_huge(*operand, index, type, error);
+    return fail_huge(*operand, index, type, error);
   }
   if (dtype::is_structured(type)) {
     return base::fail(error, GUF_E_CASTING, index, base::kNone,
@@ -118,7 +118,7 @@ bool is_true(const op::OperandView &operand) {
 
 }  // namespace
 
-bool takes(int32_t weak_kind, guf_dtype type) {
+bool adopts(int32_t weak_kind, guf_dtype type) {
   switch (weak_kind) {
     case GUF_OPERAND_WEAK_COMPLEX:
       return dtype::is_complex(type);

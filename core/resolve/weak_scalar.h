@@ -24,7 +24,7 @@ inline bool is_negative_huge(const op::OperandView &operand) {
 
 // Returns whether a weak scalar adopts this dtype under every casting rule: ints adopt all numeric
 // dtypes, floats adopt floating-point and complex dtypes, complex scalars adopt complex dtypes.
-bool takes(int32_t weak_kind, guf_dtype type);
+bool adopts(int32_t weak_kind, guf_dtype type);
 
 // Returns the dtype of a weak scalar if no array determines it: int64, float64 or complex128. With
 // `alone`, the scalar is the only input, and the dtype of a huge int that fits in uint64 is uint64.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts records to trace events. Each thread is a track of the program's process. Each device is
-// shown as a separate process, with its streams as tracks. An arrow connects queued work with the
-// call that queued it.
+// shown as a separate process, with its streams as tracks. A flow event, drawn as an arrow,
+// connects queued work with the call that queued it.
 #include "core/trace/event_text.h"
 
 #include <errno.h>
@@ -136,14 +136,14 @@ guf_status EventWriter::find_track(const Record &record, uint32_t *out_process,
   return name_track("thread_name", *out_process, *out_number, name, error);
 }
 
-guf_status EventWriter::write_arrow(const Record &record, uint32_t process, uint32_t number,
-                                    guf_error *error) {
+guf_status EventWriter::write_flow(const Record &record, uint32_t process, uint32_t number,
+                                   guf_error *error) {
   const guf_trace_work &work = record.work;
-  ++narrows_;
+  ++nflows_;
   const auto end = [&](const char *phase, uint32_t pid, uint32_t tid, uint64_t at) {
     JsonText text;
     text.raw("{\"ph\":").raw(phase).member("cat").string("queue").member("name").string("queued");
-    text.member("id").number(narrows_).member("pid").number(pid).member("tid").number(tid);
+    text.member("id").number(nflows_).member("pid").number(pid).member("tid").number(tid);
     text.member("ts").microseconds(at).raw("}");
     return add(text, error);
   };
@@ -165,7 +165,7 @@ guf_status EventWriter::write(const Record &record, guf_error *error) {
   text.raw("}");
   GUF_TRY(add(text, error));
   if (!record.on_stream || work.call == 0) return GUF_OK;
-  return write_arrow(record, process, number, error);
+  return write_flow(record, process, number, error);
 }
 
 void EventWriter::begin_instant(const char *name, uint64_t now_ns, JsonText *text) const {
@@ -181,8 +181,8 @@ guf_status EventWriter::write_dropped(uint64_t dropped, uint64_t now_ns, guf_err
   return add(text, error);
 }
 
-guf_status EventWriter::write_left_out(int32_t backend, int32_t device, uint64_t count,
-                                       uint64_t now_ns, guf_error *error) {
+guf_status EventWriter::write_unreported(int32_t backend, int32_t device, uint64_t count,
+                                         uint64_t now_ns, guf_error *error) {
   JsonText text;
   begin_instant("work left out", now_ns, &text);
   text.member("args").raw("{\"left_out\":").number(count);

@@ -46,8 +46,8 @@ class EventWriter {
   // Writes the number of records that were lost so far.
   guf_status write_dropped(uint64_t dropped, uint64_t now_ns, guf_error *error);
   // Writes the amount of work of a device that its backend could not report so far.
-  guf_status write_left_out(int32_t backend, int32_t device, uint64_t count, uint64_t now_ns,
-                            guf_error *error);
+  guf_status write_unreported(int32_t backend, int32_t device, uint64_t count, uint64_t now_ns,
+                              guf_error *error);
 
  private:
   struct Track {
@@ -64,11 +64,11 @@ class EventWriter {
                         guf_error *error);
   guf_status find_track(const Record &record, uint32_t *out_process, uint32_t *out_number,
                         guf_error *error);
-  guf_status write_arrow(const Record &record, uint32_t process, uint32_t number, guf_error *error);
+  guf_status write_flow(const Record &record, uint32_t process, uint32_t number, guf_error *error);
 
   TraceFile &file_;
   const uint32_t process_;
-  uint64_t narrows_ = 0;
+  uint64_t nflows_ = 0;
   uint32_t ntracks_ = 0, last_ = 0;
   Track tracks_[kTracks];
 };

@@ -136,7 +136,7 @@ void done(void *context, const guf_trace_work *work) {
 }
 
 void left_out_of_trace(void *context, int32_t device) {
-  if (on()) leave_out(number_of(context), device);
+  if (on()) count_unreported(number_of(context), device);
 }
 
 template <int32_t N>

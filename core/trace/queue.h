@@ -37,7 +37,7 @@ class Queue {
 
  private:
   struct Cell {
-    std::atomic<uint64_t> turn;
+    std::atomic<uint64_t> sequence;
     Record record;
   };
 

@@ -31,8 +31,8 @@ constinit std::atomic<Writer *> the_writer{nullptr};
 constinit uint32_t writer_epoch = 0;  // fork epoch of the writer's process; set before the_writer
 constinit std::atomic<bool> stopped{false};
 constinit std::atomic<uint64_t> ncalls{0};
-constinit std::atomic<uint64_t> nleft_out[kMaxBackends][kMaxTracedDevices] = {};
-constinit std::atomic<uint64_t> nleft_out_of_all{0};
+constinit std::atomic<uint64_t> nunreported[kMaxBackends][kMaxTracedDevices] = {};
+constinit std::atomic<uint64_t> nunreported_of_all{0};
 constinit thread_local uint32_t known_thread = 0;
 constinit thread_local uint32_t known_epoch = 0;  // epoch of known_thread; a child has new IDs
 
@@ -92,18 +92,18 @@ void put(const Record &record) {
   the_writer.load(std::memory_order_acquire)->put(record);
 }
 
-void leave_out(int32_t backend, int32_t device) {
+void count_unreported(int32_t backend, int32_t device) {
   if (device < 0 || device >= kMaxTracedDevices) return;
-  nleft_out[backend][device].fetch_add(1, std::memory_order_relaxed);
-  nleft_out_of_all.fetch_add(1, std::memory_order_release);
+  nunreported[backend][device].fetch_add(1, std::memory_order_relaxed);
+  nunreported_of_all.fetch_add(1, std::memory_order_release);
 }
 
-uint64_t left_out(int32_t backend, int32_t device) {
-  return nleft_out[backend][device].load(std::memory_order_relaxed);
+uint64_t unreported(int32_t backend, int32_t device) {
+  return nunreported[backend][device].load(std::memory_order_relaxed);
 }
 
-uint64_t left_out() {
-  return nleft_out_of_all.load(std::memory_order_acquire);
+uint64_t unreported() {
+  return nunreported_of_all.load(std::memory_order_acquire);
 }
 
 void flush() {

@@ -88,8 +88,8 @@ guf_status TraceFile::add(const char *event, size_t length, guf_error *error) {
   const char *const between = first_ ? "\n" : ",\n";
   first_ = false;
   const size_t more = std::strlen(between);
-  std::memcpy(capacity_ + used_, between, more);
-  std::memcpy(capacity_ + used_ + more, event, length);
+  std::memcpy(buffer_ + used_, between, more);
+  std::memcpy(buffer_ + used_ + more, event, length);
   used_ += more + length;
   return GUF_OK;
 }
@@ -97,8 +97,8 @@ guf_status TraceFile::add(const char *event, size_t length, guf_error *error) {
 guf_status TraceFile::write_out(guf_error *error) {
   if (used_ == 0) return GUF_OK;
   constexpr size_t kClosingBytes = sizeof kClosing - 1;
-  std::memcpy(capacity_ + used_, kClosing, kClosingBytes);
-  const guf_status status = write_at(capacity_, used_ + kClosingBytes, end_, error);
+  std::memcpy(buffer_ + used_, kClosing, kClosingBytes);
+  const guf_status status = write_at(buffer_, used_ + kClosingBytes, end_, error);
   if (status != GUF_OK) {
     // Restore the closing bracket, so that the events written so far stay readable. This needs no
     // disk space, because the file already contained the bracket.

@@ -41,7 +41,7 @@ class TraceFile {
   bool first_ = true;
   uint64_t end_ = 0;  // offset of the closing bracket
   size_t used_ = 0;
-  char capacity_[kCapacity + sizeof kClosing];
+  char buffer_[kCapacity + sizeof kClosing];
 };
 
 }  // namespace gufunc::trace

@@ -62,20 +62,20 @@ guf_status Writer::drain(guf_error *error) {
     reported_dropped_ = dropped;
     GUF_TRY(events_.write_dropped(dropped, now_ns(), error));
   }
-  GUF_TRY(write_left_out(error));
+  GUF_TRY(write_unreported(error));
   return file_.write_out(error);
 }
 
-guf_status Writer::write_left_out(guf_error *error) {
-  const uint64_t all = left_out();
-  if (all == reported_left_out_of_all_) return GUF_OK;
-  reported_left_out_of_all_ = all;
+guf_status Writer::write_unreported(guf_error *error) {
+  const uint64_t all = unreported();
+  if (all == written_unreported_of_all_) return GUF_OK;
+  written_unreported_of_all_ = all;
   for (int32_t backend = 0; backend < kMaxBackends; ++backend) {
     for (int32_t device = 0; device < kMaxTracedDevices; ++device) {
-      const uint64_t count = left_out(backend, device);
-      if (count == reported_left_out_[backend][device]) continue;
-      reported_left_out_[backend][device] = count;
-      GUF_TRY(events_.write_left_out(backend, device, count, now_ns(), error));
+      const uint64_t count = unreported(backend, device);
+      if (count == written_unreported_[backend][device]) continue;
+      written_unreported_[backend][device] = count;
+      GUF_TRY(events_.write_unreported(backend, device, count, now_ns(), error));
     }
   }
   return GUF_OK;

@@ -35,7 +35,7 @@ class Writer {
   static void *thread_entry(void *self);
   void run();
   guf_status drain(guf_error *error);
-  guf_status write_left_out(guf_error *error);
+  guf_status write_unreported(guf_error *error);
 
   Queue queue_;
   TraceFile file_;
@@ -44,8 +44,8 @@ class Writer {
   pthread_t thread_{};
   std::atomic<bool> stopping_{false}, ended_{false}, flush_requested_{false};
   uint64_t reported_dropped_ = 0;
-  uint64_t reported_left_out_of_all_ = 0;
-  uint64_t reported_left_out_[kMaxBackends][kMaxTracedDevices] = {};
+  uint64_t written_unreported_of_all_ = 0;
+  uint64_t written_unreported_[kMaxBackends][kMaxTracedDevices] = {};
 };
 
 }  // namespace gufunc::trace

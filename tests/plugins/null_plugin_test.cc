@@ -153,28 +153,29 @@ TEST_F(NullPlugin, FindsAndKeepsBuiltinKernels) {
   op::Loop loop;
   loop.types = {GUF_F32, GUF_F32, GUF_F32};
   void *kernel = nullptr, *again = nullptr;
-  ASSERT_EQ(backend::kernel_of(*add, loop, null, &kernel, &error_), GUF_OK) << error_.message;
+  ASSERT_EQ(backend::load_kernel(*add, loop, null, &kernel, &error_), GUF_OK) << error_.message;
   const uint64_t loads = control().calls("module_load"), gets = control().calls("kernel_get");
-  ASSERT_EQ(backend::kernel_of(*add, loop, null, &again, &error_), GUF_OK);
+  ASSERT_EQ(backend::load_kernel(*add, loop, null, &again, &error_), GUF_OK);
   EXPECT_EQ(kernel, again);
   EXPECT_EQ(control().calls("kernel_get"), gets);
 
   op::Loop doubles;
   doubles.types = {GUF_F64, GUF_F64, GUF_F64};
-  ASSERT_EQ(backend::kernel_of(*add, doubles, null, &again, &error_), GUF_OK);
+  ASSERT_EQ(backend::load_kernel(*add, doubles, null, &again, &error_), GUF_OK);
   EXPECT_NE(kernel, again);
   EXPECT_EQ(control().calls("module_load"), loads) << "both loops share the image";
 
   op::Loop integers;
   integers.types = {GUF_I32, GUF_I32, GUF_I32};
-  EXPECT_EQ(backend::kernel_of(*add, integers, null, &kernel, &error_), GUF_E_NO_IMAGE);
+  EXPECT_EQ(backend::load_kernel(*add, integers, null, &kernel, &error_), GUF_E_NO_IMAGE);
   EXPECT_THAT(error_.message,
               HasSubstr("no kernel of 'add' (int32,int32->int32) for device null:0 (null)"));
   const auto absent = make_ufunc("absent", 2, 1);
-  EXPECT_EQ(backend::kernel_of(*absent, loop, null, &kernel, &error_), GUF_OK) << "the kept answer";
+  EXPECT_EQ(backend::load_kernel(*absent, loop, null, &kernel, &error_), GUF_OK)
+      << "the kept answer";
   op::Loop fresh;
   fresh.types = loop.types;
-  EXPECT_EQ(backend::kernel_of(*absent, fresh, null, &kernel, &error_), GUF_E_NO_IMAGE);
+  EXPECT_EQ(backend::load_kernel(*absent, fresh, null, &kernel, &error_), GUF_E_NO_IMAGE);
 }
 
 void count_items(char **, const int64_t *dims, const int64_t *, void *user) {
@@ -198,7 +199,7 @@ TEST_F(NullPlugin, HostLoopsRunOnlyWhereTheHostReaches) {
   loop.host = reinterpret_cast<void (*)(void)>(&count_items);
   backend::Device &null = *device("null:0");
   void *kernel = nullptr;
-  ASSERT_EQ(backend::kernel_of(*own, loop, null, &kernel, &error_), GUF_OK) << error_.message;
+  ASSERT_EQ(backend::load_kernel(*own, loop, null, &kernel, &error_), GUF_OK) << error_.message;
   int64_t items = 0;
   loop.user = &items;
   ASSERT_EQ(backend::launch(null, nullptr, kernel, loop, 1, one_dimension(7), nullptr, &error_),
@@ -211,7 +212,7 @@ TEST_F(NullPlugin, HostLoopsRunOnlyWhereTheHostReaches) {
   op::Loop same;
   same.types = loop.types;
   same.host = loop.host;
-  EXPECT_EQ(backend::kernel_of(*own, same, far, &kernel, &error_), GUF_E_NO_IMAGE);
+  EXPECT_EQ(backend::load_kernel(*own, same, far, &kernel, &error_), GUF_E_NO_IMAGE);
   EXPECT_THAT(error_.message, HasSubstr("is a host function, which device null:3 cannot run"));
 }
 

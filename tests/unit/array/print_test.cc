@@ -30,11 +30,11 @@ std::vector<std::byte> bytes_of(const std::string &hexadecimal) {
 }
 
 std::string print(const Array &array) {
-  const Corner corner = corner_of(array.layout());
-  std::vector<std::byte> values(corner.count * dtype::itemsize(array.layout().dtype));
+  const Summary summary = summarize(array.layout());
+  std::vector<std::byte> values(summary.count * dtype::itemsize(array.layout().dtype));
   const bool swapped = (array.flags() & GUF_ARRAY_SWAPPED) != 0;
-  gather_corner(array.layout(), swapped, corner, values.data());
-  return format_values(array.layout(), corner, values.data());
+  gather_summary(array.layout(), swapped, summary, values.data());
+  return format_values(array.layout(), summary, values.data());
 }
 
 // An array with the same values as a plain array, but in F order, with negative strides,

@@ -77,18 +77,18 @@ class ImageChoice : public ::testing::Test {
     std::strcpy(device_.info.target, "t");
     ufunc_.name = ufunc_.full_name = "f";
     EXPECT_EQ(op::make_elementwise(1, 1, nullptr, 0, &ufunc_.signature, nullptr), GUF_OK);
-    share_images(table_);
+    retain_images(table_);
     for (size_t i = 0; i < 2; ++i) {
       loops_[i].types = {kTypes[i][0], kTypes[i][1]};
       loops_[i].table = &table_;
       loops_[i].function = &function_;
     }
   }
-  ~ImageChoice() override { forget_images(table_); }
+  ~ImageChoice() override { release_images(table_); }
 
   std::string target_of(size_t loop) {
     void *kernel = nullptr;
-    const guf_status status = kernel_of(ufunc_, loops_[loop], device_, &kernel, &error_);
+    const guf_status status = load_kernel(ufunc_, loops_[loop], device_, &kernel, &error_);
     return status == GUF_OK ? *static_cast<std::string *>(kernel) : std::to_string(status);
   }
   static guf_module_image image(const char *target, uint64_t offset, uint32_t family) {
@@ -125,12 +125,12 @@ TEST_F(ImageChoice, FallsToTheNextWhereTheDriverRefuses) {
   EXPECT_THAT(loaded, ElementsAre("t3", "t2", "t4", "t1"));
   EXPECT_EQ(describe_kernel(ufunc_, loops_[0], device_),
             "kernel image t2, of t1, t3 (refused: too new: t3), t2\n");
-  share_images(table_);
-  forget_images(table_);
+  retain_images(table_);
+  release_images(table_);
   EXPECT_EQ(unloaded, 0) << "another module has the table";
-  forget_images(table_);
+  release_images(table_);
   EXPECT_EQ(unloaded, 2) << "rejected images were not loaded";
-  share_images(table_);
+  retain_images(table_);
 }
 
 // The driver rejects the PTX of a kernel only when the kernel is requested.

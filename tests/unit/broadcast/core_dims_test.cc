@@ -292,7 +292,7 @@ TEST_P(CoreDims, ReturnsTheShapeOrTheReason) {
   call.args.dims = row.dims.data();
   call.args.ndims = static_cast<int32_t>(row.dims.size());
   const auto loop = std::make_unique<broadcast::LoopShape>();
-  const guf_status status = broadcast::arrange(call.view(), loop.get(), &call.error);
+  const guf_status status = broadcast::broadcast_operands(call.view(), loop.get(), &call.error);
   EXPECT_EQ(status, row.status) << call.error.message;
   if (status != GUF_OK) {
     EXPECT_THAT(call.error.message, HasSubstr(row.text));
@@ -314,7 +314,8 @@ TEST(CoreDims, WeakValueIsReadAsGiven) {
   operand.kind = GUF_OPERAND_WEAK_INT;
   operand.value[0] = 6;
   const auto loop = std::make_unique<broadcast::LoopShape>();
-  ASSERT_EQ(broadcast::arrange(call.view(), loop.get(), &call.error), GUF_OK) << call.error.message;
+  ASSERT_EQ(broadcast::broadcast_operands(call.view(), loop.get(), &call.error), GUF_OK)
+      << call.error.message;
   EXPECT_EQ(loop->core_size[0], 6);
 }
 
@@ -323,14 +324,15 @@ TEST(CoreDims, ValueRuleReadsNoDeviceMemory) {
                     {given({2}), value(kFour, GUF_I64), kMissing});
   call.view().operand[1].flags |= op::kDeviceMemory;
   const auto loop = std::make_unique<broadcast::LoopShape>();
-  EXPECT_EQ(broadcast::arrange(call.view(), loop.get(), &call.error), GUF_E_DEVICE_MISMATCH);
+  EXPECT_EQ(broadcast::broadcast_operands(call.view(), loop.get(), &call.error),
+            GUF_E_DEVICE_MISMATCH);
 }
 
 TEST(CoreDims, ElementwiseTakesNoAxes) {
   sample::Call call("add", "", "", 2, {given({2}), given({2}), kMissing});
   call.args.flags = GUF_CALL_KEEPDIMS;
   const auto loop = std::make_unique<broadcast::LoopShape>();
-  EXPECT_EQ(broadcast::arrange(call.view(), loop.get(), &call.error), GUF_E_ARG);
+  EXPECT_EQ(broadcast::broadcast_operands(call.view(), loop.get(), &call.error), GUF_E_ARG);
   EXPECT_THAT(call.error.message,
               testing::StartsWith("add() got an unexpected keyword argument 'keepdims'"));
 }

@@ -81,7 +81,7 @@ std::string answer(const std::vector<std::string> &field) {
   int64_t shape[GUF_MAX_NDIM];
   int64_t own_shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
-  if (broadcast::arrange(call.view(), loop.get(), &call.error) != GUF_OK ||
+  if (broadcast::broadcast_operands(call.view(), loop.get(), &call.error) != GUF_OK ||
       broadcast::caller_shape(call.view(), *loop, nin, &ndim, shape, &call.error) != GUF_OK ||
       broadcast::operand_shape(call.view(), *loop, nin, &ndim, own_shape, &call.error) != GUF_OK ||
       broadcast::result_strides(call.view(), *loop, nin, ndim, own_shape, strides, &call.error) !=
@@ -90,7 +90,7 @@ std::string answer(const std::vector<std::string> &field) {
   }
   int64_t permuted[GUF_MAX_NDIM];
   for (int32_t k = 0; k < ndim; ++k)
-    permuted[loop->permuted ? loop->order[nin][k] : k] = strides[k];
+    permuted[loop->permuted ? loop->axis_permutation[nin][k] : k] = strides[k];
   std::ostringstream text;
   for (int32_t k = 0; k < ndim; ++k) text << (k > 0 ? "," : "") << shape[k];
   text << ':';

@@ -77,7 +77,7 @@ TEST_P(OutputShape, IsReportedCorrectly) {
   ASSERT_EQ(call.status, GUF_OK) << call.error.message;
   if (row.axis != kNoAxis) call.args.axis = &row.axis;
   broadcast::LoopShape loop;
-  const guf_status status = broadcast::arrange(call.view(), &loop, &call.error);
+  const guf_status status = broadcast::broadcast_operands(call.view(), &loop, &call.error);
   EXPECT_EQ(status, GUF_E_SHAPE);
   EXPECT_EQ(call.error.argument, nin);
   EXPECT_EQ(call.error.axis, row.found_axis);

@@ -16,7 +16,7 @@ TEST(PermutedCall, KeepdimsCountsMissingDimensions) {
                     {{{3}, {}}, {{3}, {}}, sample::missing()});
   call.args.flags = GUF_CALL_KEEPDIMS;
   broadcast::LoopShape loop;
-  EXPECT_EQ(broadcast::arrange(call.view(), &loop, &call.error), GUF_E_ARG);
+  EXPECT_EQ(broadcast::broadcast_operands(call.view(), &loop, &call.error), GUF_E_ARG);
   EXPECT_THAT(call.error.message,
               testing::HasSubstr("requires output 0 to have 2 core dimensions"));
 }
@@ -26,7 +26,7 @@ TEST(PermutedCall, KeepdimsNamesTheFirstMismatchOfTheSignature) {
                     {{{3}, {}}, {{3, 2}, {}}, sample::missing()});
   call.args.flags = GUF_CALL_KEEPDIMS;
   broadcast::LoopShape loop;
-  EXPECT_EQ(broadcast::arrange(call.view(), &loop, &call.error), GUF_E_ARG);
+  EXPECT_EQ(broadcast::broadcast_operands(call.view(), &loop, &call.error), GUF_E_ARG);
   EXPECT_THAT(call.error.message,
               testing::HasSubstr("requires output 0 to have 2 core dimensions"));
 }
@@ -42,7 +42,7 @@ guf_error refuse_axes(const char *name, const char *signature, int64_t ndim,
   call.args.axes = entries.data();
   call.args.naxes = static_cast<int32_t>(entries.size());
   broadcast::LoopShape loop;
-  const guf_status status = broadcast::arrange(call.view(), &loop, &call.error);
+  const guf_status status = broadcast::broadcast_operands(call.view(), &loop, &call.error);
   EXPECT_NE(status, GUF_OK);
   EXPECT_EQ(status, call.error.status);
   return call.error;
@@ -91,7 +91,7 @@ TEST(PermutedCall, TextsNameTheCallersAxes) {
   call.args.axes = axes;
   call.args.naxes = 3;
   broadcast::LoopShape loop;
-  EXPECT_EQ(broadcast::arrange(call.view(), &loop, &call.error), GUF_E_SHAPE);
+  EXPECT_EQ(broadcast::broadcast_operands(call.view(), &loop, &call.error), GUF_E_SHAPE);
   EXPECT_STREQ(call.error.message,
                "non-broadcastable output operand with shape (3,1) doesn't match the broadcast "
                "shape (4,3); argument 2, axis 1: expected 4, got 1");
@@ -101,7 +101,7 @@ TEST(PermutedCall, MismatchesCountExistingDimensions) {
   sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
                     {{{3}, {}}, {{3, 2}, {}}, {{5}, {}}});
   broadcast::LoopShape loop;
-  EXPECT_EQ(broadcast::arrange(call.view(), &loop, &call.error), GUF_E_SHAPE);
+  EXPECT_EQ(broadcast::broadcast_operands(call.view(), &loop, &call.error), GUF_E_SHAPE);
   EXPECT_THAT(
       call.error.message,
       testing::StartsWith("matmul: Output operand 0 has a mismatch in its core dimension 0, "
@@ -117,7 +117,8 @@ TEST(PermutedCall, OrderAnyUsesTheCallersAxes) {
   call.args.axis = &axis;
   call.args.order = GUF_ORDER_ANY;
   broadcast::LoopShape loop;
-  ASSERT_EQ(broadcast::arrange(call.view(), &loop, &call.error), GUF_OK) << call.error.message;
+  ASSERT_EQ(broadcast::broadcast_operands(call.view(), &loop, &call.error), GUF_OK)
+      << call.error.message;
   const int64_t shape[] = {3, 4};  // the core axis is last
   int64_t strides[2] = {};
   call.view().operand[1].layout.dtype = GUF_F64;

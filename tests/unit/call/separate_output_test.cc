@@ -95,10 +95,10 @@ guf_ufunc swapping() {
 // the operands that it overlaps are copied.
 TEST(SeparateOutput, OverlappingOtherOperands) {
   std::vector<double> x = {1, 2, 3}, y = {10, 20, 30}, z = {100, 200, 300};
-  Call crossed(swapping());
-  crossed.in(view(GUF_F64, x)).in(view(GUF_F64, y)).in(view(GUF_F64, z));
-  crossed.out(view(GUF_F64, y)).out(view(GUF_F64, x));
-  ASSERT_EQ(crossed.run(), GUF_OK) << crossed.error.message;
+  Call overlapping(swapping());
+  overlapping.in(view(GUF_F64, x)).in(view(GUF_F64, y)).in(view(GUF_F64, z));
+  overlapping.out(view(GUF_F64, y)).out(view(GUF_F64, x));
+  ASSERT_EQ(overlapping.run(), GUF_OK) << overlapping.error.message;
   EXPECT_THAT(y, ElementsAre(10, 20, 30));
   EXPECT_THAT(x, ElementsAre(101, 202, 303));
   x = {1, 2, 3};

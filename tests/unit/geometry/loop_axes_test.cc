@@ -22,7 +22,7 @@ struct Planned {
     for (int32_t i = 0; i < call->view().noperands; ++i) {
       loop.types[static_cast<size_t>(i)] = call->view().operand[i].layout.dtype;
     }
-    status = broadcast::arrange(call->view(), shape.get(), &call->error);
+    status = broadcast::broadcast_operands(call->view(), shape.get(), &call->error);
     if (status != GUF_OK) return;
     const resolve::Choice choice = {&loop, 0, 0};
     status = geometry::make_launch({call->view(), *shape, choice}, launch.get(), &call->error);
@@ -52,8 +52,8 @@ std::vector<Dimension> dimensions(const geometry::Launch &launch) {
     add(k == 0 ? block.size[0] : block.outer_size[k - 1],
         k == 0 ? block.step : block.outer_step[k - 1], masked ? block.mask_step[k] : 0);
   }
-  for (int32_t k = 0; k < launch.nrest; ++k) {
-    add(launch.rest_size[k], launch.rest_step[k], launch.rest_mask_step[k]);
+  for (int32_t k = 0; k < launch.nexcess; ++k) {
+    add(launch.excess_size[k], launch.excess_step[k], launch.excess_mask_step[k]);
   }
   return found;
 }
@@ -153,8 +153,8 @@ void check_random(uint32_t seed, int64_t max_ndim, int64_t max_extent) {
     EXPECT_EQ(items_of(*planned.launch), items_by_definition(call.view(), *planned.shape))
         << "round " << round;
     uint64_t items = planned.launch->block.items;
-    for (int32_t k = 0; k < planned.launch->nrest; ++k) {
-      items *= static_cast<uint64_t>(planned.launch->rest_size[k]);
+    for (int32_t k = 0; k < planned.launch->nexcess; ++k) {
+      items *= static_cast<uint64_t>(planned.launch->excess_size[k]);
     }
     EXPECT_EQ(items, planned.shape->items);
   }
@@ -307,12 +307,12 @@ TEST(LoopAxes, RefuseMoreAxesThanAMaskedCopyHolds) {
   const array::Layout layout = {GUF_F64, static_cast<int32_t>(shape.size()), shape.data(),
                                 strides.data(), 0x10000};
   const auto copy = std::make_unique<call::MaskedCopy>();
-  EXPECT_EQ(copy->arrange(call.view(), {layout, false}, {layout, false}, 0, &call.error),
+  EXPECT_EQ(copy->prepare(call.view(), {layout, false}, {layout, false}, 0, &call.error),
             GUF_E_INTERNAL)
       << call.error.message;
   array::Layout fewer = layout;
   fewer.ndim = GUF_MAX_NDIM - 1;
-  EXPECT_EQ(copy->arrange(call.view(), {fewer, false}, {fewer, false}, 0, &call.error),
+  EXPECT_EQ(copy->prepare(call.view(), {fewer, false}, {fewer, false}, 0, &call.error),
             GUF_E_SHAPE);
 }
 

@@ -53,8 +53,8 @@ TEST(ConvertBlocks, HaveTheFewestDimensions) {
     std::vector<int32_t> from(1100);
     std::vector<int32_t> to(1100, -1);
     std::iota(from.begin(), from.end(), 0);
-    const Side target = {layout_of(row, row.to, to.data()), false};
-    const Side source = {layout_of(row, row.from, from.data()), false};
+    const CopyOperand target = {layout_of(row, row.to, to.data()), false};
+    const CopyOperand source = {layout_of(row, row.from, from.data()), false};
     ASSERT_EQ(convert(fake.device, nullptr, target, source, nullptr), GUF_OK) << row.name;
     ASSERT_EQ(fake.blocks_seen.size(), row.blocks) << row.name;
     for (const guf_launch_block &block : fake.blocks_seen) EXPECT_EQ(block.nloop, row.loops);
@@ -137,12 +137,12 @@ TEST(ConvertBlocks, OverlapIsStagedAndTheSameViewIsNot) {
   const int64_t shape = 5;
   const int64_t stride = 4;
   const auto address = reinterpret_cast<uint64_t>(memory);
-  const Side low = {{GUF_I32, 1, &shape, &stride, address}, false};
-  const Side high = {{GUF_I32, 1, &shape, &stride, address + 4}, false};
-  ASSERT_EQ(move(fake.device, nullptr, high, low, nullptr), GUF_OK);
+  const CopyOperand low = {{GUF_I32, 1, &shape, &stride, address}, false};
+  const CopyOperand high = {{GUF_I32, 1, &shape, &stride, address + 4}, false};
+  ASSERT_EQ(copy_overlapping(fake.device, nullptr, high, low, nullptr), GUF_OK);
   EXPECT_THAT(memory, testing::ElementsAre(0, 0, 1, 2, 3, 4));
   EXPECT_EQ(fake.blocks_seen.size(), 2U);
-  ASSERT_EQ(move(fake.device, nullptr, high, high, nullptr), GUF_OK);
+  ASSERT_EQ(copy_overlapping(fake.device, nullptr, high, high, nullptr), GUF_OK);
   EXPECT_EQ(fake.blocks_seen.size(), 2U);
   base::collect();
   EXPECT_EQ(fake.blocks, 0);

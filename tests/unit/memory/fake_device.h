@@ -60,7 +60,7 @@ struct FakeDevice {
     self->blocks_seen.push_back(*block);
     if (block->dtype[0] != block->dtype[1]) return GUF_E_DTYPE;
     const size_t itemsize = dtype::itemsize(block->dtype[0]);
-    const bool turn =
+    const bool swap_bytes =
         ((block->operand_flags[0] ^ block->operand_flags[1]) & GUF_LAUNCH_OPERAND_SWAPPED) != 0;
     for (uint64_t n = 0; n < block->items; ++n) {
       uint64_t rest = n;
@@ -76,7 +76,7 @@ struct FakeDevice {
       }
       std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<const void *>(from), itemsize);
       auto *const bytes = reinterpret_cast<unsigned char *>(to);
-      for (size_t i = 0; turn && i < itemsize / 2; ++i) {
+      for (size_t i = 0; swap_bytes && i < itemsize / 2; ++i) {
         std::swap(bytes[i], bytes[itemsize - 1 - i]);
       }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests copies between the host and a device whose memory the host cannot access. Only contiguous
-// bytes are transferred, and each side converts between contiguous bytes and its own strides.
+// bytes are transferred, and each device converts between contiguous bytes and its own strides.
 #include "core/memory/transfer.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +26,7 @@ class Transfer : public testing::Test {
               GUF_OK);
     return made;
   }
-  Place host(std::vector<int32_t> &data) {
+  CopyEndpoint host(std::vector<int32_t> &data) {
     static const int64_t shape[] = {2, 3};
     static const int64_t strides[] = {12, 4};
     const auto address = reinterpret_cast<uint64_t>(data.data());
@@ -34,7 +34,7 @@ class Transfer : public testing::Test {
   }
   std::vector<int32_t> read(array::Array &array) {
     std::vector<int32_t> out(6);
-    EXPECT_EQ(transfer(host(out), place_of(array, far_.device), nullptr, nullptr), GUF_OK);
+    EXPECT_EQ(transfer(host(out), endpoint_of(array, far_.device), nullptr, nullptr), GUF_OK);
     return out;
   }
 
@@ -45,7 +45,7 @@ class Transfer : public testing::Test {
 
 TEST_F(Transfer, ContiguousIsOneCopy) {
   const auto array = far_array(nullptr);
-  ASSERT_EQ(transfer(place_of(*array, far_.device), host(values_), nullptr, nullptr), GUF_OK);
+  ASSERT_EQ(transfer(endpoint_of(*array, far_.device), host(values_), nullptr, nullptr), GUF_OK);
   EXPECT_EQ(far_.copies, 1);
   EXPECT_TRUE(far_.blocks_seen.empty());
   EXPECT_THAT(read(*array), ElementsAreArray(values_));
@@ -56,10 +56,11 @@ TEST_F(Transfer, WithinTheDeviceNothingCrosses) {
   const int64_t transposed[] = {4, 8};
   const auto from = far_array(nullptr);
   const auto to = far_array(transposed);
-  ASSERT_EQ(transfer(place_of(*from, far_.device), host(values_), nullptr, nullptr), GUF_OK);
+  ASSERT_EQ(transfer(endpoint_of(*from, far_.device), host(values_), nullptr, nullptr), GUF_OK);
   const int copies = far_.copies;
-  ASSERT_EQ(transfer(place_of(*to, far_.device), place_of(*from, far_.device), nullptr, nullptr),
-            GUF_OK);
+  ASSERT_EQ(
+      transfer(endpoint_of(*to, far_.device), endpoint_of(*from, far_.device), nullptr, nullptr),
+      GUF_OK);
   EXPECT_EQ(far_.copies, copies);
   EXPECT_EQ(far_.blocks_seen.size(), 1U);
 }

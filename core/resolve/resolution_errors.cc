@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NumPy's error messages for types without a loop and for forbidden casts.
-#include "core/resolve/refusal.h"
+#include "core/resolve/resolution_errors.h"
 
 #include "core/resolve/weak_scalar.h"
 
@@ -55,7 +55,7 @@ void add_class(base::Text *text, guf_dtype type, int32_t kind) {
 // scalars have classes of their own.
 void add_own_class(base::Text *text, const TypeQuery &query, int32_t i) {
   const int32_t kind = query.call->operand[i].kind;
-  add_class(text, query.have[i], kind == GUF_OPERAND_WEAK_INT ? GUF_OPERAND_NONE : kind);
+  add_class(text, query.operand_dtype[i], kind == GUF_OPERAND_WEAK_INT ? GUF_OPERAND_NONE : kind);
 }
 
 void add_classes(base::Text *text, const TypeQuery &query, int32_t first, int32_t last) {
@@ -63,7 +63,7 @@ void add_classes(base::Text *text, const TypeQuery &query, int32_t first, int32_
   for (int32_t i = first; i < last; ++i) {
     if (i > first) text->add(", ");
     const bool named = query.fixed[i] != 0 || i >= query.ufunc->nin();
-    add_class(text, named ? query.fixed[i] : query.have[i],
+    add_class(text, named ? query.fixed[i] : query.operand_dtype[i],
               named ? GUF_OPERAND_NONE : query.call->operand[i].kind);
   }
   if (last - first != 1) text->add(")");
@@ -79,7 +79,7 @@ const char *type_text(const TypeQuery &query, int32_t i) {
     case GUF_OPERAND_WEAK_COMPLEX:
       return "a Python complex";
     default:
-      return dtype::name(query.have[i]);
+      return dtype::name(query.operand_dtype[i]);
   }
 }
 
@@ -111,11 +111,12 @@ void add_loops(base::Text *text, const op::Ufunc &ufunc) {
 
 }  // namespace
 
-guf_status refuse_inputs(const TypeQuery &query, guf_error *error) {
+guf_status fail_inputs(const TypeQuery &query, guf_error *error) {
   base::Text details;
   for (int32_t i = 0; i < query.ufunc->nin(); ++i) {
-    if (!dtype::is_structured(query.have[i])) continue;
-    details.add("; argument %d is of structured dtype '%s'", i, dtype::name(query.have[i]));
+    if (!dtype::is_structured(query.operand_dtype[i])) continue;
+    details.add("; argument %d is of structured dtype '%s'", i,
+                dtype::name(query.operand_dtype[i]));
   }
   add_found(&details, query);
   add_loops(&details, *query.ufunc);
@@ -126,18 +127,18 @@ guf_status refuse_inputs(const TypeQuery &query, guf_error *error) {
                     query.ufunc->name.c_str(), details.c_str());
 }
 
-guf_status refuse_operands(const TypeQuery &query, guf_error *error) {
+guf_status fail_operands(const TypeQuery &query, guf_error *error) {
   base::Text types[2];
   for (int32_t i = 0; i < 2; ++i) {
     const bool swapped = (query.call->operand[i].flags & op::kSwapped) != 0;
-    dtype::spell(query.have[i], swapped, &types[i]);
+    dtype::spell(query.operand_dtype[i], swapped, &types[i]);
   }
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
                     "ufunc '%s' cannot use operands with types dtype('%s') and dtype('%s')",
                     query.ufunc->name.c_str(), types[0].c_str(), types[1].c_str());
 }
 
-guf_status refuse_promotion(const TypeQuery &query, guf_error *error) {
+guf_status fail_promotion(const TypeQuery &query, guf_error *error) {
   base::Text first, second;
   add_own_class(&first, query, 0);
   add_own_class(&second, query, 1);
@@ -147,13 +148,13 @@ guf_status refuse_promotion(const TypeQuery &query, guf_error *error) {
                     first.c_str(), second.c_str());
 }
 
-guf_status refuse_isnat(const TypeQuery &query, guf_error *error) {
+guf_status fail_isnat(const TypeQuery &query, guf_error *error) {
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
                     "ufunc 'isnat' is only defined for np.datetime64 and np.timedelta64. Found %s",
                     type_text(query, 0));
 }
 
-guf_status refuse_signature(const TypeQuery &query, guf_error *error) {
+guf_status fail_signature(const TypeQuery &query, guf_error *error) {
   base::Text loops;
   add_loops(&loops, *query.ufunc);
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
@@ -161,7 +162,7 @@ guf_status refuse_signature(const TypeQuery &query, guf_error *error) {
                     query.ufunc->name.c_str(), loops.c_str());
 }
 
-guf_status refuse_types(const TypeQuery &query, guf_error *error) {
+guf_status fail_types(const TypeQuery &query, guf_error *error) {
   base::Text types;
   add_classes(&types, query, 0, query.ufunc->nin());
   types.add(" -> ");
@@ -171,7 +172,7 @@ guf_status refuse_types(const TypeQuery &query, guf_error *error) {
                     query.ufunc->name.c_str(), types.c_str());
 }
 
-guf_status refuse_type(const TypeQuery &query, guf_dtype type, guf_error *error) {
+guf_status fail_type(const TypeQuery &query, guf_dtype type, guf_error *error) {
   base::Text name;
   dtype::spell(type, false, &name);
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
@@ -180,7 +181,7 @@ guf_status refuse_type(const TypeQuery &query, guf_dtype type, guf_error *error)
                     query.ufunc->name.c_str(), name.c_str(), name.c_str());
 }
 
-guf_status refuse_bool(op::TypeRule rule, guf_error *error) {
+guf_status fail_bool(op::TypeRule rule, guf_error *error) {
   if (rule == op::TypeRule::kSubtract) {
     return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
                       "numpy boolean subtract, the `-` operator, is not supported, use the "
@@ -191,7 +192,7 @@ guf_status refuse_bool(op::TypeRule rule, guf_error *error) {
                     "operator or the logical_not function instead.");
 }
 
-guf_status refuse_weak(const TypeQuery &query, int32_t i, guf_dtype to, guf_error *error) {
+guf_status fail_weak(const TypeQuery &query, int32_t i, guf_dtype to, guf_error *error) {
   const int32_t kind = query.call->operand[i].kind;
   const char *const python = kind == GUF_OPERAND_WEAK_FLOAT     ? "float"
                              : kind == GUF_OPERAND_WEAK_COMPLEX ? "complex"
@@ -201,8 +202,8 @@ guf_status refuse_weak(const TypeQuery &query, int32_t i, guf_dtype to, guf_erro
                     dtype::name(to), dtype::casting_name(query.call->casting));
 }
 
-guf_status refuse_cast(const TypeQuery &query, int32_t i, guf_dtype from, guf_dtype to, bool output,
-                       guf_error *error) {
+guf_status fail_cast(const TypeQuery &query, int32_t i, guf_dtype from, guf_dtype to, bool output,
+                     guf_error *error) {
   const int32_t count = output ? query.ufunc->nout() : query.ufunc->nin();
   const bool swapped = (query.call->operand[i].flags & op::kSwapped) != 0;
   base::Text which, source, target;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions over more axes than a block can store. The leading axes are merged into one axis.
-#ifndef GUFUNC_CORE_METHOD_MANY_FOLDS_H
-#define GUFUNC_CORE_METHOD_MANY_FOLDS_H
+#ifndef GUFUNC_CORE_METHOD_MANY_REDUCED_AXES_H
+#define GUFUNC_CORE_METHOD_MANY_REDUCED_AXES_H
 
 #include "core/array/axes.h"
 #include "core/call/temporaries.h"
@@ -11,22 +11,24 @@ namespace gufunc::method {
 
 // Returns whether the number of reduced axes of extent > 1 exceeds the limit of a block. Returns
 // false if the input has no elements.
-bool has_many_folds(const array::Layout &input, const array::AxisSet &folded);
+bool exceeds_reduced_axis_limit(const array::Layout &input, const array::AxisSet &folded);
 
 // Copies the input and the mask so that the reduced axes are the innermost axes in memory, in
 // unchanged order. Adjacent reduced axes can then be merged into one axis.
 // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_SHAPE
-guf_status gather_folds(op::CallView &call, const array::AxisSet &folded, call::Temporaries *arrays,
-                        guf_error *error);
+guf_status make_reduced_axes_contiguous(op::CallView &call, const array::AxisSet &folded,
+                                        call::Temporaries *arrays, guf_error *error);
 
-// Sets the operands to the layout that `gather_folds` would produce, to describe a reduction.
-struct GatherBuffer {
+// Sets the operands to the layout that `make_reduced_axes_contiguous` would produce, to describe a
+// reduction.
+struct ContiguousBuffer {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
   int64_t mask_strides[GUF_MAX_NDIM];
 };
-void lay_out_gathered(op::CallView &call, const array::AxisSet &folded, GatherBuffer *buffer);
+void set_contiguous_layout(op::CallView &call, const array::AxisSet &folded,
+                           ContiguousBuffer *buffer);
 
 }  // namespace gufunc::method
 
-#endif  // GUFUNC_CORE_METHOD_MANY_FOLDS_H
+#endif  // GUFUNC_CORE_METHOD_MANY_REDUCED_AXES_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the code that runs a loop on a device. The plugin scores the images, the best image is
+// Loads the code that runs a loop on a device. The plugin scores the images, the best image is
 // loaded, and the kernel is cached in the loop.
 #include <algorithm>
 #include <cstring>
@@ -28,28 +28,28 @@ base::Text describe(const op::Ufunc &ufunc, const op::Loop &loop, const char *qu
 }
 
 // The location of a loop's code.
-struct Place {
+struct LoopCode {
   const guf_module_v1 *table = nullptr;
   const guf_module_loop *loop = nullptr;  // nullptr if no table contains the loop
   const char *failure = nullptr;
 };
 
-Place find_place(const op::Ufunc &ufunc, const op::Loop &loop, const Device &device) {
-  Place place;
+LoopCode find_loop_code(const op::Ufunc &ufunc, const op::Loop &loop, const Device &device) {
+  LoopCode code;
   const guf_module_function *function = loop.function;
   if (loop.table != nullptr) {
-    place.table = loop.table;
+    code.table = loop.table;
   } else {
-    place.table = device.backend->api.builtins();
-    function = place.table == nullptr ? nullptr : find_function(*place.table, ufunc.name.c_str());
+    code.table = device.backend->api.builtins();
+    function = code.table == nullptr ? nullptr : find_function(*code.table, ufunc.name.c_str());
   }
   // The numbers of operands must be equal, because find_loop compares as many dtypes as the
   // function has operands.
   if (function != nullptr && function->nin + function->nout == ufunc.noperands()) {
-    place.loop = find_loop(*function, loop.types.data());
-    place.failure = function->failure;
+    code.loop = find_loop(*function, loop.types.data());
+    code.failure = function->failure;
   }
-  return place;
+  return code;
 }
 
 // Returns whether an earlier image, of another kernel family, has the same target as image `i`.
@@ -60,50 +60,50 @@ bool is_listed(const guf_module_v1 &table, uint32_t i) {
 }
 
 // Lists the images that contain the loop, or all images if no image contains the loop.
-base::Text image_list(const Place &place, const Device &device) {
-  if (place.loop != nullptr) return list_images(device, *place.table, place.loop->family);
+base::Text image_list(const LoopCode &code, const Device &device) {
+  if (code.loop != nullptr) return list_images(device, *code.table, code.loop->family);
   base::Text list;
-  const uint32_t count = place.table == nullptr ? 0 : place.table->nimages;
+  const uint32_t count = code.table == nullptr ? 0 : code.table->nimages;
   for (uint32_t i = 0; i < count; ++i) {
-    if (!is_listed(*place.table, i)) list_image(device, place.table->images[i], &list);
+    if (!is_listed(*code.table, i)) list_image(device, code.table->images[i], &list);
   }
   if (count == 0) list.add("none");
   return list;
 }
 
 guf_status no_image(const op::Ufunc &ufunc, const op::Loop &loop, const Device &device,
-                    const Place &place, guf_error *error) {
-  const int32_t code =
-      place.loop == nullptr ? 0 : refusal_code(device, *place.table, place.loop->family);
-  return base::fail_native(error, GUF_E_NO_IMAGE, base::kNone, base::kNone, code,
+                    const LoopCode &code, guf_error *error) {
+  const int32_t native_code =
+      code.loop == nullptr ? 0 : refusal_code(device, *code.table, code.loop->family);
+  return base::fail_native(error, GUF_E_NO_IMAGE, base::kNone, base::kNone, native_code,
                            "no kernel of %s for device %s (%s); available images: %s",
                            describe(ufunc, loop).c_str(), device.spec.c_str(), device.info.target,
-                           image_list(place, device).c_str());
+                           image_list(code, device).c_str());
 }
 
-const guf_module_image *best_of(const Device &device, const Place &place) {
-  return place.loop == nullptr ? nullptr : best_image(device, *place.table, place.loop->family);
+const guf_module_image *best_of(const Device &device, const LoopCode &code) {
+  return code.loop == nullptr ? nullptr : best_image(device, *code.table, code.loop->family);
 }
 
 // Gets the kernel with the given index, which is either the loop's kernel or the loop's fold entry.
-guf_status kernel_of_place(const op::Ufunc &ufunc, const op::Loop &loop, Device &device,
-                           const Place &place, uint32_t index, void **out, guf_error *error) {
+guf_status load_kernel_at(const op::Ufunc &ufunc, const op::Loop &loop, Device &device,
+                          const LoopCode &code, uint32_t index, void **out, guf_error *error) {
   bool refused = false;
-  const guf_status status = kernel_of_best(
-      device, *place.table, {place.loop->family, index, place.loop->name}, out, &refused, error);
-  return refused && status == GUF_E_NO_IMAGE ? no_image(ufunc, loop, device, place, error) : status;
+  const guf_status status = load_kernel_from_best_image(
+      device, *code.table, {code.loop->family, index, code.loop->name}, out, &refused, error);
+  return refused && status == GUF_E_NO_IMAGE ? no_image(ufunc, loop, device, code, error) : status;
 }
 
-guf_status find_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
-                       guf_error *error) {
+guf_status load_kernel_uncached(const op::Ufunc &ufunc, const op::Loop &loop, Device &device,
+                                void **out, guf_error *error) {
   if (loop.host != nullptr) {
     return wrap_host_loop(device, loop.host, ufunc.full_name.c_str(), out, error);
   }
-  const Place place = find_place(ufunc, loop, device);
-  if (place.loop == nullptr) return no_image(ufunc, loop, device, place, error);
-  GUF_TRY(kernel_of_place(ufunc, loop, device, place, place.loop->kernel, out, error));
-  loop.kind.store(place.loop->kind, std::memory_order_relaxed);
-  loop.failure.store(place.failure, std::memory_order_relaxed);
+  const LoopCode code = find_loop_code(ufunc, loop, device);
+  if (code.loop == nullptr) return no_image(ufunc, loop, device, code, error);
+  GUF_TRY(load_kernel_at(ufunc, loop, device, code, code.loop->kernel, out, error));
+  loop.kind.store(code.loop->kind, std::memory_order_relaxed);
+  loop.failure.store(code.failure, std::memory_order_relaxed);
   return GUF_OK;
 }
 
@@ -114,27 +114,27 @@ guf_status find_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &dev
   trace::name_kernel(kernel, describe(ufunc, loop, "").c_str());
 }
 
-guf_status find_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
-                     guf_error *error) {
+guf_status load_fold_uncached(const op::Ufunc &ufunc, const op::Loop &loop, Device &device,
+                              void **out, guf_error *error) {
   *out = nullptr;
   if (loop.host != nullptr) return GUF_OK;
   // A fold entry is compiled for the strides of fixed dtypes, but the size of a
   // structured dtype is known only at run time.
   if (std::any_of(loop.types.begin(), loop.types.end(), dtype::is_structured)) return GUF_OK;
-  const Place place = find_place(ufunc, loop, device);
-  if (place.loop == nullptr || place.loop->fold == 0) return GUF_OK;
-  return kernel_of_place(ufunc, loop, device, place, place.loop->fold - 1, out, error);
+  const LoopCode code = find_loop_code(ufunc, loop, device);
+  if (code.loop == nullptr || code.loop->fold == 0) return GUF_OK;
+  return load_kernel_at(ufunc, loop, device, code, code.loop->fold - 1, out, error);
 }
 
 }  // namespace
 
-guf_status fold_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
-                   guf_error *error) {
-  if (loop.general != nullptr) return fold_of(ufunc, *loop.general, device, out, error);
+guf_status load_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
+                     guf_error *error) {
+  if (loop.general != nullptr) return load_fold(ufunc, *loop.general, device, out, error);
   std::atomic<const void *> &known = loop.folds[static_cast<size_t>(device.number)];
   const void *found = known.load(std::memory_order_acquire);
   if (__builtin_expect(found == nullptr, 0)) {
-    GUF_TRY(find_fold(ufunc, loop, device, out, error));
+    GUF_TRY(load_fold_uncached(ufunc, loop, device, out, error));
     found = *out == nullptr ? &loop : *out;
     known.store(found, std::memory_order_release);
   }
@@ -142,19 +142,19 @@ guf_status fold_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device,
   return GUF_OK;
 }
 
-guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
-                     guf_error *error) {
+guf_status load_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
+                       guf_error *error) {
   std::atomic<void *> &known = loop.kernels[static_cast<size_t>(device.number)];
   *out = known.load(std::memory_order_acquire);
   if (__builtin_expect(*out != nullptr, 1)) return GUF_OK;
   const base::CallerState kept;
   if (loop.general != nullptr) {
-    GUF_TRY(kernel_of(ufunc, *loop.general, device, out, error));
+    GUF_TRY(load_kernel(ufunc, *loop.general, device, out, error));
     loop.kind.store(loop.general->kind.load(std::memory_order_relaxed), std::memory_order_relaxed);
     loop.failure.store(loop.general->failure.load(std::memory_order_relaxed),
                        std::memory_order_relaxed);
   } else {
-    GUF_TRY(find_kernel(ufunc, loop, device, out, error));
+    GUF_TRY(load_kernel_uncached(ufunc, loop, device, out, error));
     if (trace::on()) name_for_traces(ufunc, loop, *out);
   }
   known.store(*out, std::memory_order_release);
@@ -163,11 +163,11 @@ guf_status kernel_of(const op::Ufunc &ufunc, const op::Loop &loop, Device &devic
 
 std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device) {
   if (loop.general != nullptr) return describe_kernel(ufunc, *loop.general, device);
-  const Place place = loop.host != nullptr ? Place() : find_place(ufunc, loop, device);
-  const guf_module_image *const image = best_of(device, place);
+  const LoopCode code = loop.host != nullptr ? LoopCode() : find_loop_code(ufunc, loop, device);
+  const guf_module_image *const image = best_of(device, code);
   if (image == nullptr) return "";
   return std::string("kernel image ") + target_of(*image) + ", of " +
-         image_list(place, device).c_str() + "\n";
+         image_list(code, device).c_str() + "\n";
 }
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the code of a raw kernel on a device. The image is chosen as for a loop.
+// Loads the code of a raw kernel on a device. The image is chosen as for a loop.
 #include "core/backend/extension.h"
 #include "core/backend/image_choice.h"
 #include "core/backend/raw_kernel.h"
@@ -24,10 +24,10 @@ guf_status no_image(const guf_module_v1 &table, const guf_module_kernel &kernel,
 
 }  // namespace
 
-guf_status raw_kernel_of(const guf_module_v1 &table, const guf_module_kernel &kernel,
-                         Device &device, void **out, guf_error *error) {
+guf_status load_raw_kernel(const guf_module_v1 &table, const guf_module_kernel &kernel,
+                           Device &device, void **out, guf_error *error) {
   bool refused = false;
-  const guf_status status = kernel_of_best(
+  const guf_status status = load_kernel_from_best_image(
       device, table, {kernel.family, kernel.kernel, kernel.symbol}, out, &refused, error);
   return refused && status == GUF_E_NO_IMAGE ? no_image(table, kernel, device, error) : status;
 }

@@ -3,7 +3,7 @@
 // a block can store eight axes. For more than eight, a rule applies that depends only on
 // the shape: of the axes of extent > 1, the last seven are reduced one by one, and all
 // earlier axes are reduced as a single axis.
-#include "core/method/many_folds.h"
+#include "core/method/many_reduced_axes.h"
 
 #include <algorithm>
 
@@ -40,7 +40,7 @@ guf_status copy_operand(op::CallView &call, const int64_t *shape, int32_t ndim,
   if (call.stream != nullptr && operand->array != nullptr) {
     arrays->keep(base::Ref<array::Array>::share(operand->array));
   }
-  const memory::Side source = {from, (operand->flags & op::kSwapped) != 0};
+  const memory::CopyOperand source = {from, (operand->flags & op::kSwapped) != 0};
   GUF_TRY(memory::convert(*call.device, call.stream, {copy->layout(), false}, source, error));
   call::point_at(copy, operand);
   arrays->keep(std::move(copy));
@@ -49,7 +49,7 @@ guf_status copy_operand(op::CallView &call, const int64_t *shape, int32_t ndim,
 
 }  // namespace
 
-bool has_many_folds(const array::Layout &input, const array::AxisSet &folded) {
+bool exceeds_reduced_axis_limit(const array::Layout &input, const array::AxisSet &folded) {
   if (input.ndim <= GUF_MAX_LOOP_NDIM) return false;
   int32_t count = 0;
   for (int32_t axis = 0; axis < input.ndim; ++axis) {
@@ -59,21 +59,22 @@ bool has_many_folds(const array::Layout &input, const array::AxisSet &folded) {
   return count > GUF_MAX_LOOP_NDIM;
 }
 
-void lay_out_gathered(op::CallView &call, const array::AxisSet &folded, GatherBuffer *buffer) {
+void set_contiguous_layout(op::CallView &call, const array::AxisSet &folded,
+                           ContiguousBuffer *buffer) {
   const array::Layout input = call.operand[kInput].layout;
   std::copy_n(input.shape, input.ndim, buffer->shape);
   const auto lay_out = [&](op::OperandView &operand, int64_t *strides) {
     const guf_dtype dtype = operand.layout.dtype;
     strides_of_copy(dtype, input.ndim, buffer->shape, folded, strides);
-    operand.layout = {dtype, input.ndim, buffer->shape, strides, kSomewhere};
+    operand.layout = {dtype, input.ndim, buffer->shape, strides, kDummyAddress};
     operand.flags = 0;
   };
   lay_out(call.operand[kInput], buffer->strides);
   if (call.has_where) lay_out(call.where, buffer->mask_strides);
 }
 
-guf_status gather_folds(op::CallView &call, const array::AxisSet &folded, call::Temporaries *arrays,
-                        guf_error *error) {
+guf_status make_reduced_axes_contiguous(op::CallView &call, const array::AxisSet &folded,
+                                        call::Temporaries *arrays, guf_error *error) {
   op::OperandView &input = call.operand[kInput];
   const int32_t ndim = input.layout.ndim;
   int64_t shape[GUF_MAX_NDIM];
