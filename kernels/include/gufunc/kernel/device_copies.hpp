@@ -66,8 +66,8 @@ GUF_DEVICE_ONLY void convert_elements(const convert_block &p) {
   load_raw<K>(raw, from, p.form[0]);
   GUF_UNROLL
   for (int k = 0; k < K; ++k) {
-    raw[k] = p.way == kRecast ? recast(p.form[0], p.form[1], raw[k])
-                              : converted(p.way, p.units, p.form[0], p.form[1], raw[k]);
+    raw[k] = p.kind == kRecast ? recast(p.form[0], p.form[1], raw[k])
+                               : converted(p.kind, p.units, p.form[0], p.form[1], raw[k]);
   }
   store_raw<K>(to, raw, at.live, p.form[1]);
 }

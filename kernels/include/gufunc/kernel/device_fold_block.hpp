@@ -132,10 +132,10 @@ struct at_target {
   u64 first, count;
 };
 
-// How an element of an operand is converted to the datetime type of the loop, or back. `way` is a
+// How an element of an operand is converted to the datetime type of the loop, or back. `kind` is a
 // conversion_kind, and `units` contains the parameters of the conversion.
 struct time_conversion {
-  u32 way, reserved;
+  u32 kind, reserved;
   time::conversion units;
 };
 

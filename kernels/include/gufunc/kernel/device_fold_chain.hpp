@@ -151,19 +151,19 @@ struct at_fold {
   }
 
  private:
-  static GUF_DEVICE_ONLY X load(u64 from, u32 form, const time_conversion &way) {
+  static GUF_DEVICE_ONLY X load(u64 from, u32 form, const time_conversion &conversion) {
     if constexpr (is_time<X>::value) {
       if ((form & kFormOwn) != 0) return *(const X *)from;
       const char *const at = (const char *)from;
       raw_element x;
       load_raw<1>(&x, &at, form);
-      return from_raw<X>(converted(way.way, way.units, form, kind_of<X>::value, x));
+      return from_raw<X>(converted(conversion.kind, conversion.units, form, kind_of<X>::value, x));
     } else {
-      (void)way;
+      (void)conversion;
       return fetch<X>(from, form);
     }
   }
-  static GUF_DEVICE_ONLY void store(u64 to, u32 form, const time_conversion &way, X x) {
+  static GUF_DEVICE_ONLY void store(u64 to, u32 form, const time_conversion &conversion, X x) {
     if constexpr (is_time<X>::value) {
       if ((form & kFormOwn) != 0) {
         *(X *)to = x;
@@ -171,10 +171,11 @@ struct at_fold {
       }
       char *const at = (char *)to;
       const bool live = true;
-      const raw_element raw = converted(way.way, way.units, kind_of<X>::value, form, to_raw<X>(x));
+      const raw_element raw =
+          converted(conversion.kind, conversion.units, kind_of<X>::value, form, to_raw<X>(x));
       store_raw<1>(&at, &raw, &live, form);
     } else {
-      (void)way;
+      (void)conversion;
       put<X>(to, form, x);
     }
   }
