@@ -53,14 +53,14 @@ struct chain_fold {
       const u64 skipped = row == 0 && p.start != 0 ? 1 : 0;
       all = fold_row(step, p, all, input, mask, skipped, count);
     }
-    leave(p, all, slot, lane, place.output);
+    store_result(p, all, slot, lane, place.output);
     report(p.status, step.found());
   }
 
  private:
   struct state {
     value x;
-    bool there;
+    bool present;
   };
 
   static GUF_DEVICE_ONLY state begin(const block &p, u32 lane) {
@@ -93,20 +93,21 @@ struct chain_fold {
   }
 
   static GUF_DEVICE_ONLY state next(steps &step, state all, element y) {
-    if (all.there) return {step(all.x, y), true};
+    if (all.present) return {step(all.x, y), true};
     if constexpr (is_same<X, Y>::value) return {y, true};
     return all;  // for a loop (X, Y) -> X, the host code has set a start value
   }
 
-  static GUF_DEVICE_ONLY void leave(const block &p, state all, u64 slot, u32 lane, u64 output) {
+  static GUF_DEVICE_ONLY void store_result(const block &p, state all, u64 slot, u32 lane,
+                                           u64 output) {
     if ((p.to.flags & kFoldLast) != 0) {
       const u64 to = p.to.output + output + slot * (u64)p.to.slot_step;
-      if (all.there) *(X *)to = cast<X>(all.x);
+      if (all.present) *(X *)to = cast<X>(all.x);
       return;
     }
     const u64 number = slot * p.lanes.pitch + lane;
     ((X *)p.to.output)[number] = cast<X>(all.x);
-    if (p.to.present != 0) ((u8 *)p.to.present)[number] = all.there ? 1 : 0;
+    if (p.to.present != 0) ((u8 *)p.to.present)[number] = all.present ? 1 : 0;
   }
 
   enum : u32 { kTogether = 4 };
