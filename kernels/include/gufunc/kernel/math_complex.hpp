@@ -166,8 +166,8 @@ GUF_FN c128 sqrt(c128 z) {
 // sinh z = -i sin(i z), cosh z = cos(-i z).
 template <class T>
 GUF_FN complex<T> sinh(complex<T> z) {
-  const complex<T> turned = guf::sin(complex<T>(-z.im, z.re));
-  return complex<T>(turned.im, -turned.re);
+  const complex<T> sine = guf::sin(complex<T>(-z.im, z.re));
+  return complex<T>(sine.im, -sine.re);
 }
 template <class T>
 GUF_FN complex<T> cosh(complex<T> z) {
