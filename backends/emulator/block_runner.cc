@@ -30,7 +30,7 @@ bool BlockRunner::prepare(const Launch &launch, char *shared) {
     std::copy_n(launch.blocks, 3, item.blocks);
     item.shared = shared;
     item.sync = &BlockRunner::sync;
-    item.exchange = &BlockRunner::exchange;
+    item.shuffle = &BlockRunner::shuffle;
     item.runner = this;
     item.slot = launch.descending ? count_ - 1 - number : number;
   }
@@ -51,7 +51,7 @@ Outcome BlockRunner::run_block(const uint32_t (&block)[3], Result &result) {
   if (returned_ == count_) return Outcome::kDone;
   result.at_sync = at_sync_;
   result.returned = returned_;
-  result.at_exchange = count_ - at_sync_ - returned_;
+  result.at_shuffle = count_ - at_sync_ - returned_;
   // The stacks are replaced, because they still contain frames of items that will never return,
   // and sanitizers track these frames.
   stacks_.release();
@@ -92,15 +92,15 @@ void BlockRunner::sync(work_item *self) {
   item.runner->wait(item);
 }
 
-u64 BlockRunner::exchange(work_item *self, u64 value, u32 lane) {
+u64 BlockRunner::shuffle(work_item *self, u64 value, u32 lane) {
   FiberItem &item = *static_cast<FiberItem *>(self);
   BlockRunner &runner = *item.runner;
-  item.state = ItemState::kAtExchange;
+  item.state = ItemState::kAtShuffle;
   item.value = value;
   item.lane = lane % kLanes;
   const uint32_t number = runner.launch_.descending ? runner.count_ - 1 - item.slot : item.slot;
   if (++runner.arrived_[number / kLanes] == runner.size_of_group(number)) {
-    runner.serve_exchange(number);
+    runner.complete_shuffle(number);
   }
   runner.wait(item);
   return item.value;
@@ -114,9 +114,9 @@ uint32_t BlockRunner::size_of_group(uint32_t number) const {
   return std::min<uint32_t>(kLanes, count_ - first_of_group(number));
 }
 
-// Completes an exchange after all lanes have provided their values.
+// Completes a shuffle after all lanes have provided their values.
 // Each lane receives the value that it requested.
-void BlockRunner::serve_exchange(uint32_t number) {
+void BlockRunner::complete_shuffle(uint32_t number) {
   const uint32_t first = first_of_group(number), size = size_of_group(number);
   u64 given[kLanes];
   for (uint32_t lane = 0; lane < size; ++lane) given[lane] = item_of(first + lane).value;

@@ -13,7 +13,7 @@ namespace gufunc::emulator {
 
 class BlockRunner;
 
-enum class ItemState : uint8_t { kReady, kAtSync, kAtExchange, kReturned };
+enum class ItemState : uint8_t { kReady, kAtSync, kAtShuffle, kReturned };
 
 // A work-item that runs on a fiber.
 struct FiberItem : guf::device::work_item {
@@ -37,12 +37,12 @@ class BlockRunner {
 
  private:
   static void sync(guf::device::work_item *self);
-  static guf::u64 exchange(guf::device::work_item *self, guf::u64 value, guf::u32 lane);
+  static guf::u64 shuffle(guf::device::work_item *self, guf::u64 value, guf::u32 lane);
   static void fiber_main(void *item);
 
   uint32_t first_of_group(uint32_t number) const;
   uint32_t size_of_group(uint32_t number) const;
-  void serve_exchange(uint32_t number);
+  void complete_shuffle(uint32_t number);
   void release_barrier();
   Fiber *next_fiber();
   void wait(FiberItem &item);
@@ -54,7 +54,7 @@ class BlockRunner {
   uint32_t count_ = 0;                  // number of items of a block
   uint32_t capacity_ = 0;               // number of elements of items_
   std::unique_ptr<FiberItem[]> items_;  // indexed by slot
-  // The number of lanes of each sub-group that have arrived at an exchange.
+  // The number of lanes of each sub-group that have arrived at a shuffle.
   uint32_t arrived_[kMaxThreads / guf::device::kLanes] = {};
   uint32_t ready_ = 0, at_sync_ = 0, returned_ = 0;
   uint32_t cursor_ = 0;  // first slot of the search for the next ready item

@@ -52,7 +52,7 @@ struct PlainItem : work_item {
 void plain_sync(work_item *self) {
   static_cast<PlainItem *>(self)->called = true;
 }
-u64 plain_exchange(work_item *self, u64, u32) {
+u64 plain_shuffle(work_item *self, u64, u32) {
   static_cast<PlainItem *>(self)->called = true;
   return kAbsentLane;
 }
@@ -139,7 +139,7 @@ Result run(const Launch &launch, Worker &worker) {
   std::copy_n(launch.blocks, 3, item.blocks);
   item.shared = shared;
   item.sync = plain_sync;
-  item.exchange = plain_exchange;
+  item.shuffle = plain_shuffle;
   const uint64_t first = launch.nblocks == 0 ? 0 : launch.first_block;
   const uint64_t end = first + (launch.nblocks == 0 ? blocks_of(launch) : launch.nblocks);
   for_each_place(launch.blocks, launch.descending, first, end, [&](const uint32_t(&block)[3]) {
@@ -167,7 +167,7 @@ void describe(const Result &result, char *text, uint64_t size) {
       std::snprintf(text, size,
                     "in block (%u, %u, %u), %u work-items have returned, %u wait at a barrier of "
                     "the block and %u at a barrier of their sub-group",
-                    b[0], b[1], b[2], result.returned, result.at_sync, result.at_exchange);
+                    b[0], b[1], b[2], result.returned, result.at_sync, result.at_shuffle);
       return;
     case Outcome::kNotDeclared:
       std::snprintf(text, size,

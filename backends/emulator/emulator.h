@@ -19,7 +19,7 @@ struct Launch {
   uint32_t blocks[3];
   uint32_t threads[3];    // number of threads of a block in each dimension
   uint32_t shared_bytes;  // size for each block; the initial contents are undefined
-  bool synchronises;      // the entry may call sync or exchange
+  bool synchronises;      // the entry may call sync or shuffle
   bool descending;        // blocks and items run from the last to the first
   // The range of blocks to run. Blocks are numbered with x fastest, from the last block on if
   // `descending` is set. If nblocks is 0, all blocks run.
@@ -38,9 +38,9 @@ struct Result {
   Outcome outcome;
   // The index of the failed block if the outcome is kMissedBarrier or kNotDeclared, otherwise zero.
   uint32_t block[3];
-  uint32_t at_sync;      // number of items that waited for the whole block
-  uint32_t at_exchange;  // number of items that waited for their sub-group
-  uint32_t returned;     // number of items that had returned
+  uint32_t at_sync;     // number of items that waited for the whole block
+  uint32_t at_shuffle;  // number of items that waited for their sub-group
+  uint32_t returned;    // number of items that had returned
 };
 
 // A worker keeps the memory that launches reuse: the stacks and the shared memory of a block.
@@ -50,7 +50,7 @@ Worker *make_worker();  // returns NULL if there is no memory
 void end_worker(Worker *worker);
 
 // Runs the blocks of a launch. After a failure, the remaining blocks are skipped, but the results
-// of earlier items remain. An exchange with a lane that does not exist returns kAbsentLane; on
+// of earlier items remain. A shuffle with a lane that does not exist returns kAbsentLane; on
 // devices it returns an undefined value.
 // Errors   see Outcome
 Result run(const Launch &launch, Worker &worker);

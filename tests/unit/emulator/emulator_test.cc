@@ -66,9 +66,9 @@ void shuffle_entry(work_item *item, const void *arguments) {
   u64 *out = *static_cast<u64 *const *>(arguments);
   const u32 i = number_of(item);
   u64 value = i;
-  // The items exchange values in a butterfly pattern. The second exchange must not read values of
+  // The items exchange values in a butterfly pattern. The second shuffle must not read values of
   // the third.
-  for (u32 step = 1; step < 32; step *= 2) value += item->exchange(item, value, (i % 32) ^ step);
+  for (u32 step = 1; step < 32; step *= 2) value += item->shuffle(item, value, (i % 32) ^ step);
   out[i] = value;
 }
 
@@ -93,7 +93,7 @@ void uneven_entry(work_item *item, const void *arguments) {
   u64 *out = *static_cast<u64 *const *>(arguments);
   const u32 i = item->thread[0];
   u64 value = 0;
-  for (u32 k = 0; k <= i / 32; ++k) value = item->exchange(item, i + k, 31);
+  for (u32 k = 0; k <= i / 32; ++k) value = item->shuffle(item, i + k, 31);
   item->sync(item);
   out[i] = value;
 }
@@ -114,7 +114,7 @@ void early_return_entry(work_item *item, const void *) {
 }
 void mixed_wait_entry(work_item *item, const void *) {
   if (item->thread[0] == 7) {
-    item->exchange(item, 0, 0);
+    item->shuffle(item, 0, 0);
   } else {
     item->sync(item);
   }
@@ -135,7 +135,7 @@ TEST(Emulator, MissedBarriersAreReported) {
   EXPECT_EQ(early.block[0], 0u);
   const Result mixed = run(launch_of(mixed_wait_entry, nullptr, 1, 32, 0, true));
   EXPECT_EQ(mixed.outcome, Outcome::kMissedBarrier);
-  EXPECT_EQ(mixed.at_exchange, 1u);
+  EXPECT_EQ(mixed.at_shuffle, 1u);
   EXPECT_EQ(mixed.at_sync, 31u);
   const Result nested = run(launch_of(nested_entry, nullptr, 1, 1024, 0, true));
   EXPECT_EQ(nested.outcome, Outcome::kMissedBarrier);
