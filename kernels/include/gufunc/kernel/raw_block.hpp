@@ -58,7 +58,7 @@ GUF_DEVICE_ONLY void fence() {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 GUF_DEVICE_ONLY u64 word_from_lane(place at, u64 value, u32 lane) {
-  const u64 result = at->exchange(at, value, lane);
+  const u64 result = at->shuffle(at, value, lane);
 #if defined(GUF_EMULATE)
   device::current_item = at;
 #endif
