@@ -68,7 +68,7 @@ GUF_DEVICE T rest_by_inverse(T x, T y) {
 }
 
 // Functions of 64-bit integers choose their loop by the range
-// of the operands (gufunc/kernel/by_range.hpp).
+// of the operands (gufunc/kernel/fast_path.hpp).
 template <class T>
 GUF_DEVICE bool below_2_to_50(T x, T y) {
   constexpr bool is_signed = guf::limits<T>::is_signed;

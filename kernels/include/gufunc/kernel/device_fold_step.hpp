@@ -4,10 +4,10 @@
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_STEP_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_STEP_HPP
 
-#include "by_range.hpp"
 #include "device_fold_block.hpp"
 #include "device_fold_form.hpp"
 #include "device_fp_flags.hpp"
+#include "fast_path.hpp"
 #include "partial.hpp"
 
 namespace guf {

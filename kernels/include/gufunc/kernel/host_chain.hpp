@@ -4,7 +4,7 @@
 #ifndef GUFUNC_KERNEL_HOST_CHAIN_HPP
 #define GUFUNC_KERNEL_HOST_CHAIN_HPP
 
-#include "by_range.hpp"
+#include "fast_path.hpp"
 #include "host_memory.hpp"
 
 namespace guf {

@@ -4,7 +4,7 @@
 #ifndef GUFUNC_KERNEL_HOST_LOOPS_HPP
 #define GUFUNC_KERNEL_HOST_LOOPS_HPP
 
-#include "by_range.hpp"
+#include "fast_path.hpp"
 #include "group.hpp"
 #include "host_blocks.hpp"
 #include "host_memory.hpp"

@@ -4,7 +4,7 @@
 #ifndef GUFUNC_KERNEL_MATH_RANGES_HPP
 #define GUFUNC_KERNEL_MATH_RANGES_HPP
 
-#include "by_range.hpp"
+#include "fast_path.hpp"
 #include "math.hpp"
 
 namespace guf {

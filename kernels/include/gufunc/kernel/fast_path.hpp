@@ -8,8 +8,8 @@
 //   always(x...)   the long path, for all arguments. Where the short path is valid, both paths must
 //                  return the same bits; otherwise a result would depend on neighbouring elements
 // A device calls only `always`, which may branch per element.
-#ifndef GUFUNC_KERNEL_BY_RANGE_HPP
-#define GUFUNC_KERNEL_BY_RANGE_HPP
+#ifndef GUFUNC_KERNEL_FAST_PATH_HPP
+#define GUFUNC_KERNEL_FAST_PATH_HPP
 
 #include "types.hpp"
 
@@ -48,4 +48,4 @@ GUF_FN auto by_range(T x, More... more) {
 
 }  // namespace guf
 
-#endif  // GUFUNC_KERNEL_BY_RANGE_HPP
+#endif  // GUFUNC_KERNEL_FAST_PATH_HPP
