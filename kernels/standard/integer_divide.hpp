@@ -77,29 +77,29 @@ GUF_DEVICE bool below_2_to_50(T x, T y) {
 }
 struct long_quotient {
   template <class T>
-  static GUF_DEVICE T always(T x, T y) {
+  static GUF_DEVICE T full_path(T x, T y) {
     return quotient_by_instruction(x, y);
   }
   template <class T>
-  static GUF_DEVICE bool usual(T x, T y) {
+  static GUF_DEVICE bool in_fast_range(T x, T y) {
     return below_2_to_50(x, y);
   }
   template <class T>
-  static GUF_DEVICE T usually(T x, T y) {
+  static GUF_DEVICE T fast_path(T x, T y) {
     return quotient_by_inverse(x, y);
   }
 };
 struct long_rest {
   template <class T>
-  static GUF_DEVICE T always(T x, T y) {
+  static GUF_DEVICE T full_path(T x, T y) {
     return rest_by_instruction(x, y);
   }
   template <class T>
-  static GUF_DEVICE bool usual(T x, T y) {
+  static GUF_DEVICE bool in_fast_range(T x, T y) {
     return below_2_to_50(x, y);
   }
   template <class T>
-  static GUF_DEVICE T usually(T x, T y) {
+  static GUF_DEVICE T fast_path(T x, T y) {
     return rest_by_inverse(x, y);
   }
 };

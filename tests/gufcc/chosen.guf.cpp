@@ -83,23 +83,23 @@ GUF_DEVICE T by_parts(T x, T y) {
 }
 GUF_UFUNC(by_parts, "ff->f dd->d");
 
-struct turning {
+struct at_turn_paths {
   template <class T>
-  static GUF_DEVICE bool usual(T x, T y) {
+  static GUF_DEVICE bool in_fast_range(T x, T y) {
     const T limits[2] = {T(-100), y};
     return limits[(int)x & 1] < T(100);
   }
   template <class T>
-  static GUF_DEVICE T usually(T x, T y) {
+  static GUF_DEVICE T fast_path(T x, T y) {
     return at_turn(x, y);
   }
   template <class T>
-  static GUF_DEVICE T always(T x, T y) {
+  static GUF_DEVICE T full_path(T x, T y) {
     return at_turn(x, y);
   }
 };
 template <class T>
-GUF_DEVICE auto at_turn_by_range(T x, T y) {
-  return guf::by_range<turning>(x, y);
+GUF_DEVICE auto at_turn_with_fast_path(T x, T y) {
+  return guf::select_path<at_turn_paths>(x, y);
 }
-GUF_UFUNC(at_turn_by_range, "ff->f dd->d ii->i");
+GUF_UFUNC(at_turn_with_fast_path, "ff->f dd->d ii->i");

@@ -51,8 +51,8 @@ class stepper {
       const X made = cast<X>(Op::call(a, b, failed));
       found_ |= failed ? (u32)kStatusFailed : 0u;
       return made;
-    } else if constexpr (ranged_of<decltype(Op::call(a, b))>::value) {
-      return cast<X>(decltype(Op::call(a, b))::function::always(a, b));
+    } else if constexpr (has_fast_path<decltype(Op::call(a, b))>::value) {
+      return cast<X>(decltype(Op::call(a, b))::function::full_path(a, b));
     } else {
       return cast<X>(Op::call(a, b));
     }

@@ -47,25 +47,25 @@ GUF_FN bool any_failed(i64 n, Operand... operand) {
   return any;
 }
 
-// Computes each block with the short path of F if that path is valid for all elements of the block,
-// and otherwise with the long path. Without Promised, the long path computes all blocks.
+// Computes each block with the fast path of F if that path is valid for all elements of the block,
+// and otherwise with the full path. Without Promised, the full path computes all blocks.
 template <class F, bool Promised, class Out, class... In>
-GUF_FN void sweep_by_range(i64 n, Out out, In... in) {
+GUF_FN void run_elements_by_path(i64 n, Out out, In... in) {
   for (i64 start = 0; start < n; start += kBlock) {
     const i64 end = n - start < kBlock ? n : start + kBlock;
     bool rare = false;
     if constexpr (Promised) {
       GUF_INDEPENDENT
-      for (i64 i = start; i < end; ++i) rare |= !F::usual(in.get(i)...);
+      for (i64 i = start; i < end; ++i) rare |= !F::in_fast_range(in.get(i)...);
       if (GUF_LIKELY(!rare)) {
         GUF_INDEPENDENT
-        for (i64 i = start; i < end; ++i) out.put(i, F::usually(in.get(i)...));
+        for (i64 i = start; i < end; ++i) out.put(i, F::fast_path(in.get(i)...));
       } else {
         GUF_INDEPENDENT
-        for (i64 i = start; i < end; ++i) out.put(i, F::always(in.get(i)...));
+        for (i64 i = start; i < end; ++i) out.put(i, F::full_path(in.get(i)...));
       }
     } else {
-      for (i64 i = start; i < end; ++i) out.put(i, F::always(in.get(i)...));
+      for (i64 i = start; i < end; ++i) out.put(i, F::full_path(in.get(i)...));
     }
   }
 }
@@ -83,8 +83,8 @@ template <class Op, bool MayFail, bool Promised, class Out, class... In>
 GUF_FN bool sweep(i64 n, Out out, In... in) {
   bool any = false;
   typedef decltype(call<Op, MayFail>(any, in.get(0)...)) result;
-  if constexpr (ranged_of<result>::value) {
-    sweep_by_range<typename result::function, Promised>(n, out, in...);
+  if constexpr (has_fast_path<result>::value) {
+    run_elements_by_path<typename result::function, Promised>(n, out, in...);
   } else {
     constexpr bool promised = Promised && all_scalars<result, decltype(in.get(0))...>();
     any = any_failed<put_one<Op, MayFail, Out, In...>, promised>(n, out, in...);
