@@ -46,7 +46,7 @@ GUF_DEVICE_NOINLINE raw_element converted_by(u32 kind, i64 num, i64 denom, u32 f
   const i64 value = from_raw<i64>(recast(from, kKindI64, x));
   i64 result = nat;
   if (value != nat) {
-    result = kind == kByFactor  ? time::times(value, units.num)
+    result = kind == kByFactor  ? time::wrapping_mul(value, units.num)
              : kind == kByRatio ? time::convert_by_ratio(value, units)
                                 : time::convert_by_calendar(value, units);
   }
