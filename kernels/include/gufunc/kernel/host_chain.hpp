@@ -14,9 +14,9 @@ namespace host {
 // same numbers.
 enum fold_request { fold_leaves = 1, fold_join, fold_scan, fold_load, fold_store, fold_at };
 
-// `Side` rows of a scan are computed side by side, so that the dependency chains of the rows
+// `RowsAtOnce` rows of a scan are computed side by side, so that the dependency chains of the rows
 // overlap.
-template <class Op, class T, bool MayFail, int Side = 1>
+template <class Op, class T, bool MayFail, int RowsAtOnce = 1>
 struct chain {
   typedef value_t<T> value;
   static constexpr i64 size = (i64)sizeof(T);
@@ -44,18 +44,19 @@ struct chain {
   static __attribute__((noinline)) bool scan(char **args, i64 rows, i64 n, const i64 *steps) {
     bool failed = false;
     i64 r = 0;
-    for (; Side > 1 && r + Side <= rows; r += Side) failed |= scan_rows<Side>(args, r, n, steps);
+    for (; RowsAtOnce > 1 && r + RowsAtOnce <= rows; r += RowsAtOnce)
+      failed |= scan_rows<RowsAtOnce>(args, r, n, steps);
     for (; r < rows; ++r) failed |= scan_rows<1>(args, r, n, steps);
     return failed;
   }
 
   static __attribute__((noinline)) bool at(char **args, i64 n) {
-    const i64 *const places = (const i64 *)args[2], *const operands = (const i64 *)args[3];
+    const i64 *const offsets = (const i64 *)args[2], *const operands = (const i64 *)args[3];
     bool failed = false;
     for (i64 i = 0; i < n; ++i) {
-      char *const place = args[0] + places[i];
+      char *const element = args[0] + offsets[i];
       const value next = get(args[1] + operands[i]);
-      memory<T>::store(place, cast<T>(apply(get(place), next, failed)));
+      memory<T>::store(element, cast<T>(apply(get(element), next, failed)));
     }
     return failed;
   }
