@@ -41,7 +41,7 @@ std::string references(const std::vector<std::string> &types, size_t count) {
 std::vector<std::string> argument_types(const Function &function, const Loop &loop,
                                         const char *space) {
   std::vector<std::string> types;
-  if (loop.cooperative) types.emplace_back("guf::one");
+  if (loop.cooperative) types.emplace_back("guf::single_thread");
   const std::string letters = loop.inputs + loop.outputs;
   const std::vector<std::string> operands = operand_types(function, loop, space);
   for (size_t i = 0; i < letters.size(); ++i) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The groups of a device besides guf::one: a sub-group, and a whole block. Their reductions return
-// the same bits as the serial tree (reduce_tree.hpp). A team of eight lanes reduces a base block,
-// one accumulator per lane. The four teams of a sub-group combine four base blocks by shuffles. In
-// a whole block, the sub-groups store their results in shared memory, and every thread combines
-// the results of all sub-groups.
+// The groups of a device besides guf::single_thread: a sub-group, and a whole block. Their
+// reductions return the same bits as the serial tree (reduce_tree.hpp). A team of eight lanes
+// reduces a base block, one accumulator per lane. The four teams of a sub-group combine four base
+// blocks by shuffles. In a whole block, the sub-groups store their results in shared memory, and
+// every thread combines the results of all sub-groups.
 #ifndef GUFUNC_KERNEL_DEVICE_GROUP_HPP
 #define GUFUNC_KERNEL_DEVICE_GROUP_HPP
 

@@ -288,7 +288,7 @@ struct generalized {
     if constexpr (Cooperative) {
       alignas(64) char shared[kSharedBytes];
       for (i64 i = 0; i < dims[0]; ++i) {
-        call<Op, MayFail>(failed, one(shared),
+        call<Op, MayFail>(failed, single_thread(shared),
                           Operand::template argument<Packed>(args[K] + i * steps[K], sizes,
                                                              steps + core_start(K))...);
       }
