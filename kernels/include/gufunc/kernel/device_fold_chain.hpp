@@ -25,7 +25,7 @@ struct chain_fold {
     if (item >= p.items) return;
     const u32 number = quotient(p.by_lanes, item), lane = item - number * p.by_lanes.d;
     steps step(p.fp_flags);
-    const lane_place place = place_of(p.lanes, lane);
+    const lane_offsets offsets = offsets_of(p.lanes, lane);
     u64 first, count, slot;
     if (p.table != 0) {
       const fold_piece *const piece = (const fold_piece *)p.table + number;
@@ -41,8 +41,8 @@ struct chain_fold {
     state all = begin(p, lane);
     GUF_NO_UNROLL
     for (u64 row = 0; row < rows; ++row) {
-      u64 input = p.from.input + place.input + first * (u64)p.from.step;
-      u64 mask = p.from.mask + place.mask + first * (u64)p.from.mask_step, rest = row;
+      u64 input = p.from.input + offsets.input + first * (u64)p.from.step;
+      u64 mask = p.from.mask + offsets.mask + first * (u64)p.from.mask_step, rest = row;
       GUF_NO_UNROLL
       for (u32 d = 0; d < p.ndim; ++d) {
         const u64 index = rest % p.size[d];
@@ -53,7 +53,7 @@ struct chain_fold {
       const u64 skipped = row == 0 && p.start != 0 ? 1 : 0;
       all = fold_row(step, p, all, input, mask, skipped, count);
     }
-    store_result(p, all, slot, lane, place.output);
+    store_result(p, all, slot, lane, offsets.output);
     report(p.status, step.found());
   }
 
@@ -132,15 +132,15 @@ struct at_fold {
     if (item >= p.items) return;
     const u32 number = quotient(p.by_lanes, item), lane = item - number * p.by_lanes.d;
     const at_target target = ((const at_target *)p.targets)[number];
-    const lane_place place = place_of(p.lanes, lane);
-    const u64 to = p.output + place.output + (u64)target.output;
+    const lane_offsets offsets = offsets_of(p.lanes, lane);
+    const u64 to = p.output + offsets.output + (u64)target.output;
     stepper<Op, X, X, MayFail> step(p.fp_flags);
     X x = load(to, p.output_form, p.load);
     GUF_NO_UNROLL
     for (u64 k = target.first; k < target.first + target.count; ++k) {
       X y = x;
       if constexpr (Binary) {
-        const u64 from = p.input + place.input + (u64)((const i64 *)p.operands)[k];
+        const u64 from = p.input + offsets.input + (u64)((const i64 *)p.operands)[k];
         y = load(from, p.input_form, p.operand);
       }
       x = cast<X>(step(cast<value>(x), cast<value>(y)));

@@ -67,21 +67,21 @@ class stepper {
 };
 
 // Byte offsets of the first elements of a lane.
-struct lane_place {
+struct lane_offsets {
   u64 input, mask, output;
 };
-GUF_DEVICE_ONLY lane_place place_of(const lane_dims &lanes, u32 lane) {
-  lane_place at = {0, 0, 0};
+GUF_DEVICE_ONLY lane_offsets offsets_of(const lane_dims &lanes, u32 lane) {
+  lane_offsets offsets = {0, 0, 0};
   GUF_NO_UNROLL
   for (u32 d = 0; d < lanes.ndim; ++d) {
     const u32 q = quotient(lanes.size[d], lane);
     const i64 index = lane - q * lanes.size[d].d;
-    at.input += (u64)(index * lanes.input[d]);
-    at.mask += (u64)(index * lanes.mask[d]);
-    at.output += (u64)(index * lanes.output[d]);
+    offsets.input += (u64)(index * lanes.input[d]);
+    offsets.mask += (u64)(index * lanes.mask[d]);
+    offsets.output += (u64)(index * lanes.output[d]);
     lane = q;
   }
-  return at;
+  return offsets;
 }
 
 // Returns the value whose bits are in `initial`.

@@ -27,15 +27,15 @@ struct tree_fold {
   static GUF_DEVICE_ONLY void leaves(const block &p, char *shared) {
     steps step(p.fp_flags);
     const team at(p);
-    const lane_place place = at.active ? place_of(p.lanes, at.lane) : lane_place{0, 0, 0};
+    const lane_offsets offsets = at.active ? offsets_of(p.lanes, at.lane) : lane_offsets{0, 0, 0};
     const work piece = piece_of(p, at.piece);
     const u64 before = (u64)at.unit * kLeafSize;
     const u64 left = at.active && piece.count > before ? piece.count - before : 0;
     const u32 n = left < (u64)kLeafSize ? (u32)left : (u32)kLeafSize;
     const u64 first = piece.first + before;
     const source from = {
-        p.from.input + place.input + first * (u64)p.from.step,
-        p.from.mask == 0 ? 0 : p.from.mask + place.mask + first * (u64)p.from.mask_step,
+        p.from.input + offsets.input + first * (u64)p.from.step,
+        p.from.mask == 0 ? 0 : p.from.mask + offsets.mask + first * (u64)p.from.mask_step,
         p.from.step, p.from.mask_step, p.from.form};
     const bool eight = p.log_parts != 0 && n >= 8;
     const u32 whole = eight ? n / 8 * 8 : n;  // elements that the accumulators combine
@@ -52,14 +52,14 @@ struct tree_fold {
     mine = joined(step, all, mine, at, 0, p.log_parts, p.log_lanes);
     if (at.part == 0) mine = elements(step, mine, from, whole, 1, n);  // the remaining elements
     mine = joined(step, all, mine, at, p.log_parts, p.log_parts + p.log_units, p.log_lanes);
-    if (at.first && at.active) store_result(step, p, mine, piece.slot, at.lane, place.output);
+    if (at.first && at.active) store_result(step, p, mine, piece.slot, at.lane, offsets.output);
     report(p.status, step.found());
   }
 
   static GUF_DEVICE_ONLY void join(const block &p, char *shared) {
     steps step(p.fp_flags);
     const team at(p);
-    const lane_place place = at.active ? place_of(p.lanes, at.lane) : lane_place{0, 0, 0};
+    const lane_offsets offsets = at.active ? offsets_of(p.lanes, at.lane) : lane_offsets{0, 0, 0};
     const work piece = piece_of(p, at.piece);
     const u64 before = (u64)at.unit * kJoinRun;
     const u64 left = at.active && piece.count > before ? piece.count - before : 0;
@@ -81,7 +81,7 @@ struct tree_fold {
     }
     const slots all(shared);
     const optional_value mine = joined(step, all, run[0], at, 0, p.log_units, p.log_lanes);
-    if (at.first && at.active) store_result(step, p, mine, piece.slot, at.lane, place.output);
+    if (at.first && at.active) store_result(step, p, mine, piece.slot, at.lane, offsets.output);
     report(p.status, step.found());
   }
 
