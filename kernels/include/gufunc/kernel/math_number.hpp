@@ -12,7 +12,7 @@ namespace detail {
 
 template <class T>
 GUF_FN u64 unsigned_magnitude(T x) {
-  static_assert(limits<T>::is_integer, "this function takes integers");
+  static_assert(limits<T>::is_integer, "this function accepts integers");
   if constexpr (limits<T>::is_signed) {
     return x < T(0) ? u64(0) - (u64)x : (u64)x;
   } else {
