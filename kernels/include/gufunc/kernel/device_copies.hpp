@@ -148,7 +148,7 @@ GUF_DEVICE_ONLY void copy_words(const bytes_block &p) {
   }
 }
 
-GUF_DEVICE_ONLY void copy_records(const bytes_block &p) {
+GUF_DEVICE_ONLY void copy_structured(const bytes_block &p) {
   switch (p.options) {
     case 0:
       return copy_words<u8>(p);

@@ -191,7 +191,8 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
       if (!positions.live[k]) continue;
       compute(in, out, k, failed, indices<I...>(), indices<O...>());
       if constexpr (General) {
-        if (p.fp_flags != 0) found |= look(values<I>(in)[k]..., values<O>(out)[k]...);
+        if (p.fp_flags != 0)
+          found |= fp_flags_of_element(values<I>(in)[k]..., values<O>(out)[k]...);
       }
     }
     (store_nd<General, K, R>(p, nin + O, base[nin + O], positions, values<O>(out)), ...);
@@ -249,7 +250,7 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
 
   // Returns the floating-point flags of one element, whose values have the loop's types. The last
   // input is the divisor.
-  static GUF_DEVICE_NOINLINE u32 look(A... in, R... out) {
+  static GUF_DEVICE_NOINLINE u32 fp_flags_of_element(A... in, R... out) {
     const u32 seen = (0u | ... | classify(in));
     bool zero = false;
     ((zero = is_integer_zero(in)), ...);

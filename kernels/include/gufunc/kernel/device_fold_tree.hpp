@@ -235,7 +235,7 @@ struct tree_fold {
     const partial wide = cast<partial>(mine.x);
     const T result = cast<T>(wide);
     if constexpr (!is_same<T, partial>::value) {
-      if (step.looks()) step.add(fp_flags_of(classify(wide), classify(result), false));
+      if (step.checks_fp_flags()) step.add(fp_flags_of(classify(wide), classify(result), false));
     }
     *(T *)(p.to.output + output + slot * (u64)p.to.slot_step) = result;
   }

@@ -127,14 +127,14 @@ struct generalized {
   static GUF_DEVICE_ONLY void all_of(G group, const block &p, char *const *base, const i64 *offset,
                                      indices<K...> all) {
     char *const address[] = {base[K] + offset[K]...};
-    const bool looks = p.fp_flags != 0 && group.rank() == 0;
+    const bool checks_fp_flags = p.fp_flags != 0 && group.rank() == 0;
     u32 seen = 0;
-    if (looks) seen = classify_inputs(p, address, all);
+    if (checks_fp_flags) seen = classify_inputs(p, address, all);
     if (p.fp_flags != 0) group.sync();
     const bool failed = call(group, p, address, all);
     u32 found = 0;
     if (p.fp_flags != 0) group.sync();
-    if (looks) {
+    if (checks_fp_flags) {
       found = classify_results(p, address, seen, all) & p.fp_flags;
     }
     report(p.status, failed ? found | kStatusFailed : found);
