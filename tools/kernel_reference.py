@@ -102,10 +102,11 @@ SECTIONS = {
     },
     "Types and times": {
         "bit_cast": "the bits of x as another type of the same size",
-        "by_range": "the body of an elementwise function that has a fast path for common arguments",
         "cast": "x converted to another type; floats saturate in integers, and NaN becomes 0",
         "is_nat": "whether a datetime or timedelta is not-a-time",
         "load": "a copy of an element, whether the view returns a value or a reference",
+        "select_path":
+            "the body of an elementwise function that has a fast path for common arguments",
         "to_bf16": "x rounded to bfloat16",
         "to_f16": "x rounded to float16",
         "to_f32": "the value of a float16 or bfloat16",

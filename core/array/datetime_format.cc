@@ -36,9 +36,9 @@ struct Moment {
 
 Moment moment_of(uint32_t unit, int64_t count) {
   namespace time = guf::time;
-  if (unit == GUF_UNIT_YEAR) return {{time::plus(1970, count), 1, 1}, 0, 0};
+  if (unit == GUF_UNIT_YEAR) return {{time::wrapping_add(1970, count), 1, 1}, 0, 0};
   if (unit == GUF_UNIT_MONTH) return {time::date_of_month(count), 0, 0};
-  if (unit == GUF_UNIT_WEEK) return {time::date_of_day(time::times(count, 7)), 0, 0};
+  if (unit == GUF_UNIT_WEEK) return {time::date_of_day(time::wrapping_mul(count, 7)), 0, 0};
   const bool fine = unit > GUF_UNIT_SECOND;
   int64_t per_second = 1;
   for (uint32_t finer = GUF_UNIT_SECOND; finer < unit; ++finer) per_second *= 1000;
@@ -46,14 +46,14 @@ Moment moment_of(uint32_t unit, int64_t count) {
   const uint32_t rest_unit = fine ? uint32_t{GUF_UNIT_SECOND} : unit;
   const auto per_day = static_cast<int64_t>(time::factor(GUF_UNIT_DAY, rest_unit));
   const int64_t day = time::floor_quotient(second, per_day);
-  const int64_t within = time::minus(second, time::times(day, per_day));
+  const int64_t within = time::wrapping_sub(second, time::wrapping_mul(day, per_day));
   return {time::date_of_day(day), within * (86400 / per_day),
-          time::minus(count, time::times(second, per_second))};
+          time::wrapping_sub(count, time::wrapping_mul(second, per_second))};
 }
 
 std::string iso_text(guf_dtype time, int64_t value) {
   const uint32_t unit = dtype::unit(time);
-  const Moment at = moment_of(unit, guf::time::times(value, dtype::multiple(time)));
+  const Moment at = moment_of(unit, guf::time::wrapping_mul(value, dtype::multiple(time)));
   char text[80];
   int length = std::snprintf(text, sizeof text, "%04" PRId64, static_cast<int64_t>(at.date.year));
   const auto add = [&](uint32_t from, const char *format, int64_t number) {
@@ -85,7 +85,7 @@ std::string format_datetime(guf_dtype time, int64_t value) {
 std::string format_datetime_scalar(guf_dtype time, int64_t value) {
   if (value == GUF_NAT) return "NaT";
   if (dtype::is_datetime(time)) return iso_text(time, value);
-  return std::to_string(guf::time::times(value, dtype::multiple(time))) + " " +
+  return std::to_string(guf::time::wrapping_mul(value, dtype::multiple(time))) + " " +
          kUnitWords[dtype::unit(time)];
 }
 

@@ -150,7 +150,7 @@ guf_status promote_datetimes(guf_dtype a, guf_dtype b, guf_dtype *out, guf_error
   uint64_t count_a = 0;
   uint64_t count_b = 0;
   const bool fits = count_in_finer(a, b, &count_a, &count_b);
-  const uint64_t common = fits ? guf::time::common_divisor(count_a, count_b) : 0;
+  const uint64_t common = fits ? guf::time::unsigned_gcd(count_a, count_b) : 0;
   if (common == 0 || common > GUF_MAX_UNIT_MULTIPLE) {
     return base::fail(error, GUF_E_OVERFLOW, base::kNone, base::kNone,
                       "Integer overflow getting a common metadata divisor for NumPy datetime "
@@ -201,7 +201,7 @@ const char *python_type(guf_dtype time, int64_t steps) {
   const uint32_t unit_of = unit(time);
   if (unit_of == GUF_UNIT_GENERIC) return is_datetime(time) ? "NoneType" : nullptr;
   if (unit_of > GUF_UNIT_MICROSECOND) return nullptr;
-  const int64_t count = guf::time::times(steps, multiple(time));
+  const int64_t count = guf::time::wrapping_mul(steps, multiple(time));
   if (is_calendar(time)) {
     if (is_timedelta(time)) return nullptr;
     const int64_t per_year = unit_of == GUF_UNIT_YEAR ? 1 : 12;
@@ -210,7 +210,7 @@ const char *python_type(guf_dtype time, int64_t steps) {
   }
   const int64_t days =
       unit_of == GUF_UNIT_WEEK
-          ? guf::time::times(count, 7)
+          ? guf::time::wrapping_mul(count, 7)
           : guf::time::floor_quotient(
                 count, static_cast<int64_t>(guf::time::factor(GUF_UNIT_DAY, unit_of)));
   if (is_timedelta(time)) {

@@ -44,7 +44,7 @@ GUF_DEVICE_ONLY void tile16(const tile_block &p, char *shared) {
   copy_tile<guf::c128>(p, shared);
 }
 GUF_DEVICE_ONLY void bytes(const bytes_block &p) {
-  copy_records(p);
+  copy_structured(p);
 }
 GUF_DEVICE_ONLY void fill(const fill_block &p) {
   fill_words(p);

@@ -19,7 +19,7 @@ GUF_DEVICE auto floor_divide(T x, T y) {
   if constexpr (!is_integer<T>::value) {
     return guf::floor_divide(x, y);
   } else if constexpr (sizeof(T) == 8) {
-    return guf::by_range<long_quotient>(x, y);
+    return guf::select_path<long_quotient>(x, y);
   } else if constexpr (kByInverse) {
     return quotient_by_inverse(x, y);
   } else {
@@ -32,7 +32,7 @@ GUF_DEVICE auto remainder(T x, T y) {
   if constexpr (!is_integer<T>::value) {
     return guf::floor_modulo(x, y);
   } else if constexpr (sizeof(T) == 8) {
-    return guf::by_range<long_rest>(x, y);
+    return guf::select_path<long_rest>(x, y);
   } else if constexpr (kByInverse) {
     return rest_by_inverse(x, y);
   } else {

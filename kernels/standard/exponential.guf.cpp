@@ -11,7 +11,7 @@ GUF_DEVICE T exp(T x) {
 }
 template <class T>
 GUF_DEVICE auto log(T x) {
-  return guf::by_range<guf::ranges::log>(x);
+  return guf::select_path<guf::ranges::log>(x);
 }
 template <class T>
 GUF_DEVICE T sqrt(T x) {

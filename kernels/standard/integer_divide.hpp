@@ -68,7 +68,7 @@ GUF_DEVICE T rest_by_inverse(T x, T y) {
 }
 
 // Functions of 64-bit integers choose their loop by the range
-// of the operands (gufunc/kernel/by_range.hpp).
+// of the operands (gufunc/kernel/fast_path.hpp).
 template <class T>
 GUF_DEVICE bool below_2_to_50(T x, T y) {
   constexpr bool is_signed = guf::limits<T>::is_signed;
@@ -77,29 +77,29 @@ GUF_DEVICE bool below_2_to_50(T x, T y) {
 }
 struct long_quotient {
   template <class T>
-  static GUF_DEVICE T always(T x, T y) {
+  static GUF_DEVICE T full_path(T x, T y) {
     return quotient_by_instruction(x, y);
   }
   template <class T>
-  static GUF_DEVICE bool usual(T x, T y) {
+  static GUF_DEVICE bool in_fast_range(T x, T y) {
     return below_2_to_50(x, y);
   }
   template <class T>
-  static GUF_DEVICE T usually(T x, T y) {
+  static GUF_DEVICE T fast_path(T x, T y) {
     return quotient_by_inverse(x, y);
   }
 };
 struct long_rest {
   template <class T>
-  static GUF_DEVICE T always(T x, T y) {
+  static GUF_DEVICE T full_path(T x, T y) {
     return rest_by_instruction(x, y);
   }
   template <class T>
-  static GUF_DEVICE bool usual(T x, T y) {
+  static GUF_DEVICE bool in_fast_range(T x, T y) {
     return below_2_to_50(x, y);
   }
   template <class T>
-  static GUF_DEVICE T usually(T x, T y) {
+  static GUF_DEVICE T fast_path(T x, T y) {
     return rest_by_inverse(x, y);
   }
 };

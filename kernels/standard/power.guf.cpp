@@ -9,7 +9,7 @@ namespace standard {
 
 template <class T>
 GUF_DEVICE auto power(T x, T y) {
-  return guf::by_range<guf::ranges::pow>(x, y);
+  return guf::select_path<guf::ranges::pow>(x, y);
 }
 
 template <class T>

@@ -16,23 +16,23 @@ GUF_DEVICE Out unless_nat(A x, B y, guf::i64 any) {
 }
 
 GUF_DEVICE guf::timedelta add(guf::timedelta x, guf::timedelta y) {
-  return unless_nat<guf::timedelta>(x, y, guf::time::plus(x.value, y.value));
+  return unless_nat<guf::timedelta>(x, y, guf::time::wrapping_add(x.value, y.value));
 }
 GUF_DEVICE guf::datetime add(guf::datetime x, guf::timedelta y) {
-  return unless_nat<guf::datetime>(x, y, guf::time::plus(x.value, y.value));
+  return unless_nat<guf::datetime>(x, y, guf::time::wrapping_add(x.value, y.value));
 }
 GUF_DEVICE guf::datetime add(guf::timedelta x, guf::datetime y) {
-  return unless_nat<guf::datetime>(x, y, guf::time::plus(x.value, y.value));
+  return unless_nat<guf::datetime>(x, y, guf::time::wrapping_add(x.value, y.value));
 }
 
 GUF_DEVICE guf::timedelta subtract(guf::timedelta x, guf::timedelta y) {
-  return unless_nat<guf::timedelta>(x, y, guf::time::minus(x.value, y.value));
+  return unless_nat<guf::timedelta>(x, y, guf::time::wrapping_sub(x.value, y.value));
 }
 GUF_DEVICE guf::datetime subtract(guf::datetime x, guf::timedelta y) {
-  return unless_nat<guf::datetime>(x, y, guf::time::minus(x.value, y.value));
+  return unless_nat<guf::datetime>(x, y, guf::time::wrapping_sub(x.value, y.value));
 }
 GUF_DEVICE guf::timedelta subtract(guf::datetime x, guf::datetime y) {
-  return unless_nat<guf::timedelta>(x, y, guf::time::minus(x.value, y.value));
+  return unless_nat<guf::timedelta>(x, y, guf::time::wrapping_sub(x.value, y.value));
 }
 
 // Rounds towards zero. NaN and values outside the range of int64 become NaT.
@@ -42,7 +42,7 @@ GUF_DEVICE guf::timedelta steps_of(guf::f64 count) {
 }
 
 GUF_DEVICE guf::timedelta multiply(guf::timedelta x, guf::i64 y) {
-  return guf::timedelta{guf::is_nat(x) ? guf::nat : guf::time::times(x.value, y)};
+  return guf::timedelta{guf::is_nat(x) ? guf::nat : guf::time::wrapping_mul(x.value, y)};
 }
 GUF_DEVICE guf::timedelta multiply(guf::i64 x, guf::timedelta y) {
   return multiply(y, x);
@@ -92,7 +92,7 @@ GUF_DEVICE guf::timedelta remainder(guf::timedelta x, guf::timedelta y) {
 
 // NaT is the smallest int64, which is its own negative.
 GUF_DEVICE guf::timedelta negative(guf::timedelta x) {
-  return guf::timedelta{guf::time::minus(0, x.value)};
+  return guf::timedelta{guf::time::wrapping_sub(0, x.value)};
 }
 GUF_DEVICE guf::timedelta absolute(guf::timedelta x) {
   if (x.value < 0) return negative(x);

@@ -7,11 +7,11 @@ namespace standard {
 
 template <class T>
 GUF_DEVICE auto sin(T x) {
-  return guf::by_range<guf::ranges::sin>(x);
+  return guf::select_path<guf::ranges::sin>(x);
 }
 template <class T>
 GUF_DEVICE auto cos(T x) {
-  return guf::by_range<guf::ranges::cos>(x);
+  return guf::select_path<guf::ranges::cos>(x);
 }
 
 }  // namespace standard

@@ -56,11 +56,11 @@ GUF_UFUNC(sorted_and_apart, "FF->FFf DD->DDd");
 
 // Chooses between real numbers. An array is on the stack if its index is known only at run time.
 template <class T>
-GUF_DEVICE T at_turn(T x, T y) {
+GUF_DEVICE T by_index(T x, T y) {
   const T all[4] = {x, y, x + y, x - y};
   return all[(int)x & 3] + T(3) * all[(int)y & 3];
 }
-GUF_UFUNC(at_turn, "ff->f dd->d ii->i");
+GUF_UFUNC(by_index, "ff->f dd->d ii->i");
 
 template <class T>
 GUF_DEVICE T least(T x, T y) {
@@ -83,23 +83,23 @@ GUF_DEVICE T by_parts(T x, T y) {
 }
 GUF_UFUNC(by_parts, "ff->f dd->d");
 
-struct turning {
+struct by_index_paths {
   template <class T>
-  static GUF_DEVICE bool usual(T x, T y) {
+  static GUF_DEVICE bool in_fast_range(T x, T y) {
     const T limits[2] = {T(-100), y};
     return limits[(int)x & 1] < T(100);
   }
   template <class T>
-  static GUF_DEVICE T usually(T x, T y) {
-    return at_turn(x, y);
+  static GUF_DEVICE T fast_path(T x, T y) {
+    return by_index(x, y);
   }
   template <class T>
-  static GUF_DEVICE T always(T x, T y) {
-    return at_turn(x, y);
+  static GUF_DEVICE T full_path(T x, T y) {
+    return by_index(x, y);
   }
 };
 template <class T>
-GUF_DEVICE auto at_turn_by_range(T x, T y) {
-  return guf::by_range<turning>(x, y);
+GUF_DEVICE auto by_index_with_fast_path(T x, T y) {
+  return guf::select_path<by_index_paths>(x, y);
 }
-GUF_UFUNC(at_turn_by_range, "ff->f dd->d ii->i");
+GUF_UFUNC(by_index_with_fast_path, "ff->f dd->d ii->i");

@@ -138,7 +138,7 @@ std::vector<T> reals(int64_t count, int64_t seed) {
 }
 
 template <class T>
-T at_turn(T x, T y) {
+T by_index(T x, T y) {
   const volatile T all[] = {x, y, x + y, x - y};
   return all[static_cast<int>(x) & 3] + T(3) * all[static_cast<int>(y) & 3];
 }
@@ -151,19 +151,19 @@ class RealChosenKernels : public ChosenKernels {
     const std::vector<int64_t> steps = {size * step, size * y_step, size * step, size * step};
     const std::string l(1, letter), one = "_" + l + l + "_" + l, two = one + l;
     std::vector<T> x = reals<T>(kCount * step, 1), y = reals<T>(kCount * step, 500);
-    std::vector<T> transposed(x), ranged(x), least(x), low(x), high(x), parts(x);
+    std::vector<T> indexed(x), fast(x), least(x), low(x), high(x), parts(x);
     const auto run = [&](const std::string &name, std::vector<T> *out) {
       call("guf_ew_" + name + one, {x.data(), y.data(), out->data()}, {kCount}, steps);
     };
-    run("at_turn", &transposed);
-    run("at_turn_by_range", &ranged);
+    run("by_index", &indexed);
+    run("by_index_with_fast_path", &fast);
     run("least", &least);
     if (letter != 'i') run("by_parts", &parts);
     call("guf_ew_least_most" + two, {x.data(), y.data(), low.data(), high.data()}, {kCount}, steps);
     for (int64_t i = 0; i < kCount; ++i) {
       const auto k = static_cast<size_t>(i * step), l2 = static_cast<size_t>(i * y_step);
-      EXPECT_EQ(transposed[k], at_turn(x[k], y[l2])) << letter << i;
-      EXPECT_EQ(ranged[k], transposed[k]) << letter << i;
+      EXPECT_EQ(indexed[k], by_index(x[k], y[l2])) << letter << i;
+      EXPECT_EQ(fast[k], indexed[k]) << letter << i;
       EXPECT_EQ(least[k], std::min(x[k], y[l2])) << letter << i;
       EXPECT_EQ(low[k], least[k]) << letter << i;
       EXPECT_EQ(high[k], std::max(x[k], y[l2])) << letter << i;

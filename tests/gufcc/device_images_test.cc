@@ -34,7 +34,7 @@ constexpr char kEntry[] =
     "#include <gufunc/kernel.hpp>\n"
     "namespace copies {\n"
     "struct block { guf::u64 address, n; };\n"
-    "GUF_DEVICE void turn(const block &p, char *shared) {\n"
+    "GUF_DEVICE void add_neighbour(const block &p, char *shared) {\n"
     "#if !defined(GUF_HOST) || defined(GUF_EMULATE)\n"
     "  const guf::u32 i = guf::device::thread_id();\n"
     "  guf::u32 *const mine = (guf::u32 *)shared;\n"
@@ -46,7 +46,7 @@ constexpr char kEntry[] =
     "#endif\n"
     "}\n"
     "}\n"
-    "GUF_ENTRY(copies::turn, \"copies::block\", \"64\", \"shared\");\n";
+    "GUF_ENTRY(copies::add_neighbour, \"copies::block\", \"64\", \"shared\");\n";
 
 struct PlainCopy {
   int32_t format;
@@ -161,7 +161,7 @@ TEST_F(DeviceImagesTest, OfAmdShareAFrameInTheirGroup) {
   for (const PlainCopy &image : plain_images(*module)) {
     EXPECT_EQ(image.format, GUF_IMAGE_HSACO);
     EXPECT_EQ(machine_of(image.bytes), kAmdGpu);
-    EXPECT_THAT(image.bytes, HasSubstr("guf_copy_turn.kd"));
+    EXPECT_THAT(image.bytes, HasSubstr("guf_copy_add_neighbour.kd"));
     flags.insert(image.bytes.substr(48, 4));
     // The code object version is 5, or 6 for a generic target.
     EXPECT_EQ(image.bytes[8], image.target == "gfx9-generic" ? 4 : 3) << image.target;
@@ -264,7 +264,7 @@ TEST_F(DeviceImagesTest, HaveAnEmulationFileThatRunsInstead) {
   EXPECT_EQ(items->struct_size, sizeof(guf::device::emulation_table));
   ASSERT_EQ(items->nkernels, 1u);
   const guf::device::emulated_kernel &kernel = items->kernels[0];
-  EXPECT_STREQ(kernel.name, "guf_copy_turn");
+  EXPECT_STREQ(kernel.name, "guf_copy_add_neighbour");
   EXPECT_EQ(kernel.argument_bytes, 16u);
   EXPECT_EQ(kernel.max_threads, 64u);
   EXPECT_EQ(kernel.synchronises, 1u);

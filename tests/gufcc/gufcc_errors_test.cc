@@ -129,13 +129,14 @@ TEST_F(Gufcc, EveryResultThatCastAcceptsCompiles) {
   }
   text +=
       "GUF_DEVICE guf::datetime time(guf::datetime x) { return x; }\nGUF_UFUNC(time, \"M->M\");\n"
-      "struct way {\n"
-      "  template <class T> static GUF_DEVICE bool usual(T x) { return x < 1; }\n"
-      "  template <class T> static GUF_DEVICE T usually(T x) { return x; }\n"
-      "  template <class T> static GUF_DEVICE T always(T x) { return x; }\n"
+      "struct identity_paths {\n"
+      "  template <class T> static GUF_DEVICE bool in_fast_range(T x) { return x < 1; }\n"
+      "  template <class T> static GUF_DEVICE T fast_path(T x) { return x; }\n"
+      "  template <class T> static GUF_DEVICE T full_path(T x) { return x; }\n"
       "};\n"
-      "template <class T> GUF_DEVICE auto ranged(T x) { return guf::by_range<way>(x); }\n"
-      "GUF_UFUNC(ranged, \"f->f e->e\");\n"
+      "template <class T> GUF_DEVICE auto identity(T x) { return "
+      "guf::select_path<identity_paths>(x); }\n"
+      "GUF_UFUNC(identity, \"f->f e->e\");\n"
       "GUF_DEVICE float wrong(float x) { return x.nothing; }\nGUF_UFUNC(wrong, \"f->f\");\n";
   const std::string output = failing(text);
   EXPECT_THAT(output, HasSubstr("'float' is not a structure or union"));

@@ -126,8 +126,8 @@ TEST_F(Gufcc, UnsupportedFeaturesOfRawKernelsAreNamed) {
   EXPECT_THAT(with("x[0] = __builtin_sinf(x[1])"), HasSubstr("bad.guf.cpp:3: error: a kernel "
                                                              "cannot use 'sinf'"));
   EXPECT_THAT(with("guf::atomic_add(s, 1)"), HasSubstr("bad.guf.cpp:3"));
-  EXPECT_THAT(with("guf::atomic_add(s, 1)"), HasSubstr("atomics take i32, u32, i64, u64"));
-  EXPECT_THAT(with("guf::atomic_min(x, 1.0f)"), HasSubstr("this atomic takes i32, u32"));
+  EXPECT_THAT(with("guf::atomic_add(s, 1)"), HasSubstr("atomics accept i32, u32, i64, u64"));
+  EXPECT_THAT(with("guf::atomic_min(x, 1.0f)"), HasSubstr("this atomic accepts i32, u32"));
   EXPECT_THAT(with("static int n = 0; x[n++] = 1"), HasSubstr("cannot have the variable"));
   EXPECT_THAT(failing("#include <gufunc/raw_kernel.hpp>\n"
                       "namespace n { GUF_DEVICE void k(guf::block) {}\nGUF_KERNEL(k); }\n"),

@@ -39,11 +39,11 @@ TEST(StackLoops, AreThoseOfPromisedLoops) {
 
 const char kKernels[] =
     "#include <gufunc/kernel.hpp>\n"
-    "GUF_DEVICE float turn(float x, int i) {\n"
+    "GUF_DEVICE float pick(float x, int i) {\n"
     "  const float all[4] = {x, -x, x + 1, x - 1};\n"
     "  return all[i & 3];\n"
     "}\n"
-    "GUF_UFUNC(turn, \"fi->f\");\n"
+    "GUF_UFUNC(pick, \"fi->f\");\n"
     "GUF_DEVICE float plain(float x, float y) {\n"
     "  const float all[4] = {x, y, x + y, x - y};\n"
     "  float sum = 0;\n"
@@ -53,9 +53,9 @@ const char kKernels[] =
     "GUF_UFUNC(plain, \"ff->f\");\n";
 
 TEST_F(Gufcc, LoopsWithPlacesOnTheStackAreCompiledAgain) {
-  const Command command = {write("turn.guf.cpp", kKernels),
+  const Command command = {write("pick.guf.cpp", kKernels),
                            "-o",
-                           path("turn.so").string(),
+                           path("pick.so").string(),
                            "--targets",
                            "x86-64-v3",
                            "-v"};
@@ -75,7 +75,7 @@ TEST_F(Gufcc, AnOldCompilerIsRefused) {
       "  echo \"clang: Unknown command line argument '-ir-dump-directory=x'.\"; exit 1 ;; esac\n"
       "exec clang++-19 \"$@\"\n");
   fs::permissions(compiler, fs::perms::owner_all);
-  const ProcessResult built = run({write("turn.guf.cpp", kKernels), "-o", path("turn.so").string(),
+  const ProcessResult built = run({write("pick.guf.cpp", kKernels), "-o", path("pick.so").string(),
                                    "--no-cache", "--compiler", compiler});
   EXPECT_EQ(built.status, 1);
   EXPECT_EQ(built.output, "gufcc: error: " + compiler +
@@ -94,11 +94,11 @@ TEST_F(Gufcc, ACompilerMustShowItsCode) {
             "done\n"
             "exec clang++-19 \"$@\"\n");
   fs::permissions(compiler, fs::perms::owner_all);
-  const ProcessResult built = run({write("turn.guf.cpp", kKernels), "-o", path("turn.so").string(),
+  const ProcessResult built = run({write("pick.guf.cpp", kKernels), "-o", path("pick.so").string(),
                                    "--targets", "x86-64-v3", "--no-cache", "--compiler", compiler});
   EXPECT_EQ(built.status, 1);
   EXPECT_THAT(built.output, HasSubstr("compiler does not show its code"));
-  EXPECT_FALSE(fs::exists(path("turn.so")));
+  EXPECT_FALSE(fs::exists(path("pick.so")));
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct EntryRow {
   bool (*when)(const Function &function, const Loop &loop);
   bool takes_bases;     // passes `char *const *base`, one per operand, from block.address
   bool accepts_shared;  // passes `char *shared`, memory that the launch allocates
-  bool synchronises;    // may use barriers or sub-group exchanges
+  bool synchronises;    // may use barriers or sub-group shuffles
   bool in_opencl;       // compiles as OpenCL C++; requires takes_bases
 };
 

@@ -23,13 +23,13 @@ std::string entry_text(const std::string &name, const std::string &type, bool ma
 // Returns the class of the fold entry. guf::host::chain combines from left to right, and
 // guf::host::fold, the tree reduction, is only for functions that allow regrouping the elements.
 std::string fold_type(const Function &function, const Loop &loop, const std::string &callee,
-                      const char *promised) {
+                      const char *independent) {
   const char *storage = find_letter(loop.inputs[0])->storage;
   const char *may_fail = loop.may_fail ? "true" : "false";
   if (!function.associative || !function.commutative) {
     return fmt::format("guf::host::chain<{}, {}, {}>", callee, storage, may_fail);
   }
-  return fmt::format("guf::host::fold<{}, {}, {}, {}>", callee, storage, may_fail, promised);
+  return fmt::format("guf::host::fold<{}, {}, {}, {}>", callee, storage, may_fail, independent);
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ std::string generate_host_entries(const std::string &source, const std::vector<L
   std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n", quoted(source));
   int number = 0;
   for (const auto &[function, loop] : loops) {
-    const char *promised = on_stack.contains(number) ? "false" : "true";
+    const char *independent = on_stack.contains(number) ? "false" : "true";
     const std::string callee = fmt::format("{}{}", kCalleeName, number++);
     const char *may_fail = loop->may_fail ? "true" : "false";
     const std::string loop_type =
@@ -63,12 +63,12 @@ std::string generate_host_entries(const std::string &source, const std::vector<L
                           operand_list(*function, *loop, "host"))
             : fmt::format("guf::host::elementwise<{}, guf::types<{}>, guf::types<{}>, {}, {}>",
                           callee, type_list(loop->inputs), type_list(loop->outputs), may_fail,
-                          promised);
+                          independent);
     text += fmt::format("namespace {{\n{}}}\n", callee_struct(*loop, callee));
     text += entry_text(host_entry_name(*loop, target), loop_type, loop->may_fail);
     if (has_fold(*function, *loop)) {
       text += entry_text(fold_entry_name(*loop, target),
-                         fold_type(*function, *loop, callee, promised), loop->may_fail);
+                         fold_type(*function, *loop, callee, independent), loop->may_fail);
     }
   }
   return text;

@@ -41,7 +41,7 @@ std::string references(const std::vector<std::string> &types, size_t count) {
 std::vector<std::string> argument_types(const Function &function, const Loop &loop,
                                         const char *space) {
   std::vector<std::string> types;
-  if (loop.cooperative) types.emplace_back("guf::one");
+  if (loop.cooperative) types.emplace_back("guf::single_thread");
   const std::string letters = loop.inputs + loop.outputs;
   const std::vector<std::string> operands = operand_types(function, loop, space);
   for (size_t i = 0; i < letters.size(); ++i) {
@@ -92,7 +92,7 @@ template <class R, class T> constexpr bool guf_probe_converts(long) {
   return guf_probe_packed<R> && !guf::is_time<T>::value;
 }
 template <class R, class T> constexpr bool guf_probe_type_converts =
-    guf::ranged_of<R>::value || guf_probe_converts<R, T>(0);
+    guf::has_fast_path<R>::value || guf_probe_converts<R, T>(0);
 // The type of a function; guf_probe_no_type for templates and overloaded functions.
 struct guf_probe_no_type {};
 template <class F> struct guf_probe_function { typedef guf_probe_no_type type; };

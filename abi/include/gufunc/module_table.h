@@ -102,9 +102,9 @@ enum guf_loop_kind {
  *           if the out element step is 0, only the last value remains.
  *   LOAD    args in (X), out (A);  dims: n;  steps: in, out.
  *   STORE   args in (A), out (X);  dims: n;  steps: in, out.
- *   AT      args array, operand (X), places, operands (int64_t: byte offsets from array and from
+ *   AT      args array, operand (X), offsets, operands (int64_t: byte offsets from array and from
  *           operand);  dims: n.
- *           array[places[i]] = array[places[i]] op operand[operands[i]], in order of i. */
+ *           array[offsets[i]] = array[offsets[i]] op operand[operands[i]], in order of i. */
 enum guf_fold {
   GUF_FOLD_LEAVES = 1,
   GUF_FOLD_JOIN = 2,

@@ -42,7 +42,8 @@ void cast_by_ratio(char **args, const int64_t *dims, const int64_t *steps, void 
 // Casts to a finer unit, which needs no division.
 void cast_by_factor(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   const int64_t factor = static_cast<const guf::time::conversion *>(user)->num;
-  convert_row(args, dims, steps, [&](int64_t value) { return guf::time::times(value, factor); });
+  convert_row(args, dims, steps,
+              [&](int64_t value) { return guf::time::wrapping_mul(value, factor); });
 }
 
 template <class T>

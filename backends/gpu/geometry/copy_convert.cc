@@ -33,7 +33,7 @@ guf_status queue_conversion_part(const LaunchShape &shape, const Conversion &con
     block.form[i] = conversion.form[i];
     for (int d = 0; d < shape.ndim; ++d) block.stride[d][i] = shape.step[d][i];
   }
-  block.way = conversion.cast.kind;
+  block.kind = conversion.cast.kind;
   block.reserved = 0;
   block.units = conversion.cast.units;
   return commands.run(

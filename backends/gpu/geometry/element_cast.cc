@@ -40,9 +40,9 @@ uint32_t form_of(guf_dtype dtype, uint32_t operand_flags) {
   const bool pair = kind >= dev::kKindC64;
   const uint32_t unit = dtype_size(dtype) / (pair ? 2 : 1);
   uint32_t form = kind | static_cast<uint32_t>(__builtin_ctz(unit)) << dev::kFormUnit;
-  if (pair) form |= dev::kFormPair;
+  if (pair) form |= dev::kFormComplex;
   if (unit > 1 && (operand_flags & GUF_LAUNCH_OPERAND_SWAPPED) != 0) form |= dev::kFormSwapped;
-  if (unit > 1 && (operand_flags & GUF_LAUNCH_OPERAND_UNALIGNED) != 0) form |= dev::kFormLoose;
+  if (unit > 1 && (operand_flags & GUF_LAUNCH_OPERAND_UNALIGNED) != 0) form |= dev::kFormUnaligned;
   return form;
 }
 

@@ -76,7 +76,7 @@ guf_status queue_row_part(const LaunchShape &shape, const RowLoop &loop, uint32_
     head.chunks = divisor_of(chunks);
     blocks = chunks * ceil_div(head.nrows, uint64_t{dev::kThreads} >> lgx);
   }
-  head.lgx = lgx;
+  head.log2_row_threads = lgx;
   for (uint32_t d = 0; d < head.nouter; ++d) {
     head.dim[d] = divisor_of(static_cast<uint32_t>(shape.size[d + 1]));
   }

@@ -52,7 +52,7 @@ dev::fold_source source_from(const FoldSource &from, const FoldAxis &axis, const
 }
 
 bool is_fast(const MethodJob &job, const FoldSource &from) {
-  return from.mask == 0 && (from.form & (dev::kFormOwn | dev::kFormPartial)) != 0 &&
+  return from.mask == 0 && (from.form & (dev::kFormNative | dev::kFormPartial)) != 0 &&
          !job.reports_fp_flags();
 }
 

@@ -47,7 +47,7 @@ TEST_F(KernelTest, AKernelReportsItsParametersAndLimits) {
     EXPECT_EQ(parameter.flags, expected[i].flags) << i;
   }
   expect(guf_kernel_get_parameter(raise, 3, &parameter, &error_), GUF_E_INDEX);
-  expect(guf_kernel_get_parameter(find("turn_e"), 0, &parameter, &error_));
+  expect(guf_kernel_get_parameter(find("transpose_e"), 0, &parameter, &error_));
   EXPECT_EQ(parameter.kind, GUF_PARAMETER_VIEW);
   EXPECT_EQ(parameter.dtype, static_cast<guf_dtype>(GUF_F16));
   EXPECT_EQ(parameter.ndim, 2);
@@ -113,7 +113,7 @@ TEST_F(KernelTest, LimitsAreThoseOfBothVendors) {
 }
 
 TEST_F(KernelTest, ArgumentsAreComparedWithParameters) {
-  const guf_kernel scale = find("scale"), raise = find("raise"), turn = find("turn_f");
+  const guf_kernel scale = find("scale"), raise = find("raise"), transpose = find("transpose_f");
   const guf_array x = put(std::vector<float>{1, 2, 3, 4, 5, 6});
   const guf_array d = put(std::vector<double>{1, 2, 3});
   guf_array pairs = nullptr, odd = nullptr, fixed = nullptr;
@@ -155,7 +155,7 @@ TEST_F(KernelTest, ArgumentsAreComparedWithParameters) {
        "argument 0: expected float32, got float64"},
       {scale, {weak(2), array(d)}, GUF_E_DTYPE, "argument 1: expected float32, got float64"},
       {scale, {weak(2), array(pairs)}, GUF_E_SHAPE, "argument 1: expected 1 dimensions, got 2"},
-      {turn,
+      {transpose,
        {array(stretched), array(stretched)},
        GUF_E_READ_ONLY,
        "argument 1: expected a writable array, got a read-only one"},

@@ -67,11 +67,11 @@ TEST_F(KernelTest, ViewsHaveAnyStrides) {
     guf_dtype dtype;
     uint64_t bytes;
   };
-  for (const Row &row : std::vector<Row>{{"turn_bool", GUF_BOOL, 1},
-                                         {"turn_e", GUF_F16, 2},
-                                         {"turn_f", GUF_F32, 4},
-                                         {"turn_M", GUF_DATETIME64, 8},
-                                         {"turn_D", GUF_C128, 16}}) {
+  for (const Row &row : std::vector<Row>{{"transpose_bool", GUF_BOOL, 1},
+                                         {"transpose_e", GUF_F16, 2},
+                                         {"transpose_f", GUF_F32, 4},
+                                         {"transpose_M", GUF_DATETIME64, 8},
+                                         {"transpose_D", GUF_C128, 16}}) {
     std::vector<char> data(24 * row.bytes);
     // With bytes in this range, every element is an ordinary number.
     for (size_t i = 0; i < data.size(); ++i) {

@@ -54,15 +54,15 @@ GUF_KERNEL(numbers);
 
 // Transposes a matrix with any strides.
 template <class T>
-GUF_DEVICE void turn(guf::block g, guf::view<const T, 2> from, guf::view<T, 2> to) {
+GUF_DEVICE void transpose(guf::block g, guf::view<const T, 2> from, guf::view<T, 2> to) {
   const guf::i64 i = g.global_id(1), j = g.global_id(0);
   if (i < from.extent(0) && j < from.extent(1)) to(j, i) = from(i, j);
 }
-GUF_KERNEL(turn<float>, "name=turn_f");
-GUF_KERNEL(turn<guf::f16>, "name=turn_e");
-GUF_KERNEL(turn<guf::b8>, "name=turn_bool");
-GUF_KERNEL(turn<guf::c128>, "name=turn_D");
-GUF_KERNEL(turn<guf::datetime>, "name=turn_M");
+GUF_KERNEL(transpose<float>, "name=transpose_f");
+GUF_KERNEL(transpose<guf::f16>, "name=transpose_e");
+GUF_KERNEL(transpose<guf::b8>, "name=transpose_bool");
+GUF_KERNEL(transpose<guf::c128>, "name=transpose_D");
+GUF_KERNEL(transpose<guf::datetime>, "name=transpose_M");
 
 namespace in_namespace {
 GUF_DEVICE void raise(guf::block g, const float *in, float *out, guf::i64 n) {

@@ -26,7 +26,7 @@ struct Negative {
 struct AddTimedeltas {
   static guf::timedelta call(guf::timedelta a, guf::timedelta b) {
     const bool no_time = a.value == guf::nat || b.value == guf::nat;
-    return guf::timedelta{no_time ? guf::nat : guf::time::plus(a.value, b.value)};
+    return guf::timedelta{no_time ? guf::nat : guf::time::wrapping_add(a.value, b.value)};
   }
 };
 // Returns the larger operand. Fails if an operand is 200 or more.

@@ -72,7 +72,7 @@ struct MeanOfSeven {
 };
 struct Later {
   static timedelta call(timedelta a, timedelta b) {
-    return timedelta{a.value == nat || b.value == nat ? nat : time::plus(a.value, b.value)};
+    return timedelta{a.value == nat || b.value == nat ? nat : time::wrapping_add(a.value, b.value)};
   }
 };
 struct Demean {

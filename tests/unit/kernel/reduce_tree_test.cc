@@ -55,7 +55,7 @@ std::vector<float> sample(size_t n) {
 
 TEST(ReduceTree, SumHasTheBitsOfItsDefinition) {
   const auto x = sample(70000);
-  guf::one g;
+  guf::single_thread g;
   int differs_from_a_left_fold = 0;
   for (size_t n = 1; n < x.size(); n += n < 1200 ? 1 : n / 3) {
     const float sum = g.sum(static_cast<i64>(n), [&](i64 i) { return x[static_cast<size_t>(i)]; });
@@ -75,7 +75,7 @@ TEST(ReduceTree, OperandsKeepTheirOrder) {
   struct Last {
     int operator()(int, int b) const { return b; }
   };
-  guf::one g;
+  guf::single_thread g;
   for (const i64 n : {1, 2, 7, 8, 9, 128, 129, 300, 384, 1000, 5000}) {
     const auto at = [](i64 i) { return static_cast<int>(i); };
     EXPECT_EQ(g.reduce<int>(n, at, First(), -1), 0) << n;
@@ -86,7 +86,7 @@ TEST(ReduceTree, OperandsKeepTheirOrder) {
 }
 
 TEST(ReduceTree, ExtremaOfSpecialValues) {
-  guf::one g;
+  guf::single_thread g;
   const std::vector<double> x = {3, -2, 7, 5};
   auto at = [&](i64 i) { return x[static_cast<size_t>(i)]; };
   EXPECT_EQ(g.min(4, at), -2);
@@ -103,7 +103,7 @@ TEST(ReduceTree, ExtremaOfSpecialValues) {
 
 TEST(Group, SharedMemoryIsAlignedAndBounded) {
   alignas(16) static char memory[guf::kSharedBytes];
-  guf::one g(memory);
+  guf::single_thread g(memory);
   char *first = g.shared<char>(3);
   double *second = g.shared<double>(10);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(second) % 16, 0u);

@@ -63,14 +63,15 @@ GUF_FN u32 quotient(divisor by, u32 n) {
 // fields without the arrays, because it knows the number of operands only at run time. A macro
 // defines the fields, because OpenCL does not accept a derived struct as an argument. `status` is
 // the address of the status word, or 0. Dimension 0 is the innermost.
-#define GUF_ROW_HEAD                                                            \
-  u64 inner; /* elements of a row; has no limit if nouter is 0 */               \
-  u64 status;                                                                   \
-  u32 flags, kinds;                                                             \
-  u32 nouter, lgx; /* outer dimensions; log2 of the threads that share a row */ \
-  u32 nrows;                                                                    \
-  divisor chunks; /* blocks per row */                                          \
-  divisor dim[kOuter];                                                          \
+#define GUF_ROW_HEAD                                                         \
+  u64 inner; /* elements of a row; has no limit if nouter is 0 */            \
+  u64 status;                                                                \
+  u32 flags, kinds;                                                          \
+  u32 nouter;           /* outer dimensions */                               \
+  u32 log2_row_threads; /* log2 of the number of threads that share a row */ \
+  u32 nrows;                                                                 \
+  divisor chunks; /* blocks per row */                                       \
+  divisor dim[kOuter];                                                       \
   u32 reserved;
 struct row_head {
   GUF_ROW_HEAD

@@ -15,20 +15,20 @@ namespace device {
 // Computes the byte offsets of K items of a thread. The indices of the items are kThreads apart. An
 // item beyond the end gets the offset of the last item.
 template <int Count, int K, class Block>
-GUF_DEVICE_ONLY void find_items(const Block &p, u32 first, u32 items, nd_place<Count, K> &at,
-                                u32 *extra, divisor inner) {
+GUF_DEVICE_ONLY void find_items(const Block &p, u32 first, u32 items,
+                                nd_positions<Count, K> &positions, u32 *extra, divisor inner) {
   u32 rest[K];
   i64 mask_offset[K];
   GUF_UNROLL
   for (int k = 0; k < K; ++k) {
     const u32 item = first + (u32)k * (u32)kThreads;
-    at.live[k] = item < items;
-    const u32 index = at.live[k] ? item : items - 1;
+    positions.live[k] = item < items;
+    const u32 index = positions.live[k] ? item : items - 1;
     rest[k] = quotient(inner, index);
     extra[k] = index - rest[k] * inner.d;
     mask_offset[k] = 0;
     GUF_UNROLL
-    for (int a = 0; a < Count; ++a) at.offset[k][a] = 0;
+    for (int a = 0; a < Count; ++a) positions.offset[k][a] = 0;
   }
   GUF_NO_UNROLL
   for (u32 d = 0; d < p.ndim; ++d) {
@@ -39,37 +39,37 @@ GUF_DEVICE_ONLY void find_items(const Block &p, u32 first, u32 items, nd_place<C
       rest[k] = q;
       mask_offset[k] += index * p.mask_stride[d];
       GUF_UNROLL
-      for (int a = 0; a < Count; ++a) at.offset[k][a] += index * p.stride[d][a];
+      for (int a = 0; a < Count; ++a) positions.offset[k][a] += index * p.stride[d][a];
     }
   }
   if (p.mask == 0) return;
   GUF_UNROLL
   for (int k = 0; k < K; ++k) {
-    if (at.live[k]) at.live[k] = *((const u8 *)p.mask + mask_offset[k]) != 0;
+    if (positions.live[k]) positions.live[k] = *((const u8 *)p.mask + mask_offset[k]) != 0;
   }
 }
 
 GUF_DEVICE_ONLY void convert_elements(const convert_block &p) {
   constexpr int K = kCopyElements;
-  nd_place<2, K> at;
+  nd_positions<2, K> positions;
   u32 none[K];
-  find_items(p, block_id() * (u32)(kThreads * K) + thread_id(), p.items, at, none,
+  find_items(p, block_id() * (u32)(kThreads * K) + thread_id(), p.items, positions, none,
              divisor{1, 1, 0});
   const char *from[K];
   char *to[K];
   GUF_UNROLL
   for (int k = 0; k < K; ++k) {
-    from[k] = (const char *)p.address[0] + at.offset[k][0];
-    to[k] = (char *)p.address[1] + at.offset[k][1];
+    from[k] = (const char *)p.address[0] + positions.offset[k][0];
+    to[k] = (char *)p.address[1] + positions.offset[k][1];
   }
   raw_element raw[K];
   load_raw<K>(raw, from, p.form[0]);
   GUF_UNROLL
   for (int k = 0; k < K; ++k) {
-    raw[k] = p.way == kRecast ? recast(p.form[0], p.form[1], raw[k])
-                              : converted(p.way, p.units, p.form[0], p.form[1], raw[k]);
+    raw[k] = p.kind == kRecast ? recast(p.form[0], p.form[1], raw[k])
+                               : converted(p.kind, p.units, p.form[0], p.form[1], raw[k]);
   }
-  store_raw<K>(to, raw, at.live, p.form[1]);
+  store_raw<K>(to, raw, positions.live, p.form[1]);
 }
 
 // ---- copy: the entry `row` of the identity function
@@ -132,22 +132,23 @@ GUF_DEVICE_ONLY void copy_tile(const tile_block &p, char *shared) {
 template <class T>
 GUF_DEVICE_ONLY void copy_words(const bytes_block &p) {
   constexpr int K = kCopyElements;
-  nd_place<2, K> at;
+  nd_positions<2, K> positions;
   u32 word[K];
-  find_items(p, block_id() * (u32)(kThreads * K) + thread_id(), p.items * p.words.d, at, word,
-             p.words);
+  find_items(p, block_id() * (u32)(kThreads * K) + thread_id(), p.items * p.words.d, positions,
+             word, p.words);
   T value[K];
   GUF_UNROLL
   for (int k = 0; k < K; ++k) {
-    value[k] = ((const T *)((const char *)p.address[0] + at.offset[k][0]))[word[k]];
+    value[k] = ((const T *)((const char *)p.address[0] + positions.offset[k][0]))[word[k]];
   }
   GUF_UNROLL
   for (int k = 0; k < K; ++k) {
-    if (at.live[k]) ((T *)((char *)p.address[1] + at.offset[k][1]))[word[k]] = value[k];
+    if (positions.live[k])
+      ((T *)((char *)p.address[1] + positions.offset[k][1]))[word[k]] = value[k];
   }
 }
 
-GUF_DEVICE_ONLY void copy_records(const bytes_block &p) {
+GUF_DEVICE_ONLY void copy_structured(const bytes_block &p) {
   switch (p.options) {
     case 0:
       return copy_words<u8>(p);

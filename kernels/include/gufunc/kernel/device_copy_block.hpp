@@ -24,21 +24,21 @@ enum conversion_kind : u32 {
 // The entry reads operand 0 and writes operand 1. `form` describes how the elements of each operand
 // are stored. The entry does not compute floating-point flags.
 struct convert_block : nd_block<2> {
-  u32 way, reserved;
+  u32 kind, reserved;
   time::conversion units;
 };
 
 // All conversions are in one function that is not inlined, because the calendar code is long. The
 // arguments are plain numbers, because a struct would be passed by address, and the compiler would
 // then copy the whole block that contains the struct to the stack.
-GUF_DEVICE_NOINLINE raw_element converted_by(u32 way, i64 num, i64 denom, u32 from_unit,
+GUF_DEVICE_NOINLINE raw_element converted_by(u32 kind, i64 num, i64 denom, u32 from_unit,
                                              u32 to_unit, u32 from_multiple, u32 to_multiple,
                                              bool by_calendar, u32 from, u32 to, u64 lo, u64 hi) {
   const time::conversion units = {num,           denom,       from_unit,  to_unit,
                                   from_multiple, to_multiple, by_calendar};
   const raw_element x = {lo, hi};
-  if (way == kRecast) return recast(from, to, x);
-  if (way == kNumberToTime) {
+  if (kind == kRecast) return recast(from, to, x);
+  if (kind == kNumberToTime) {
     const f64 value = from_raw<f64>(recast(from, kKindF64, x));
     const bool inside = value >= -0x1p63 && value < 0x1p63;
     return recast(kKindI64, to, to_raw<i64>(inside ? (i64)value : nat));
@@ -46,17 +46,17 @@ GUF_DEVICE_NOINLINE raw_element converted_by(u32 way, i64 num, i64 denom, u32 fr
   const i64 value = from_raw<i64>(recast(from, kKindI64, x));
   i64 result = nat;
   if (value != nat) {
-    result = way == kByFactor  ? time::times(value, units.num)
-             : way == kByRatio ? time::convert_by_ratio(value, units)
-                               : time::convert_by_calendar(value, units);
+    result = kind == kByFactor  ? time::wrapping_mul(value, units.num)
+             : kind == kByRatio ? time::convert_by_ratio(value, units)
+                                : time::convert_by_calendar(value, units);
   }
   return recast(kKindI64, to, to_raw<i64>(result));
 }
 
 // Converts an element. Host code also calls this function, for immediate operands.
-GUF_FN raw_element converted(u32 way, const time::conversion &units, u32 from, u32 to,
+GUF_FN raw_element converted(u32 kind, const time::conversion &units, u32 from, u32 to,
                              raw_element x) {
-  return converted_by(way, units.num, units.denom, units.from, units.to, units.from_multiple,
+  return converted_by(kind, units.num, units.denom, units.from, units.to, units.from_multiple,
                       units.to_multiple, units.by_calendar, from, to, x.lo, x.hi);
 }
 

@@ -31,7 +31,7 @@ GUF_DEVICE_ONLY decltype(auto) call_op(bool &failed, Argument &&...argument) {
 // not live. An element beyond the end of the operands is not live either, and has the position of
 // the last element.
 template <int Count, int K>
-struct nd_place {
+struct nd_positions {
   bool live[K];
   i64 offset[K][Count];
 };
@@ -65,7 +65,7 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
             cast<R>(call_op<Op, MayFail>(failed, cast<value_t<A>>(values<I>(in)[k])...))),
        ...);
     } else {
-      held_all<indices<O...>, 1, value_t<R>...> result;
+      registers<indices<O...>, 1, value_t<R>...> result;
       call_op<Op, MayFail>(failed, cast<value_t<A>>(values<I>(in)[k])..., values<O>(result)[0]...);
       ((values<O>(out)[k] = cast<R>(values<O>(result)[0])), ...);
     }
@@ -90,9 +90,9 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
   static GUF_DEVICE_ONLY void row_of(const row_type &p, char *const *base, indices<I...>,
                                      indices<O...>) {
     constexpr int V = tile<A..., R...>::vector, K = tile<A..., R...>::count;
-    const u32 width = (u32)K << p.lgx;
+    const u32 width = (u32)K << p.log2_row_threads;
     const u32 slice = p.nouter != 0 ? quotient(p.chunks, block_id()) : 0;
-    const u32 row = (slice << (8 - p.lgx)) + (thread_id() >> p.lgx);
+    const u32 row = (slice << (8 - p.log2_row_threads)) + (thread_id() >> p.log2_row_threads);
     const u64 first = (u64)(block_id() - slice * p.chunks.d) * width;
     i64 offset[count];
     GUF_UNROLL
@@ -103,35 +103,37 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
     }
     const u64 left = p.inner - first;
     const u32 valid = left < width ? (u32)left : width;
-    const row_place at = {thread_id() & ((1u << p.lgx) - 1u), p.lgx, valid,
-                          (p.flags & kVectors) != 0 && valid == width};
-    held_all<indices<I...>, K, A...> in;
+    const row_position position = {thread_id() & ((1u << p.log2_row_threads) - 1u),
+                                   p.log2_row_threads, valid,
+                                   (p.flags & kVectors) != 0 && valid == width};
+    registers<indices<I...>, K, A...> in;
     (load_row<A, K, V>(values<I>(in), base[I] + offset[I], p.address[I], (p.kinds >> (2 * I)) & 3u,
-                       p.inner_stride[I], at),
+                       p.inner_stride[I], position),
      ...);
-    held_all<indices<O...>, K, R...> out;
+    registers<indices<O...>, K, R...> out;
     bool failed = false;
     GUF_UNROLL
     for (int k = 0; k < K; ++k) compute(in, out, k, failed, indices<I...>(), indices<O...>());
     (store_row<R, K, V>(base[nin + O] + offset[nin + O], values<O>(out), p.inner_stride[nin + O],
-                        at),
+                        position),
      ...);
     if constexpr (MayFail) report(p.status, failed ? kStatusFailed : 0u);
   }
 
   // Computes the positions of K elements of the thread, from its element `first` on.
   template <int K>
-  static GUF_DEVICE_ONLY void find_places(const nd_type &p, u32 first, nd_place<count, K> &at) {
+  static GUF_DEVICE_ONLY void find_positions(const nd_type &p, u32 first,
+                                             nd_positions<count, K> &positions) {
     u32 rest[K];
     i64 mask_offset[K];
     GUF_UNROLL
     for (int k = 0; k < K; ++k) {
       const u32 item = (block_id() * (u32)items + first + (u32)k) * (u32)kThreads + thread_id();
-      at.live[k] = item < p.items;
-      rest[k] = at.live[k] ? item : p.items - 1;
+      positions.live[k] = item < p.items;
+      rest[k] = positions.live[k] ? item : p.items - 1;
       mask_offset[k] = 0;
       GUF_UNROLL
-      for (int a = 0; a < count; ++a) at.offset[k][a] = 0;
+      for (int a = 0; a < count; ++a) positions.offset[k][a] = 0;
     }
     GUF_NO_UNROLL
     for (u32 d = 0; d < p.ndim; ++d) {
@@ -142,14 +144,14 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
         rest[k] = q;
         mask_offset[k] += index * p.mask_stride[d];
         GUF_UNROLL
-        for (int a = 0; a < count; ++a) at.offset[k][a] += index * p.stride[d][a];
+        for (int a = 0; a < count; ++a) positions.offset[k][a] += index * p.stride[d][a];
       }
     }
 #if !defined(GUF_OPENCL)
     if (p.mask == 0) return;
     GUF_UNROLL
     for (int k = 0; k < K; ++k) {
-      if (at.live[k]) at.live[k] = *((const u8 *)p.mask + mask_offset[k]) != 0;
+      if (positions.live[k]) positions.live[k] = *((const u8 *)p.mask + mask_offset[k]) != 0;
     }
 #endif
   }
@@ -161,15 +163,15 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
   static GUF_DEVICE_ONLY void nd_of(const nd_type &p, char *const *base, I in, O out) {
     u32 found = 0;
     if ((p.options & kForms) == 0 && p.mask == 0 && p.fp_flags == 0) {
-      nd_place<count, items> at;
-      find_places(p, 0, at);
-      found = nd_part<false, items>(p, base, at, in, out);
+      nd_positions<count, items> positions;
+      find_positions(p, 0, positions);
+      found = nd_part<false, items>(p, base, positions, in, out);
     } else {
       GUF_NO_UNROLL
       for (u32 first = 0; first < (u32)items; ++first) {
-        nd_place<count, 1> at;
-        find_places(p, first, at);
-        found |= nd_part<true, 1>(p, base, at, in, out);
+        nd_positions<count, 1> positions;
+        find_positions(p, first, positions);
+        found |= nd_part<true, 1>(p, base, positions, in, out);
       }
     }
     report(p.status, found);
@@ -177,21 +179,23 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
 
   template <bool General, int K, int... I, int... O>
   static GUF_DEVICE_ONLY u32 nd_part(const nd_type &p, char *const *base,
-                                     const nd_place<count, K> &at, indices<I...>, indices<O...>) {
-    held_all<indices<I...>, K, A...> in;
-    (load_nd<General, K, A>(p, I, base[I], at, values<I>(in)), ...);
-    held_all<indices<O...>, K, R...> out;
+                                     const nd_positions<count, K> &positions, indices<I...>,
+                                     indices<O...>) {
+    registers<indices<I...>, K, A...> in;
+    (load_nd<General, K, A>(p, I, base[I], positions, values<I>(in)), ...);
+    registers<indices<O...>, K, R...> out;
     u32 found = 0;
     bool failed = false;
     GUF_UNROLL
     for (int k = 0; k < K; ++k) {
-      if (!at.live[k]) continue;
+      if (!positions.live[k]) continue;
       compute(in, out, k, failed, indices<I...>(), indices<O...>());
       if constexpr (General) {
-        if (p.fp_flags != 0) found |= look(values<I>(in)[k]..., values<O>(out)[k]...);
+        if (p.fp_flags != 0)
+          found |= fp_flags_of_element(values<I>(in)[k]..., values<O>(out)[k]...);
       }
     }
-    (store_nd<General, K, R>(p, nin + O, base[nin + O], at, values<O>(out)), ...);
+    (store_nd<General, K, R>(p, nin + O, base[nin + O], positions, values<O>(out)), ...);
     found &= p.fp_flags;
     if constexpr (MayFail) found |= failed ? kStatusFailed : 0u;
     return found;
@@ -199,10 +203,10 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
 
   template <bool General, int K, class T>
   static GUF_DEVICE_ONLY void load_nd(const nd_type &p, int a, const char *base,
-                                      const nd_place<count, K> &at, T *to) {
+                                      const nd_positions<count, K> &positions, T *to) {
     if (!General || (p.options & kForms) == 0) {
       GUF_UNROLL
-      for (int k = 0; k < K; ++k) to[k] = *(const T *)(base + at.offset[k][a]);
+      for (int k = 0; k < K; ++k) to[k] = *(const T *)(base + positions.offset[k][a]);
       return;
     }
 #if !defined(GUF_OPENCL)
@@ -215,7 +219,7 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
     raw_element raw[K];
     const char *from[K];
     GUF_UNROLL
-    for (int k = 0; k < K; ++k) from[k] = base + at.offset[k][a];
+    for (int k = 0; k < K; ++k) from[k] = base + positions.offset[k][a];
     load_raw<K>(raw, from, p.form[a]);
     GUF_UNROLL
     for (int k = 0; k < K; ++k) {
@@ -225,11 +229,11 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
 
   template <bool General, int K, class T>
   static GUF_DEVICE_ONLY void store_nd(const nd_type &p, int a, char *base,
-                                       const nd_place<count, K> &at, const T *from) {
+                                       const nd_positions<count, K> &positions, const T *from) {
     if (!General || (p.options & kForms) == 0) {
       GUF_UNROLL
       for (int k = 0; k < K; ++k) {
-        if (at.live[k]) *(T *)(base + at.offset[k][a]) = from[k];
+        if (positions.live[k]) *(T *)(base + positions.offset[k][a]) = from[k];
       }
       return;
     }
@@ -237,16 +241,16 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
     char *to[K];
     GUF_UNROLL
     for (int k = 0; k < K; ++k) {
-      to[k] = base + at.offset[k][a];
+      to[k] = base + positions.offset[k][a];
       raw[k] = {0, 0};
-      if (at.live[k]) raw[k] = recast(kind_of<T>::value, p.form[a], to_raw<T>(from[k]));
+      if (positions.live[k]) raw[k] = recast(kind_of<T>::value, p.form[a], to_raw<T>(from[k]));
     }
-    store_raw<K>(to, raw, at.live, p.form[a]);
+    store_raw<K>(to, raw, positions.live, p.form[a]);
   }
 
   // Returns the floating-point flags of one element, whose values have the loop's types. The last
   // input is the divisor.
-  static GUF_DEVICE_NOINLINE u32 look(A... in, R... out) {
+  static GUF_DEVICE_NOINLINE u32 fp_flags_of_element(A... in, R... out) {
     const u32 seen = (0u | ... | classify(in));
     bool zero = false;
     ((zero = is_integer_zero(in)), ...);

@@ -42,7 +42,7 @@ struct fold_source {
   u32 reserved;
 };
 enum fold_form : u32 {
-  kFormOwn = 1u << 16,     // the loop's own type, aligned and in native byte order
+  kFormNative = 1u << 16,  // the loop's own type, aligned and in native byte order
   kFormPartial = 1u << 17  // partial results of type A
 };
 
@@ -58,7 +58,7 @@ struct fold_sink {
 enum fold_flag : u32 {
   kFoldLast = 1u << 0,     // the results are final; otherwise they are partial
   kFoldInitial = 1u << 1,  // `initial` is the left operand of the first step; for final results
-  kFoldFast = 1u << 2      // for leaves and fold: the elements have kFormOwn or kFormPartial, no
+  kFoldFast = 1u << 2      // for leaves and fold: the elements have kFormNative or kFormPartial, no
                            // mask exists, and no floating-point flags are computed
 };
 
@@ -132,10 +132,10 @@ struct at_target {
   u64 first, count;
 };
 
-// How an element of an operand is converted to the datetime type of the loop, or back. `way` is a
+// How an element of an operand is converted to the datetime type of the loop, or back. `kind` is a
 // conversion_kind, and `units` contains the parameters of the conversion.
 struct time_conversion {
-  u32 way, reserved;
+  u32 kind, reserved;
   time::conversion units;
 };
 
@@ -149,7 +149,7 @@ struct at_block {
   u32 items;  // number of targets times number of lanes of this launch
   divisor by_lanes;
   lane_dims lanes;
-  // Only loops of datetime types use these conversions, for forms without kFormOwn.
+  // Only loops of datetime types use these conversions, for forms without kFormNative.
   time_conversion load, store, operand;
 };
 

@@ -25,7 +25,7 @@ struct chain_fold {
     if (item >= p.items) return;
     const u32 number = quotient(p.by_lanes, item), lane = item - number * p.by_lanes.d;
     steps step(p.fp_flags);
-    const lane_place place = place_of(p.lanes, lane);
+    const lane_offsets offsets = offsets_of(p.lanes, lane);
     u64 first, count, slot;
     if (p.table != 0) {
       const fold_piece *const piece = (const fold_piece *)p.table + number;
@@ -41,8 +41,8 @@ struct chain_fold {
     state all = begin(p, lane);
     GUF_NO_UNROLL
     for (u64 row = 0; row < rows; ++row) {
-      u64 input = p.from.input + place.input + first * (u64)p.from.step;
-      u64 mask = p.from.mask + place.mask + first * (u64)p.from.mask_step, rest = row;
+      u64 input = p.from.input + offsets.input + first * (u64)p.from.step;
+      u64 mask = p.from.mask + offsets.mask + first * (u64)p.from.mask_step, rest = row;
       GUF_NO_UNROLL
       for (u32 d = 0; d < p.ndim; ++d) {
         const u64 index = rest % p.size[d];
@@ -53,14 +53,14 @@ struct chain_fold {
       const u64 skipped = row == 0 && p.start != 0 ? 1 : 0;
       all = fold_row(step, p, all, input, mask, skipped, count);
     }
-    leave(p, all, slot, lane, place.output);
+    store_result(p, all, slot, lane, offsets.output);
     report(p.status, step.found());
   }
 
  private:
   struct state {
     value x;
-    bool there;
+    bool present;
   };
 
   static GUF_DEVICE_ONLY state begin(const block &p, u32 lane) {
@@ -93,20 +93,21 @@ struct chain_fold {
   }
 
   static GUF_DEVICE_ONLY state next(steps &step, state all, element y) {
-    if (all.there) return {step(all.x, y), true};
+    if (all.present) return {step(all.x, y), true};
     if constexpr (is_same<X, Y>::value) return {y, true};
     return all;  // for a loop (X, Y) -> X, the host code has set a start value
   }
 
-  static GUF_DEVICE_ONLY void leave(const block &p, state all, u64 slot, u32 lane, u64 output) {
+  static GUF_DEVICE_ONLY void store_result(const block &p, state all, u64 slot, u32 lane,
+                                           u64 output) {
     if ((p.to.flags & kFoldLast) != 0) {
       const u64 to = p.to.output + output + slot * (u64)p.to.slot_step;
-      if (all.there) *(X *)to = cast<X>(all.x);
+      if (all.present) *(X *)to = cast<X>(all.x);
       return;
     }
     const u64 number = slot * p.lanes.pitch + lane;
     ((X *)p.to.output)[number] = cast<X>(all.x);
-    if (p.to.present != 0) ((u8 *)p.to.present)[number] = all.there ? 1 : 0;
+    if (p.to.present != 0) ((u8 *)p.to.present)[number] = all.present ? 1 : 0;
   }
 
   enum : u32 { kTogether = 4 };
@@ -131,50 +132,51 @@ struct at_fold {
     if (item >= p.items) return;
     const u32 number = quotient(p.by_lanes, item), lane = item - number * p.by_lanes.d;
     const at_target target = ((const at_target *)p.targets)[number];
-    const lane_place place = place_of(p.lanes, lane);
-    const u64 to = p.output + place.output + (u64)target.output;
+    const lane_offsets offsets = offsets_of(p.lanes, lane);
+    const u64 to = p.output + offsets.output + (u64)target.output;
     stepper<Op, X, X, MayFail> step(p.fp_flags);
     X x = load(to, p.output_form, p.load);
     GUF_NO_UNROLL
     for (u64 k = target.first; k < target.first + target.count; ++k) {
       X y = x;
       if constexpr (Binary) {
-        const u64 from = p.input + place.input + (u64)((const i64 *)p.operands)[k];
+        const u64 from = p.input + offsets.input + (u64)((const i64 *)p.operands)[k];
         y = load(from, p.input_form, p.operand);
       }
       x = cast<X>(step(cast<value>(x), cast<value>(y)));
       // Each operation reads the result that the previous operation stored.
       store(to, p.output_form, p.store, x);
-      if ((p.output_form & kFormOwn) == 0) x = load(to, p.output_form, p.load);
+      if ((p.output_form & kFormNative) == 0) x = load(to, p.output_form, p.load);
     }
     report(p.status, step.found());
   }
 
  private:
-  static GUF_DEVICE_ONLY X load(u64 from, u32 form, const time_conversion &way) {
+  static GUF_DEVICE_ONLY X load(u64 from, u32 form, const time_conversion &conversion) {
     if constexpr (is_time<X>::value) {
-      if ((form & kFormOwn) != 0) return *(const X *)from;
+      if ((form & kFormNative) != 0) return *(const X *)from;
       const char *const at = (const char *)from;
       raw_element x;
       load_raw<1>(&x, &at, form);
-      return from_raw<X>(converted(way.way, way.units, form, kind_of<X>::value, x));
+      return from_raw<X>(converted(conversion.kind, conversion.units, form, kind_of<X>::value, x));
     } else {
-      (void)way;
+      (void)conversion;
       return fetch<X>(from, form);
     }
   }
-  static GUF_DEVICE_ONLY void store(u64 to, u32 form, const time_conversion &way, X x) {
+  static GUF_DEVICE_ONLY void store(u64 to, u32 form, const time_conversion &conversion, X x) {
     if constexpr (is_time<X>::value) {
-      if ((form & kFormOwn) != 0) {
+      if ((form & kFormNative) != 0) {
         *(X *)to = x;
         return;
       }
       char *const at = (char *)to;
       const bool live = true;
-      const raw_element raw = converted(way.way, way.units, kind_of<X>::value, form, to_raw<X>(x));
+      const raw_element raw =
+          converted(conversion.kind, conversion.units, kind_of<X>::value, form, to_raw<X>(x));
       store_raw<1>(&at, &raw, &live, form);
     } else {
-      (void)way;
+      (void)conversion;
       put<X>(to, form, x);
     }
   }

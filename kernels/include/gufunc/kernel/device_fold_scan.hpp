@@ -43,10 +43,10 @@ struct scan_fold {
 
   static GUF_DEVICE_ONLY void begin(const block &p, u32 item, row *mine) {
     const u32 number = quotient(p.by_lanes, item), lane = item - number * p.by_lanes.d;
-    const lane_place place = place_of(p.lanes, lane);
+    const lane_offsets byte_offsets = offsets_of(p.lanes, lane);
     const u64 tile = p.first_tile + number, first = tile * p.tile, left = p.extent - first;
-    mine->input = p.from.input + place.input + first * (u64)p.from.step;
-    mine->output = p.output + place.output + first * (u64)p.output_step;
+    mine->input = p.from.input + byte_offsets.input + first * (u64)p.from.step;
+    mine->output = p.output + byte_offsets.output + first * (u64)p.output_step;
     mine->count = left < p.tile ? left : p.tile;
     mine->total = p.output + (tile * p.lanes.pitch + lane) * sizeof(X);
     if (p.offsets != 0 && tile != 0) {

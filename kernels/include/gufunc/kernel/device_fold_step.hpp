@@ -4,10 +4,10 @@
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_STEP_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_STEP_HPP
 
-#include "by_range.hpp"
 #include "device_fold_block.hpp"
 #include "device_fold_form.hpp"
 #include "device_fp_flags.hpp"
+#include "fast_path.hpp"
 #include "partial.hpp"
 
 namespace guf {
@@ -15,13 +15,12 @@ namespace device {
 
 namespace detail {
 
-// Returns the floating-point flags of a step whose operands are `a` and `b` and whose result is
-// `made`.
+// Returns the floating-point flags of a step with the operands `a` and `b`.
 template <class A, class B, class R>
-GUF_DEVICE_NOINLINE u32 step_fp_flags(A a, B b, R made) {
+GUF_DEVICE_NOINLINE u32 step_fp_flags(A a, B b, R result) {
   u32 fp_flags = is_integer_zero(b) ? kFpIntegerDivide : 0u;
   if constexpr (has_class<R>()) {
-    fp_flags |= fp_flags_of(classify(a) | classify(b), classify(made), true);
+    fp_flags |= fp_flags_of(classify(a) | classify(b), classify(result), true);
   }
   return fp_flags;
 }
@@ -39,26 +38,26 @@ class stepper {
   GUF_DEVICE_ONLY explicit stepper(u32 fp_flags) : fp_flags_(fp_flags), found_(0) {}
 
   GUF_DEVICE_ONLY value operator()(value a, element b) {
-    const X made = plain(a, b);
+    const X result = plain(a, b);
     if (fp_flags_ != 0)
-      found_ |= detail::step_fp_flags<X, Y, X>(cast<X>(a), cast<Y>(b), made) & fp_flags_;
-    return cast<value>(made);
+      found_ |= detail::step_fp_flags<X, Y, X>(cast<X>(a), cast<Y>(b), result) & fp_flags_;
+    return cast<value>(result);
   }
   // Computes a step without floating-point flags.
   GUF_DEVICE_ONLY X plain(value a, element b) {
     if constexpr (MayFail) {
       bool failed = false;
-      const X made = cast<X>(Op::call(a, b, failed));
+      const X result = cast<X>(Op::call(a, b, failed));
       found_ |= failed ? (u32)kStatusFailed : 0u;
-      return made;
-    } else if constexpr (ranged_of<decltype(Op::call(a, b))>::value) {
-      return cast<X>(decltype(Op::call(a, b))::function::always(a, b));
+      return result;
+    } else if constexpr (has_fast_path<decltype(Op::call(a, b))>::value) {
+      return cast<X>(decltype(Op::call(a, b))::function::full_path(a, b));
     } else {
       return cast<X>(Op::call(a, b));
     }
   }
 
-  GUF_DEVICE_ONLY bool looks() const { return fp_flags_ != 0; }
+  GUF_DEVICE_ONLY bool checks_fp_flags() const { return fp_flags_ != 0; }
   GUF_DEVICE_ONLY void add(u32 fp_flags) { found_ |= fp_flags & fp_flags_; }
   GUF_DEVICE_ONLY u32 found() const { return found_; }
 
@@ -67,21 +66,21 @@ class stepper {
 };
 
 // Byte offsets of the first elements of a lane.
-struct lane_place {
+struct lane_offsets {
   u64 input, mask, output;
 };
-GUF_DEVICE_ONLY lane_place place_of(const lane_dims &lanes, u32 lane) {
-  lane_place at = {0, 0, 0};
+GUF_DEVICE_ONLY lane_offsets offsets_of(const lane_dims &lanes, u32 lane) {
+  lane_offsets offsets = {0, 0, 0};
   GUF_NO_UNROLL
   for (u32 d = 0; d < lanes.ndim; ++d) {
     const u32 q = quotient(lanes.size[d], lane);
     const i64 index = lane - q * lanes.size[d].d;
-    at.input += (u64)(index * lanes.input[d]);
-    at.mask += (u64)(index * lanes.mask[d]);
-    at.output += (u64)(index * lanes.output[d]);
+    offsets.input += (u64)(index * lanes.input[d]);
+    offsets.mask += (u64)(index * lanes.mask[d]);
+    offsets.output += (u64)(index * lanes.output[d]);
     lane = q;
   }
-  return at;
+  return offsets;
 }
 
 // Returns the value whose bits are in `initial`.

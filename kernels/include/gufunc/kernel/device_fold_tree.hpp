@@ -27,20 +27,20 @@ struct tree_fold {
   static GUF_DEVICE_ONLY void leaves(const block &p, char *shared) {
     steps step(p.fp_flags);
     const team at(p);
-    const lane_place place = at.active ? place_of(p.lanes, at.lane) : lane_place{0, 0, 0};
+    const lane_offsets offsets = at.active ? offsets_of(p.lanes, at.lane) : lane_offsets{0, 0, 0};
     const work piece = piece_of(p, at.piece);
     const u64 before = (u64)at.unit * kLeafSize;
     const u64 left = at.active && piece.count > before ? piece.count - before : 0;
     const u32 n = left < (u64)kLeafSize ? (u32)left : (u32)kLeafSize;
     const u64 first = piece.first + before;
     const source from = {
-        p.from.input + place.input + first * (u64)p.from.step,
-        p.from.mask == 0 ? 0 : p.from.mask + place.mask + first * (u64)p.from.mask_step,
+        p.from.input + offsets.input + first * (u64)p.from.step,
+        p.from.mask == 0 ? 0 : p.from.mask + offsets.mask + first * (u64)p.from.mask_step,
         p.from.step, p.from.mask_step, p.from.form};
     const bool eight = p.log_parts != 0 && n >= 8;
     const u32 whole = eight ? n / 8 * 8 : n;  // elements that the accumulators combine
     const u32 parts = eight ? 8 : 1;
-    maybe mine = {value(), false};
+    optional_value mine = {value(), false};
     if (at.part < parts) {
       if ((p.to.flags & kFoldFast) != 0) {
         mine = elements_at_once(step, from, at.part, parts, whole);
@@ -52,24 +52,24 @@ struct tree_fold {
     mine = joined(step, all, mine, at, 0, p.log_parts, p.log_lanes);
     if (at.part == 0) mine = elements(step, mine, from, whole, 1, n);  // the remaining elements
     mine = joined(step, all, mine, at, p.log_parts, p.log_parts + p.log_units, p.log_lanes);
-    if (at.first && at.active) leave(step, p, mine, piece.slot, at.lane, place.output);
+    if (at.first && at.active) store_result(step, p, mine, piece.slot, at.lane, offsets.output);
     report(p.status, step.found());
   }
 
   static GUF_DEVICE_ONLY void join(const block &p, char *shared) {
     steps step(p.fp_flags);
     const team at(p);
-    const lane_place place = at.active ? place_of(p.lanes, at.lane) : lane_place{0, 0, 0};
+    const lane_offsets offsets = at.active ? offsets_of(p.lanes, at.lane) : lane_offsets{0, 0, 0};
     const work piece = piece_of(p, at.piece);
     const u64 before = (u64)at.unit * kJoinRun;
     const u64 left = at.active && piece.count > before ? piece.count - before : 0;
-    maybe run[kJoinRun];
+    optional_value run[kJoinRun];
     GUF_UNROLL
     for (u32 i = 0; i < kJoinRun; ++i) {
       run[i] = {value(), false};
       if (i >= left) continue;
       const u64 number = (piece.first + before + i) * p.lanes.pitch + at.lane;
-      run[i].there = p.from.mask == 0 || *(const u8 *)(p.from.mask + number) != 0;
+      run[i].present = p.from.mask == 0 || *(const u8 *)(p.from.mask + number) != 0;
       run[i].x = cast<value>(*(const partial *)(p.from.input + number * sizeof(partial)));
     }
     GUF_UNROLL
@@ -80,15 +80,15 @@ struct tree_fold {
       }
     }
     const slots all(shared);
-    const maybe mine = joined(step, all, run[0], at, 0, p.log_units, p.log_lanes);
-    if (at.first && at.active) leave(step, p, mine, piece.slot, at.lane, place.output);
+    const optional_value mine = joined(step, all, run[0], at, 0, p.log_units, p.log_lanes);
+    if (at.first && at.active) store_result(step, p, mine, piece.slot, at.lane, offsets.output);
     report(p.status, step.found());
   }
 
  private:
-  struct maybe {
+  struct optional_value {
     value x;
-    bool there;
+    bool present;
   };
   struct source {
     u64 input, mask;
@@ -122,12 +122,12 @@ struct tree_fold {
   // Shared memory: one value per thread, then one byte per thread that marks the value as present.
   struct slots {
     value *x;
-    u8 *there;
+    u8 *present;
     GUF_DEVICE_ONLY explicit slots(char *shared)
-        : x((value *)shared), there((u8 *)(shared + kFoldThreads * sizeof(value))) {}
-    GUF_DEVICE_ONLY void put(maybe mine) const {
+        : x((value *)shared), present((u8 *)(shared + kFoldThreads * sizeof(value))) {}
+    GUF_DEVICE_ONLY void put(optional_value mine) const {
       x[thread_id()] = mine.x;
-      there[thread_id()] = mine.there ? 1 : 0;
+      present[thread_id()] = mine.present ? 1 : 0;
     }
   };
 
@@ -140,16 +140,17 @@ struct tree_fold {
     return {first, left < p.span ? left : p.span, slot};
   }
 
-  static GUF_DEVICE_ONLY maybe both(steps &step, maybe a, maybe b) {
-    if (!b.there) return a;
-    if (!a.there) return b;
+  static GUF_DEVICE_ONLY optional_value both(steps &step, optional_value a, optional_value b) {
+    if (!b.present) return a;
+    if (!a.present) return b;
     return {step(a.x, b.x), true};
   }
 
   // Combines the values of threads in pairs, (0,1) (2,3) ..., then combines pairs of pairs, and so
   // on. If one value of a pair is absent, the result is the other value.
-  static GUF_DEVICE_ONLY maybe joined(steps &step, slots all, maybe mine, const team &at, u32 level,
-                                      u32 levels, u32 log_lanes) {
+  static GUF_DEVICE_ONLY optional_value joined(steps &step, slots all, optional_value mine,
+                                               const team &at, u32 level, u32 levels,
+                                               u32 log_lanes) {
     if (level == levels) return mine;
     all.put(mine);
     barrier();
@@ -157,7 +158,7 @@ struct tree_fold {
     for (; level < levels; ++level) {
       if ((at.number & ((2u << level) - 1u)) == 0) {
         const u32 other = thread_id() + (1u << (level + log_lanes));
-        mine = both(step, mine, {all.x[other], all.there[other] != 0});
+        mine = both(step, mine, {all.x[other], all.present[other] != 0});
         all.put(mine);
       }
       barrier();
@@ -173,8 +174,8 @@ struct tree_fold {
   }
 
   // Combines `mine` with elements, in order.
-  static GUF_DEVICE_ONLY maybe elements(steps &step, maybe mine, source from, u32 first, u32 apart,
-                                        u32 end) {
+  static GUF_DEVICE_ONLY optional_value elements(steps &step, optional_value mine, source from,
+                                                 u32 first, u32 apart, u32 end) {
     GUF_NO_UNROLL
     for (u32 i = first; i < end; i += apart) {
       if (from.mask != 0 && *(const u8 *)(from.mask + (u64)(i * from.mask_step)) == 0) continue;
@@ -185,8 +186,8 @@ struct tree_fold {
 
   // Like elements(), but without a check of the mask and the form of each element. Therefore many
   // elements can be loaded at once.
-  static GUF_DEVICE_ONLY maybe elements_at_once(steps &step, source from, u32 first, u32 apart,
-                                                u32 end) {
+  static GUF_DEVICE_ONLY optional_value elements_at_once(steps &step, source from, u32 first,
+                                                         u32 apart, u32 end) {
     if constexpr (!is_same<T, partial>::value) {
       if ((from.form & kFormPartial) != 0) {
         return elements_of<partial>(step, from, first, apart, end);
@@ -195,9 +196,9 @@ struct tree_fold {
     return elements_of<T>(step, from, first, apart, end);
   }
   template <class S>
-  static GUF_DEVICE_ONLY maybe elements_of(steps &step, source from, u32 first, u32 apart,
-                                           u32 end) {
-    maybe mine = {value(), false};
+  static GUF_DEVICE_ONLY optional_value elements_of(steps &step, source from, u32 first, u32 apart,
+                                                    u32 end) {
+    optional_value mine = {value(), false};
     const i64 distance = apart * from.step;
     u64 address = from.input + (u64)(first * from.step);
     GUF_NO_UNROLL
@@ -211,30 +212,30 @@ struct tree_fold {
       for (u32 k = 0; k < kAtOnce; ++k) {
         if (i + k * apart >= end) break;
         const value next = cast<value>(some[k]);
-        mine.x = mine.there ? cast<value>(step.plain(mine.x, next)) : next;
-        mine.there = true;
+        mine.x = mine.present ? cast<value>(step.plain(mine.x, next)) : next;
+        mine.present = true;
       }
       address += kAtOnce * (u64)distance;
     }
     return mine;
   }
 
-  static GUF_DEVICE_ONLY void leave(steps &step, const block &p, maybe mine, u64 slot, u32 lane,
-                                    u64 output) {
+  static GUF_DEVICE_ONLY void store_result(steps &step, const block &p, optional_value mine,
+                                           u64 slot, u32 lane, u64 output) {
     if ((p.to.flags & kFoldLast) == 0) {
       const u64 number = slot * p.lanes.pitch + lane;
       *(partial *)(p.to.output + number * sizeof(partial)) = cast<partial>(mine.x);
-      if (p.to.present != 0) *(u8 *)(p.to.present + number) = mine.there ? 1 : 0;
+      if (p.to.present != 0) *(u8 *)(p.to.present + number) = mine.present ? 1 : 0;
       return;
     }
     if ((p.to.flags & kFoldInitial) != 0) {
       mine = both(step, {cast<value>(initial_of<T>(p.to)), true}, mine);
     }
-    if (!mine.there) return;
+    if (!mine.present) return;
     const partial wide = cast<partial>(mine.x);
     const T result = cast<T>(wide);
     if constexpr (!is_same<T, partial>::value) {
-      if (step.looks()) step.add(fp_flags_of(classify(wide), classify(result), false));
+      if (step.checks_fp_flags()) step.add(fp_flags_of(classify(wide), classify(result), false));
     }
     *(T *)(p.to.output + output + slot * (u64)p.to.slot_step) = result;
   }

@@ -18,10 +18,10 @@ namespace device {
 enum : u32 {
   kFormKind = 0xf,
   kFormUnit = 4,  // position of the two bits for the size of the unit
-  kFormPair = 1u << 6,
+  kFormComplex = 1u << 6,
   kFormSwapped = 1u << 7,
-  kFormLoose = 1u << 8,     // unaligned
-  kFormImmediate = 1u << 9  // nd: the element itself, in the loop's type, instead of its address
+  kFormUnaligned = 1u << 8,  // a unit may be at any address
+  kFormImmediate = 1u << 9   // nd: the element itself, in the loop's type, instead of its address
 };
 
 enum element_kind : u32 {
@@ -46,7 +46,7 @@ GUF_KIND(timedelta, kKindI64)
 #undef GUF_KIND
 
 GUF_FN u32 form_bytes(u32 form) {
-  return (1u << ((form >> kFormUnit) & 3u)) << ((form & kFormPair) != 0 ? 1 : 0);
+  return (1u << ((form >> kFormUnit) & 3u)) << ((form & kFormComplex) != 0 ? 1 : 0);
 }
 
 // The bytes of an element, the first one in the lowest bits.
@@ -165,7 +165,7 @@ GUF_FN u64 swapped_unit(u64 x, u32 log2_bytes) {
 GUF_FN raw_element in_order(u32 form, raw_element x) {
   if ((form & kFormSwapped) == 0) return x;
   const u32 log2_bytes = (form >> kFormUnit) & 3u;
-  if ((form & kFormPair) == 0) return {swapped_unit(x.lo, log2_bytes), 0};
+  if ((form & kFormComplex) == 0) return {swapped_unit(x.lo, log2_bytes), 0};
   if (log2_bytes == 3) return {bytes_reversed(x.lo), bytes_reversed(x.hi)};
   return {(u64)bytes_reversed((u32)x.lo) | (u64)bytes_reversed((u32)(x.lo >> 32)) << 32, 0};
 }
@@ -260,7 +260,7 @@ GUF_DEVICE_ONLY void load_raw(raw_element *to, const char *const *from, u32 form
   GUF_UNROLL                                                                  \
   for (int k = 0; k < K; ++k) to[k] = {(u64) * (const LO *)from[k], (u64)HI}; \
   return
-  switch (form & (kFormLoose | kFormPair | 3u << kFormUnit)) {
+  switch (form & (kFormUnaligned | kFormComplex | 3u << kFormUnit)) {
     case 0:
       GUF_LOAD_RAW(u8, 0);
     case 1 << kFormUnit:
@@ -269,13 +269,14 @@ GUF_DEVICE_ONLY void load_raw(raw_element *to, const char *const *from, u32 form
       GUF_LOAD_RAW(u32, 0);
     case 3 << kFormUnit:
       GUF_LOAD_RAW(u64, 0);
-    case kFormPair | 3 << kFormUnit:
+    case kFormComplex | 3 << kFormUnit:
       GUF_LOAD_RAW(u64, *(const u64 *)(from[k] + 8));
     default:
       break;
   }
 #undef GUF_LOAD_RAW
-  const u32 part = (form & kFormLoose) != 0 ? 1 : 4;  // in bytes; a complex<f32> is aligned to 4
+  const u32 part =
+      (form & kFormUnaligned) != 0 ? 1 : 4;  // in bytes; a complex<f32> is aligned to 4
   const u32 bytes = form_bytes(form);
   GUF_UNROLL
   for (int k = 0; k < K; ++k) to[k] = {0, 0};
@@ -304,7 +305,7 @@ GUF_DEVICE_ONLY void store_raw(char *const *to, const raw_element *from, const b
     }                                \
   }                                  \
   return
-  switch (form & (kFormLoose | kFormPair | 3u << kFormUnit)) {
+  switch (form & (kFormUnaligned | kFormComplex | 3u << kFormUnit)) {
     case 0:
       GUF_STORE_RAW(u8, );
     case 1 << kFormUnit:
@@ -313,13 +314,13 @@ GUF_DEVICE_ONLY void store_raw(char *const *to, const raw_element *from, const b
       GUF_STORE_RAW(u32, );
     case 3 << kFormUnit:
       GUF_STORE_RAW(u64, );
-    case kFormPair | 3 << kFormUnit:
+    case kFormComplex | 3 << kFormUnit:
       GUF_STORE_RAW(u64, *(u64 *)(to[k] + 8) = from[k].hi);
     default:
       break;
   }
 #undef GUF_STORE_RAW
-  const u32 part = (form & kFormLoose) != 0 ? 1 : 4;
+  const u32 part = (form & kFormUnaligned) != 0 ? 1 : 4;
   const u32 bytes = form_bytes(form);
   GUF_NO_UNROLL
   for (u32 i = 0; i < bytes; i += part) {

@@ -87,16 +87,16 @@ GUF_FN u32 classify(T x) {
   return detail::classifier<T>::go(x);
 }
 
-// Returns the flags of an item. `seen` contains the classes of all its operands, and `made` is the
-// class of its result. If `poles` is true, an infinite result with a zero operand raises "divide by
-// zero" instead of overflow.
-GUF_FN u32 fp_flags_of(u32 seen, u32 made, bool poles) {
-  if ((made & kIsNaN) != 0 && (seen & kIsNaN) == 0) return kFpInvalid;
+// Returns the flags of an item. `seen` contains the classes of all its operands, and `result_class`
+// is the class of its result. If `zero_is_pole` is true, an infinite result with a zero operand
+// raises "divide by zero" instead of overflow.
+GUF_FN u32 fp_flags_of(u32 seen, u32 result_class, bool zero_is_pole) {
+  if ((result_class & kIsNaN) != 0 && (seen & kIsNaN) == 0) return kFpInvalid;
   if ((seen & (kIsNaN | kIsInfinite)) != 0) return 0;
   const bool zero = (seen & kIsZero) != 0;
   u32 fp_flags = 0;
-  if ((made & kIsInfinite) != 0) fp_flags = poles && zero ? kFpDivide : kFpOverflow;
-  if ((made & kIsTiny) != 0 && !zero) fp_flags |= kFpUnderflow;
+  if ((result_class & kIsInfinite) != 0) fp_flags = zero_is_pole && zero ? kFpDivide : kFpOverflow;
+  if ((result_class & kIsTiny) != 0 && !zero) fp_flags |= kFpUnderflow;
   return fp_flags;
 }
 

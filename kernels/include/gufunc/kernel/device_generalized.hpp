@@ -75,7 +75,7 @@ struct generalized {
     if (item >= p.items) return;
     i64 offset[count];
     if (!find_item(p, item, offset)) return;
-    all_of(one(), p, base, offset, make_indices<count>());
+    all_of(single_thread(), p, base, offset, make_indices<count>());
   }
 
 #if !defined(GUF_OPENCL)
@@ -126,44 +126,45 @@ struct generalized {
   template <class G, int... K>
   static GUF_DEVICE_ONLY void all_of(G group, const block &p, char *const *base, const i64 *offset,
                                      indices<K...> all) {
-    char *const place[] = {base[K] + offset[K]...};
-    const bool looks = p.fp_flags != 0 && group.rank() == 0;
+    char *const address[] = {base[K] + offset[K]...};
+    const bool checks_fp_flags = p.fp_flags != 0 && group.rank() == 0;
     u32 seen = 0;
-    if (looks) seen = classify_inputs(p, place, all);
+    if (checks_fp_flags) seen = classify_inputs(p, address, all);
     if (p.fp_flags != 0) group.sync();
-    const bool failed = call(group, p, place, all);
+    const bool failed = call(group, p, address, all);
     u32 found = 0;
     if (p.fp_flags != 0) group.sync();
-    if (looks) {
-      found = classify_results(p, place, seen, all) & p.fp_flags;
+    if (checks_fp_flags) {
+      found = classify_results(p, address, seen, all) & p.fp_flags;
     }
     report(p.status, failed ? found | kStatusFailed : found);
   }
 
   template <class G, int... K>
-  static GUF_DEVICE_ONLY bool call(G group, const block &p, char *const *place, indices<K...>) {
+  static GUF_DEVICE_ONLY bool call(G group, const block &p, char *const *address, indices<K...>) {
     bool failed = false;
     if constexpr (Cooperative) {
       call_op<Op, MayFail>(failed, group,
-                           Operand::argument(place[K], p.core_size, p.core_stride[K])...);
+                           Operand::argument(address[K], p.core_size, p.core_stride[K])...);
     } else {
       (void)group;
-      call_op<Op, MayFail>(failed, Operand::argument(place[K], p.core_size, p.core_stride[K])...);
+      call_op<Op, MayFail>(failed, Operand::argument(address[K], p.core_size, p.core_stride[K])...);
     }
     return failed;
   }
 
   // Returns the classes of the item's inputs, and kDivisorIsZero if the last input is an integer 0.
   template <int... K>
-  static GUF_DEVICE_ONLY u32 classify_inputs(const block &p, char *const *place, indices<K...>) {
+  static GUF_DEVICE_ONLY u32 classify_inputs(const block &p, char *const *address, indices<K...>) {
     u32 seen = 0;
     ((seen |=
-      Operand::use == role::out ? 0u : Operand::classes(place[K], p.core_size, p.core_stride[K])),
+      Operand::use == role::out ? 0u : Operand::classes(address[K], p.core_size, p.core_stride[K])),
      ...);
     if constexpr (scalars) {
       bool zero = false;  // whether the last input, the divisor, is 0
-      ((zero = Operand::use == role::in ? is_integer_zero(*(const typename Operand::type *)place[K])
-                                        : zero),
+      ((zero = Operand::use == role::in
+                   ? is_integer_zero(*(const typename Operand::type *)address[K])
+                   : zero),
        ...);
       seen |= zero ? (u32)kDivisorIsZero : 0u;
     }
@@ -172,13 +173,13 @@ struct generalized {
   enum : u32 { kDivisorIsZero = 1u << 8 };
 
   template <int... K>
-  static GUF_DEVICE_ONLY u32 classify_results(const block &p, char *const *place, u32 seen,
+  static GUF_DEVICE_ONLY u32 classify_results(const block &p, char *const *address, u32 seen,
                                               indices<K...>) {
     u32 found = (seen & kDivisorIsZero) != 0 ? (u32)kFpIntegerDivide : 0u;
-    ((found |=
-      Operand::use == role::in
-          ? 0u
-          : fp_flags_of(seen, Operand::classes(place[K], p.core_size, p.core_stride[K]), scalars)),
+    ((found |= Operand::use == role::in
+                   ? 0u
+                   : fp_flags_of(seen, Operand::classes(address[K], p.core_size, p.core_stride[K]),
+                                 scalars)),
      ...);
     return found;
   }
@@ -195,9 +196,9 @@ struct generalized {
     i64 offset[count];
     bool failed = false;
     if (thread_id() < here && find_item(p, first + thread_id(), offset)) {
-      char *const place[] = {staged_place<typename Operand::type>(p.row[K], shared, thread_id(),
-                                                                  base[K] + offset[K])...};
-      failed = call(one(), p, place, all);
+      char *const address[] = {staged_row_address<typename Operand::type>(
+          p.row[K], shared, thread_id(), base[K] + offset[K])...};
+      failed = call(single_thread(), p, address, all);
     }
     barrier();
     (stage_out<typename Operand::type>(p.row[K], shared, base[K] + start[K], here), ...);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The groups of a device besides guf::one: a sub-group, and a whole block. Their reductions return
-// the same bits as the serial tree (reduce_tree.hpp). A team of eight lanes reduces a base block,
-// one accumulator per lane. The four teams of a sub-group combine four base blocks by shuffles. In
-// a whole block, the sub-groups store their results in shared memory, and every thread combines
-// the results of all sub-groups.
+// The groups of a device besides guf::single_thread: a sub-group, and a whole block. Their
+// reductions return the same bits as the serial tree (reduce_tree.hpp). A team of eight lanes
+// reduces a base block, one accumulator per lane. The four teams of a sub-group combine four base
+// blocks by shuffles. In a whole block, the sub-groups store their results in shared memory, and
+// every thread combines the results of all sub-groups.
 #ifndef GUFUNC_KERNEL_DEVICE_GROUP_HPP
 #define GUFUNC_KERNEL_DEVICE_GROUP_HPP
 
@@ -103,7 +103,7 @@ class lane_group : public guf::detail::group_reductions<lane_group> {
 class block_group : public guf::detail::group_reductions<block_group> {
  public:
   // `scratch` has kGroupScratch bytes, followed by kSharedBytes for shared().
-  GUF_DEVICE_ONLY explicit block_group(char *scratch) : scratch_(scratch), used_(0), turn_(0) {}
+  GUF_DEVICE_ONLY explicit block_group(char *scratch) : scratch_(scratch), used_(0), buffer_(0) {}
 
   static GUF_DEVICE_ONLY u32 rank() { return thread_id(); }
   static GUF_DEVICE_ONLY constexpr u32 size() { return kItemThreads; }
@@ -116,7 +116,7 @@ class block_group : public guf::detail::group_reductions<block_group> {
   }
   template <class T>
   GUF_DEVICE_ONLY T broadcast(T value, u32 rank) {
-    T *const part = turn<T>();
+    T *const part = next_buffer<T>();
     if (thread_id() == rank) part[0] = value;
     barrier();
     return part[0];
@@ -139,16 +139,16 @@ class block_group : public guf::detail::group_reductions<block_group> {
   // barrier of the operation that uses the other buffer, so all threads have read the first buffer
   // before a thread writes to it again.
   template <class T>
-  GUF_DEVICE_ONLY T *turn() {
+  GUF_DEVICE_ONLY T *next_buffer() {
     static_assert(sizeof(T) <= 16, "a group hands on one number");
-    turn_ ^= 1u;
-    return (T *)(scratch_ + turn_ * (u32)(kSubgroups * 16));
+    buffer_ ^= 1u;
+    return (T *)(scratch_ + buffer_ * (u32)(kSubgroups * 16));
   }
 
   // Combines the ranges of base blocks of all sub-groups, from base block `leaf` on.
   template <class T, class F, class Op>
   GUF_DEVICE_ONLY T joined(i64 leaf, i64 leaves, i64 n, F f, Op op, T empty) {
-    T *const part = turn<T>();
+    T *const part = next_buffer<T>();
     const u32 own = thread_id() / (u32)kLanes;
     const i64 first = leaf + (i64)own * kTeams;
     if (first < leaves) {
@@ -166,7 +166,7 @@ class block_group : public guf::detail::group_reductions<block_group> {
   }
 
   char *scratch_;
-  u32 used_, turn_;
+  u32 used_, buffer_;
 };
 static_assert((int)kSubgroups * (int)kLanes == kItemThreads && kSubgroups == 4,
               "joined() joins four ranges");

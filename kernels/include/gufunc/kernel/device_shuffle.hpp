@@ -19,7 +19,7 @@ GUF_DEVICE_ONLY u32 lane_id() {
 typedef u64 lane_word;
 GUF_DEVICE_ONLY lane_word word_from_lane(lane_word value, u32 lane) {
   work_item *const self = current_item;
-  const u64 result = self->exchange(self, value, lane);
+  const u64 result = self->shuffle(self, value, lane);
   current_item = self;
   return result;
 }

@@ -18,10 +18,11 @@ union stage_word {
   T part[count];
 };
 
-// Returns the position of the thread's row of an operand, which is `direct` if the operand is not
-// staged.
+// Returns the address of the row of an operand that belongs to an item. The address is `direct` if
+// the operand is not staged.
 template <class T>
-GUF_DEVICE_ONLY char *staged_place(const staged_row &row, char *shared, u32 item, char *direct) {
+GUF_DEVICE_ONLY char *staged_row_address(const staged_row &row, char *shared, u32 item,
+                                         char *direct) {
   return row.elements.d == 0 ? direct : shared + row.at + (u64)(item * row.pitch) * sizeof(T);
 }
 

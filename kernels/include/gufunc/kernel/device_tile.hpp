@@ -46,15 +46,15 @@ struct word_of<16> {
 
 // The values of operand I that one thread keeps in registers.
 template <int I, class T, int K>
-struct held {
+struct operand_registers {
   T v[K];
 };
 template <class I, int K, class... T>
-struct held_all;
+struct registers;
 template <int... I, int K, class... T>
-struct held_all<indices<I...>, K, T...> : held<I, T, K>... {};
+struct registers<indices<I...>, K, T...> : operand_registers<I, T, K>... {};
 template <int I, class T, int K>
-GUF_DEVICE_ONLY T *values(held<I, T, K> &all) {
+GUF_DEVICE_ONLY T *values(operand_registers<I, T, K> &all) {
   return all.v;
 }
 
@@ -72,14 +72,14 @@ struct tile {
 
 // Position of a thread of `row`: its first column, the number of valid elements of the tile (at
 // least one), and whether vector accesses are allowed.
-struct row_place {
-  u32 tx, lgx, valid;
+struct row_position {
+  u32 tx, log2_row_threads, valid;
   bool vectors;
 };
 
 template <class T, int K, int V>
 GUF_DEVICE_ONLY void load_row(T *to, const char *from, u64 immediate, u32 kind, i64 stride,
-                              row_place at) {
+                              row_position position) {
 #if defined(GUF_CUDA) && defined(__clang__)
   // clang-19 has no __grid_constant__, so a selection between fields of the block would copy the
   // block to local memory.
@@ -98,7 +98,7 @@ GUF_DEVICE_ONLY void load_row(T *to, const char *from, u64 immediate, u32 kind, 
     }
     GUF_UNROLL
     for (int k = 0; k < K; ++k) to[k] = scalar.value;
-  } else if (at.vectors) {
+  } else if (position.vectors) {
     typedef typename word_of<(int)sizeof(T) * V>::type word;
     union {
       word whole;
@@ -106,7 +106,7 @@ GUF_DEVICE_ONLY void load_row(T *to, const char *from, u64 immediate, u32 kind, 
     } pack;
     GUF_UNROLL
     for (int u = 0; u < K / V; ++u) {
-      pack.whole = ((const word *)from)[((u32)u << at.lgx) + at.tx];
+      pack.whole = ((const word *)from)[((u32)u << position.log2_row_threads) + position.tx];
       GUF_UNROLL
       for (int j = 0; j < V; ++j) to[u * V + j] = pack.part[j];
     }
@@ -115,15 +115,15 @@ GUF_DEVICE_ONLY void load_row(T *to, const char *from, u64 immediate, u32 kind, 
     // elements.
     GUF_UNROLL
     for (int k = 0; k < K; ++k) {
-      const u32 i = ((u32)k << at.lgx) + at.tx;
-      to[k] = *(const T *)(from + (i64)(i < at.valid ? i : at.valid - 1) * stride);
+      const u32 i = ((u32)k << position.log2_row_threads) + position.tx;
+      to[k] = *(const T *)(from + (i64)(i < position.valid ? i : position.valid - 1) * stride);
     }
   }
 }
 
 template <class T, int K, int V>
-GUF_DEVICE_ONLY void store_row(char *to, const T *from, i64 stride, row_place at) {
-  if (at.vectors) {
+GUF_DEVICE_ONLY void store_row(char *to, const T *from, i64 stride, row_position position) {
+  if (position.vectors) {
     typedef typename word_of<(int)sizeof(T) * V>::type word;
     union {
       word whole;
@@ -133,13 +133,13 @@ GUF_DEVICE_ONLY void store_row(char *to, const T *from, i64 stride, row_place at
     for (int u = 0; u < K / V; ++u) {
       GUF_UNROLL
       for (int j = 0; j < V; ++j) pack.part[j] = from[u * V + j];
-      ((word *)to)[((u32)u << at.lgx) + at.tx] = pack.whole;
+      ((word *)to)[((u32)u << position.log2_row_threads) + position.tx] = pack.whole;
     }
   } else {
     GUF_UNROLL
     for (int k = 0; k < K; ++k) {
-      const u32 i = ((u32)k << at.lgx) + at.tx;
-      if (i < at.valid) *(T *)(to + (i64)i * stride) = from[k];
+      const u32 i = ((u32)k << position.log2_row_threads) + position.tx;
+      if (i < position.valid) *(T *)(to + (i64)i * stride) = from[k];
     }
   }
 }

@@ -60,14 +60,14 @@ struct group_reductions {
 }  // namespace detail
 
 // A group of one thread: on the cpu, and on a device with one thread per item.
-class one : public detail::group_reductions<one> {
+class single_thread : public detail::group_reductions<single_thread> {
  public:
-  GUF_FN explicit one(char *shared = nullptr) : shared_(shared), used_(0) {}
+  GUF_FN explicit single_thread(char *shared = nullptr) : shared_(shared), used_(0) {}
 
   static GUF_FN constexpr u32 rank() { return 0; }
   static GUF_FN constexpr u32 size() { return 1; }
   GUF_FN void sync() const {}
-  GUF_FN one subgroup() const { return one(nullptr); }
+  GUF_FN single_thread subgroup() const { return single_thread(nullptr); }
 
   template <class T, class F, class Op>
   GUF_FN T reduce(i64 n, F f, Op op, T empty) {

@@ -4,7 +4,7 @@
 #ifndef GUFUNC_KERNEL_HOST_CHAIN_HPP
 #define GUFUNC_KERNEL_HOST_CHAIN_HPP
 
-#include "by_range.hpp"
+#include "fast_path.hpp"
 #include "host_memory.hpp"
 
 namespace guf {
@@ -14,9 +14,9 @@ namespace host {
 // same numbers.
 enum fold_request { fold_leaves = 1, fold_join, fold_scan, fold_load, fold_store, fold_at };
 
-// `Side` rows of a scan are computed side by side, so that the dependency chains of the rows
+// `RowsAtOnce` rows of a scan are computed side by side, so that the dependency chains of the rows
 // overlap.
-template <class Op, class T, bool MayFail, int Side = 1>
+template <class Op, class T, bool MayFail, int RowsAtOnce = 1>
 struct chain {
   typedef value_t<T> value;
   static constexpr i64 size = (i64)sizeof(T);
@@ -33,8 +33,8 @@ struct chain {
       const value all = cast<value>(Op::call(a, b, one));
       failed |= one;
       return all;
-    } else if constexpr (ranged_of<decltype(Op::call(a, b))>::value) {
-      return cast<value>(decltype(Op::call(a, b))::function::always(a, b));
+    } else if constexpr (has_fast_path<decltype(Op::call(a, b))>::value) {
+      return cast<value>(decltype(Op::call(a, b))::function::full_path(a, b));
     } else {
       return cast<value>(Op::call(a, b));
     }
@@ -44,18 +44,19 @@ struct chain {
   static __attribute__((noinline)) bool scan(char **args, i64 rows, i64 n, const i64 *steps) {
     bool failed = false;
     i64 r = 0;
-    for (; Side > 1 && r + Side <= rows; r += Side) failed |= scan_rows<Side>(args, r, n, steps);
+    for (; RowsAtOnce > 1 && r + RowsAtOnce <= rows; r += RowsAtOnce)
+      failed |= scan_rows<RowsAtOnce>(args, r, n, steps);
     for (; r < rows; ++r) failed |= scan_rows<1>(args, r, n, steps);
     return failed;
   }
 
   static __attribute__((noinline)) bool at(char **args, i64 n) {
-    const i64 *const places = (const i64 *)args[2], *const operands = (const i64 *)args[3];
+    const i64 *const offsets = (const i64 *)args[2], *const operands = (const i64 *)args[3];
     bool failed = false;
     for (i64 i = 0; i < n; ++i) {
-      char *const place = args[0] + places[i];
+      char *const element = args[0] + offsets[i];
       const value next = get(args[1] + operands[i]);
-      memory<T>::store(place, cast<T>(apply(get(place), next, failed)));
+      memory<T>::store(element, cast<T>(apply(get(element), next, failed)));
     }
     return failed;
   }

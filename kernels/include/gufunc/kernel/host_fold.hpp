@@ -46,7 +46,7 @@ static __attribute__((noinline)) void copy_values(const char *from, i64 from_ste
   }
 }
 
-template <class Op, class T, bool MayFail, bool Promised = true>
+template <class Op, class T, bool MayFail, bool Independent = true>
 struct fold {
   typedef typename partial_of<T>::type partial;
   typedef value_t<T> value;
@@ -87,7 +87,7 @@ struct fold {
   template <auto Element, class... State>
   static GUF_FN bool any_failed(i64 n, State... state) {
     bool any = false;
-    if constexpr (Promised && all_scalars<value>()) {
+    if constexpr (Independent && all_scalars<value>()) {
       GUF_FOLD_LOOP
       for (i64 i = 0; i < n; ++i) any |= Element(i, state...);
     } else {
@@ -277,21 +277,22 @@ struct fold {
       const bool together = row_step == size && step == rows * size;
       const i64 width = together ? rows * 8 : rows;
       for (int j = 0; j < (together ? 1 : 8); ++j) {
-        failed |= pile(in + j * step, row_step, 8 * step, eights, width,
-                       part + j * rows * partial_size, true);
+        failed |= accumulate_groups(in + j * step, row_step, 8 * step, eights, width,
+                                    part + j * rows * partial_size, true);
       }
       failed |= join_columns(part, rows);
     }
     const i64 done = eights * 8;
-    failed |= pile(in + done * step, row_step, step, n - done, rows, part, done == 0);
+    failed |= accumulate_groups(in + done * step, row_step, step, n - done, rows, part, done == 0);
     copy_values<partial, partial>(part, partial_size, out, out_step, rows);
     return failed;
   }
 
   // Combines `count` groups of `width` elements from left to right into `width` accumulators.
   // Groups are `step` apart. If `fresh` is true, the first group initialises the accumulators.
-  static __attribute__((noinline)) bool pile(const char *in, i64 width_step, i64 step, i64 count,
-                                             i64 width, char *part, bool fresh) {
+  static __attribute__((noinline)) bool accumulate_groups(const char *in, i64 width_step, i64 step,
+                                                          i64 count, i64 width, char *part,
+                                                          bool fresh) {
     alignas(64) char packed[4 * row_block * size];
     bool failed = false;
     i64 i = 0;

@@ -4,7 +4,7 @@
 #ifndef GUFUNC_KERNEL_HOST_LOOPS_HPP
 #define GUFUNC_KERNEL_HOST_LOOPS_HPP
 
-#include "by_range.hpp"
+#include "fast_path.hpp"
 #include "group.hpp"
 #include "host_blocks.hpp"
 #include "host_memory.hpp"
@@ -33,12 +33,12 @@ GUF_FN decltype(auto) call(bool &failed, Argument &&...argument) {
   }
 }
 
-// Calls Element(i, operand...) for every i and returns true if a call failed. `Promised` states
+// Calls Element(i, operand...) for every i and returns true if a call failed. `Independent` states
 // that the iterations share no variable on the stack.
-template <auto Element, bool Promised, class... Operand>
+template <auto Element, bool Independent, class... Operand>
 GUF_FN bool any_failed(i64 n, Operand... operand) {
   bool any = false;
-  if constexpr (Promised) {
+  if constexpr (Independent) {
     GUF_INDEPENDENT
     for (i64 i = 0; i < n; ++i) any |= Element(i, operand...);
   } else {
@@ -47,25 +47,25 @@ GUF_FN bool any_failed(i64 n, Operand... operand) {
   return any;
 }
 
-// Computes each block with the short path of F if that path is valid for all elements of the block,
-// and otherwise with the long path. Without Promised, the long path computes all blocks.
-template <class F, bool Promised, class Out, class... In>
-GUF_FN void sweep_by_range(i64 n, Out out, In... in) {
+// Computes each block with the fast path of F if that path is valid for all elements of the block,
+// and otherwise with the full path. Without Independent, the full path computes all blocks.
+template <class F, bool Independent, class Out, class... In>
+GUF_FN void run_elements_by_path(i64 n, Out out, In... in) {
   for (i64 start = 0; start < n; start += kBlock) {
     const i64 end = n - start < kBlock ? n : start + kBlock;
     bool rare = false;
-    if constexpr (Promised) {
+    if constexpr (Independent) {
       GUF_INDEPENDENT
-      for (i64 i = start; i < end; ++i) rare |= !F::usual(in.get(i)...);
+      for (i64 i = start; i < end; ++i) rare |= !F::in_fast_range(in.get(i)...);
       if (GUF_LIKELY(!rare)) {
         GUF_INDEPENDENT
-        for (i64 i = start; i < end; ++i) out.put(i, F::usually(in.get(i)...));
+        for (i64 i = start; i < end; ++i) out.put(i, F::fast_path(in.get(i)...));
       } else {
         GUF_INDEPENDENT
-        for (i64 i = start; i < end; ++i) out.put(i, F::always(in.get(i)...));
+        for (i64 i = start; i < end; ++i) out.put(i, F::full_path(in.get(i)...));
       }
     } else {
-      for (i64 i = start; i < end; ++i) out.put(i, F::always(in.get(i)...));
+      for (i64 i = start; i < end; ++i) out.put(i, F::full_path(in.get(i)...));
     }
   }
 }
@@ -77,17 +77,17 @@ GUF_FN bool put_one(i64 i, Out out, In... in) {
   return failed;
 }
 
-// Computes a loop with one output, whose element is the return value of Op::call. sweep, sweep2 and
-// sweep3 return true if an element failed.
-template <class Op, bool MayFail, bool Promised, class Out, class... In>
-GUF_FN bool sweep(i64 n, Out out, In... in) {
+// Computes a loop with one output, whose element is the return value of Op::call. run_elements,
+// run_elements2 and run_elements3 return true if an element failed.
+template <class Op, bool MayFail, bool Independent, class Out, class... In>
+GUF_FN bool run_elements(i64 n, Out out, In... in) {
   bool any = false;
   typedef decltype(call<Op, MayFail>(any, in.get(0)...)) result;
-  if constexpr (ranged_of<result>::value) {
-    sweep_by_range<typename result::function, Promised>(n, out, in...);
+  if constexpr (has_fast_path<result>::value) {
+    run_elements_by_path<typename result::function, Independent>(n, out, in...);
   } else {
-    constexpr bool promised = Promised && all_scalars<result, decltype(in.get(0))...>();
-    any = any_failed<put_one<Op, MayFail, Out, In...>, promised>(n, out, in...);
+    constexpr bool independent = Independent && all_scalars<result, decltype(in.get(0))...>();
+    any = any_failed<put_one<Op, MayFail, Out, In...>, independent>(n, out, in...);
   }
   return any;
 }
@@ -103,11 +103,12 @@ GUF_FN bool put_two(i64 i, Out0 out0, Out1 out1, In... in) {
   out1.put(i, second);
   return failed;
 }
-template <class Op, bool MayFail, bool Promised, class Out0, class Out1, class... In>
-GUF_FN bool sweep2(i64 n, Out0 out0, Out1 out1, In... in) {
-  constexpr bool promised =
-      Promised && all_scalars<typename Out0::value, typename Out1::value, decltype(in.get(0))...>();
-  return any_failed<put_two<Op, MayFail, Out0, Out1, In...>, promised>(n, out0, out1, in...);
+template <class Op, bool MayFail, bool Independent, class Out0, class Out1, class... In>
+GUF_FN bool run_elements2(i64 n, Out0 out0, Out1 out1, In... in) {
+  constexpr bool independent =
+      Independent &&
+      all_scalars<typename Out0::value, typename Out1::value, decltype(in.get(0))...>();
+  return any_failed<put_two<Op, MayFail, Out0, Out1, In...>, independent>(n, out0, out1, in...);
 }
 
 template <class Op, bool MayFail, class Out0, class Out1, class Out2, class... In>
@@ -122,20 +123,21 @@ GUF_FN bool put_three(i64 i, Out0 out0, Out1 out1, Out2 out2, In... in) {
   out2.put(i, third);
   return failed;
 }
-template <class Op, bool MayFail, bool Promised, class Out0, class Out1, class Out2, class... In>
-GUF_FN bool sweep3(i64 n, Out0 out0, Out1 out1, Out2 out2, In... in) {
-  constexpr bool promised = Promised && all_scalars<typename Out0::value, typename Out1::value,
-                                                    typename Out2::value, decltype(in.get(0))...>();
-  return any_failed<put_three<Op, MayFail, Out0, Out1, Out2, In...>, promised>(n, out0, out1, out2,
-                                                                               in...);
+template <class Op, bool MayFail, bool Independent, class Out0, class Out1, class Out2, class... In>
+GUF_FN bool run_elements3(i64 n, Out0 out0, Out1 out1, Out2 out2, In... in) {
+  constexpr bool independent =
+      Independent && all_scalars<typename Out0::value, typename Out1::value, typename Out2::value,
+                                 decltype(in.get(0))...>();
+  return any_failed<put_three<Op, MayFail, Out0, Out1, Out2, In...>, independent>(n, out0, out1,
+                                                                                  out2, in...);
 }
 
-// `Promised` states that Op keeps no variable on the stack. gufcc checks this.
-template <class Op, class Ins, class Outs, bool MayFail = false, bool Promised = true>
+// `Independent` states that Op keeps no variable on the stack. gufcc checks this.
+template <class Op, class Ins, class Outs, bool MayFail = false, bool Independent = true>
 struct elementwise;
 
-template <class Op, class... A, class... R, bool MayFail, bool Promised>
-struct elementwise<Op, types<A...>, types<R...>, MayFail, Promised> {
+template <class Op, class... A, class... R, bool MayFail, bool Independent>
+struct elementwise<Op, types<A...>, types<R...>, MayFail, Independent> {
   static constexpr int nin = (int)sizeof...(A);
   static constexpr int nout = (int)sizeof...(R);
   static_assert(nout >= 1 && nout <= 3, "an elementwise function has one to three outputs");
@@ -212,11 +214,11 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail, Promised> {
   template <class... Operand>
   static GUF_FN bool go(i64 n, Operand... operand) {
     if constexpr (nout == 1) {
-      return sweep<Op, MayFail, Promised>(n, operand...);
+      return run_elements<Op, MayFail, Independent>(n, operand...);
     } else if constexpr (nout == 2) {
-      return sweep2<Op, MayFail, Promised>(n, operand...);
+      return run_elements2<Op, MayFail, Independent>(n, operand...);
     } else {
-      return sweep3<Op, MayFail, Promised>(n, operand...);
+      return run_elements3<Op, MayFail, Independent>(n, operand...);
     }
   }
 };
@@ -286,7 +288,7 @@ struct generalized {
     if constexpr (Cooperative) {
       alignas(64) char shared[kSharedBytes];
       for (i64 i = 0; i < dims[0]; ++i) {
-        call<Op, MayFail>(failed, one(shared),
+        call<Op, MayFail>(failed, single_thread(shared),
                           Operand::template argument<Packed>(args[K] + i * steps[K], sizes,
                                                              steps + core_start(K))...);
       }

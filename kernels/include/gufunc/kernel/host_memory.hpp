@@ -12,14 +12,14 @@ namespace host {
 
 // A T at an address that may be unaligned.
 template <class T>
-struct __attribute__((packed, may_alias)) loose {
+struct __attribute__((packed, may_alias)) unaligned {
   T value;
 };
 
 template <class T, bool stored_float = is_stored_float<T>::value>
 struct memory {
-  static GUF_FN T load(const char *p) { return ((const loose<T> *)p)->value; }
-  static GUF_FN void store(char *p, T x) { ((loose<T> *)p)->value = x; }
+  static GUF_FN T load(const char *p) { return ((const unaligned<T> *)p)->value; }
+  static GUF_FN void store(char *p, T x) { ((unaligned<T> *)p)->value = x; }
 };
 template <class T>
 struct memory<complex<T>, false> {

@@ -41,7 +41,7 @@ GUF_TABLE f64 nan = __builtin_nan("");
 // distance to the next smaller number.
 template <class T>
 GUF_FN T ulp(T x) {
-  static_assert(is_float<T>::value, "ulp takes f32 or f64");
+  static_assert(is_float<T>::value, "ulp accepts f32 or f64");
   const T size = fabs(x);
   if (!(size < limits<T>::infinity)) return size;
   return size == limits<T>::max ? size - nextafter(size, T(0))

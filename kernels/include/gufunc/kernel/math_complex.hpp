@@ -57,11 +57,11 @@ GUF_FN complex<T> exp_complex(complex<T> z) {
 // The factors of sin z = (sin x cosh y, cos x sinh y), and of cos z, where sine and cosine are
 // swapped.
 template <class T>
-struct waves {
+struct sin_cos_parts {
   T sine, cosine, cosh, sinh, factor;
 };
 template <class T>
-GUF_FN waves<T> waves_of(complex<T> z) {
+GUF_FN sin_cos_parts<T> sin_cos_parts_of(complex<T> z) {
   typedef split_growth<T> S;
   const bool large = magnitude(z.im) > S::edge;
   const T inside = from_bits<T>(to_bits(magnitude(z.im) - S::part) | sign_bit(z.im));
@@ -71,9 +71,9 @@ GUF_FN waves<T> waves_of(complex<T> z) {
 
 template <class T>
 GUF_FN complex<T> sin_complex(complex<T> z) {
-  const waves<T> w = waves_of(z);
-  T re = w.sine * w.cosh * w.factor;
-  T im = w.cosine * w.sinh * w.factor;
+  const sin_cos_parts<T> part = sin_cos_parts_of(z);
+  T re = part.sine * part.cosh * part.factor;
+  T im = part.cosine * part.sinh * part.factor;
   re = z.re == T(0) ? z.re : re;
   const bool no_angle = !is_finite(z.re);
   im = no_angle && z.im == T(0) ? z.im : im;
@@ -83,9 +83,9 @@ GUF_FN complex<T> sin_complex(complex<T> z) {
 
 template <class T>
 GUF_FN complex<T> cos_complex(complex<T> z) {
-  const waves<T> w = waves_of(z);
-  T re = w.cosine * w.cosh * w.factor;
-  T im = -(w.sine * w.sinh * w.factor);
+  const sin_cos_parts<T> part = sin_cos_parts_of(z);
+  T re = part.cosine * part.cosh * part.factor;
+  T im = -(part.sine * part.sinh * part.factor);
   const bool no_angle = !is_finite(z.re);
   const T zero = from_bits<T>(sign_bit(z.re) ^ sign_bit(z.im) ^ bits_of<T>::sign);
   im = z.re == T(0) ? (z.im == z.im ? zero : z.re) : im;
@@ -166,8 +166,8 @@ GUF_FN c128 sqrt(c128 z) {
 // sinh z = -i sin(i z), cosh z = cos(-i z).
 template <class T>
 GUF_FN complex<T> sinh(complex<T> z) {
-  const complex<T> turned = guf::sin(complex<T>(-z.im, z.re));
-  return complex<T>(turned.im, -turned.re);
+  const complex<T> sine = guf::sin(complex<T>(-z.im, z.re));
+  return complex<T>(sine.im, -sine.re);
 }
 template <class T>
 GUF_FN complex<T> cosh(complex<T> z) {

@@ -79,7 +79,7 @@ GUF_FN c128 pow_whole(c128 z, i32 n) {
 }
 
 // 1 for an infinity and 0 for all other numbers, with the sign of x.
-GUF_FN f64 boxed(f64 x) {
+GUF_FN f64 box_infinity(f64 x) {
   return copysign(magnitude(x) == limits<f64>::infinity ? 1.0 : 0.0, x);
 }
 GUF_FN f64 zero_if_nan(f64 x) {
@@ -92,10 +92,10 @@ GUF_FN c128 multiply_infinities(c128 z, c128 w) {
   if (plain.re == plain.re || plain.im == plain.im) return plain;
   const bool left =
       magnitude(z.re) == limits<f64>::infinity || magnitude(z.im) == limits<f64>::infinity;
-  if (left) z = c128(boxed(z.re), boxed(z.im));
+  if (left) z = c128(box_infinity(z.re), box_infinity(z.im));
   const bool right =
       magnitude(w.re) == limits<f64>::infinity || magnitude(w.im) == limits<f64>::infinity;
-  if (right) w = c128(boxed(w.re), boxed(w.im));
+  if (right) w = c128(box_infinity(w.re), box_infinity(w.im));
   if (!left && !right) return plain;
   const c128 clean =
       c128(zero_if_nan(z.re), zero_if_nan(z.im)) * c128(zero_if_nan(w.re), zero_if_nan(w.im));

@@ -26,7 +26,7 @@ GUF_FN f64 erfc_far(f64 x) {
   const pair<f64> below = fast_two_sum(2.0 * y, 1.0);
   const pair<f64> ratio = divide_pair({p.hi, p.lo + kErfc64Low}, below);
   const pair<f64> square = two_product(y, y);
-  const grown_pair<f64> e = exp_pair(-square.hi, -square.lo);
+  const scaled_pair<f64> e = exp_pair(-square.hi, -square.lo);
   const pair<f64> product = two_product(e.value.hi, ratio.hi);
   const f64 low = mad(e.value.hi, ratio.lo, mad(e.value.lo, ratio.hi, product.lo));
   return scale_by_power(product.hi + low, e.rounded);

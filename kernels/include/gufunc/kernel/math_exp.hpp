@@ -42,12 +42,12 @@ GUF_FN T exp_reduced(T r, T tail) {
 
 // exp(x + tail) for |tail| below an ulp of x, as 2^n (hi + lo); n is in the low bits of `rounded`.
 template <class T>
-struct grown_pair {
+struct scaled_pair {
   pair<T> value;
   T rounded;
 };
 template <class T>
-GUF_FN grown_pair<T> exp_pair(T x, T tail) {
+GUF_FN scaled_pair<T> exp_pair(T x, T tail) {
   typedef exp_constants<T> C;
   const T inside = clamp(x, C::low, C::high);
   const T rounded = mad(inside, C::log2_e, bits_of<T>::rounder);
@@ -59,7 +59,7 @@ GUF_FN grown_pair<T> exp_pair(T x, T tail) {
 }
 template <class T>
 GUF_FN T exp_sum(T x, T tail) {
-  const grown_pair<T> e = exp_pair(x, tail);
+  const scaled_pair<T> e = exp_pair(x, tail);
   return scale_by_power(e.value.hi + e.value.lo, e.rounded);
 }
 

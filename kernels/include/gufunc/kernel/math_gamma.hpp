@@ -78,9 +78,9 @@ GUF_FN gamma_parts gamma_of(f64 x) {
 GUF_FN f64 tgamma_any(f64 x) {
   const gamma_parts g = gamma_of(clamp(x, x - 0.0, 250.0));
   const pair<f64> e = fast_two_sum(g.exponent.hi, g.exponent.lo);
-  const grown_pair<f64> grown = exp_pair(e.hi, magnitude(e.hi) < 760.0 ? e.lo : 0.0);
-  const pair<f64> product = multiply_pairs(grown.value, g.factor);
-  const f64 ordinary = scale_by_power(product.hi + product.lo, grown.rounded);
+  const scaled_pair<f64> exponential = exp_pair(e.hi, magnitude(e.hi) < 760.0 ? e.lo : 0.0);
+  const pair<f64> product = multiply_pairs(exponential.value, g.factor);
+  const f64 ordinary = scale_by_power(product.hi + product.lo, exponential.rounded);
   const f64 zero = flip_sign(0.0, sign_bit(g.factor.hi));
   const f64 low = x < -190.0 ? zero : ordinary;
   const f64 near_zero = magnitude(x) < 0x1p-54 ? 1.0 / x : low;

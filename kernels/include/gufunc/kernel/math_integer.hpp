@@ -12,7 +12,7 @@ namespace detail {
 // Returns the divisor, or 1 if the division instruction of the machine could trap. The caller
 // divides by the returned value and then selects the defined result, without a branch.
 template <class T>
-GUF_FN T divisor_that_serves(T y) {
+GUF_FN T safe_divisor(T y) {
   if constexpr (limits<T>::is_signed) {
     return y == T(0) || y == T(-1) ? T(1) : y;
   } else {
@@ -25,8 +25,8 @@ GUF_FN T divisor_that_serves(T y) {
 // Rounds towards zero, like C's / and %.
 template <class T>
 GUF_FN T trunc_divide(T x, T y) {
-  static_assert(limits<T>::is_integer, "trunc_divide takes integers");
-  const T quotient = (T)(x / detail::divisor_that_serves(y));
+  static_assert(limits<T>::is_integer, "trunc_divide accepts integers");
+  const T quotient = (T)(x / detail::safe_divisor(y));
   if constexpr (limits<T>::is_signed) {
     if (y == T(-1)) return (T)(u64(0) - (u64)x);
   }
@@ -34,8 +34,8 @@ GUF_FN T trunc_divide(T x, T y) {
 }
 template <class T>
 GUF_FN T trunc_modulo(T x, T y) {
-  static_assert(limits<T>::is_integer, "trunc_modulo takes integers");
-  return (T)(x % detail::divisor_that_serves(y));  // the remainder of the division by 1 is 0
+  static_assert(limits<T>::is_integer, "trunc_modulo accepts integers");
+  return (T)(x % detail::safe_divisor(y));  // the remainder of the division by 1 is 0
 }
 
 namespace detail {

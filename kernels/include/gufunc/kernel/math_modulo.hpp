@@ -83,7 +83,7 @@ namespace detail {
 
 template <class T>
 GUF_FN divmod_result<T> float_floor_divmod(T x, T y) {
-  static_assert(is_float<T>::value, "floor_divmod takes f32, f64 or integers");
+  static_assert(is_float<T>::value, "floor_divmod accepts f32, f64 or integers");
   T rest = fmod(x, y);
   if (y == T(0)) return {x / y, rest};
   T quotient = (x - rest) / y;

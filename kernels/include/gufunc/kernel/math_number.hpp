@@ -12,7 +12,7 @@ namespace detail {
 
 template <class T>
 GUF_FN u64 unsigned_magnitude(T x) {
-  static_assert(limits<T>::is_integer, "this function takes integers");
+  static_assert(limits<T>::is_integer, "this function accepts integers");
   if constexpr (limits<T>::is_signed) {
     return x < T(0) ? u64(0) - (u64)x : (u64)x;
   } else {
@@ -34,7 +34,7 @@ GUF_FN T at_most_max(u64 x) {
 GUF_FN u64 saturating_product(u64 a, u64 b) {
   return b != 0 && a > limits<u64>::max / b ? limits<u64>::max : a * b;
 }
-GUF_FN u64 greatest_divisor(u64 a, u64 b) {
+GUF_FN u64 unsigned_gcd(u64 a, u64 b) {
   while (b != 0) {
     const u64 rest = a % b;
     a = b;
@@ -48,13 +48,13 @@ GUF_FN u64 greatest_divisor(u64 a, u64 b) {
 template <class T>
 GUF_FN T gcd(T x, T y) {
   return detail::at_most_max<T>(
-      detail::greatest_divisor(detail::unsigned_magnitude(x), detail::unsigned_magnitude(y)));
+      detail::unsigned_gcd(detail::unsigned_magnitude(x), detail::unsigned_magnitude(y)));
 }
 template <class T>
 GUF_FN T lcm(T x, T y) {
   const u64 a = detail::unsigned_magnitude(x), b = detail::unsigned_magnitude(y);
   if (a == 0 || b == 0) return T(0);
-  return detail::at_most_max<T>(detail::saturating_product(a / detail::greatest_divisor(a, b), b));
+  return detail::at_most_max<T>(detail::saturating_product(a / detail::unsigned_gcd(a, b), b));
 }
 
 // The integer square root.
@@ -96,7 +96,7 @@ GUF_FN T comb(T n, T k) {
   // Each step is exact: after division by the common divisor, the rest of i divides the next
   // factor.
   for (u64 i = 1; i <= count && choices < limits<u64>::max; ++i) {
-    const u64 common = detail::greatest_divisor(choices, i);
+    const u64 common = detail::unsigned_gcd(choices, i);
     choices = detail::saturating_product(choices / common, (whole - count + i) / (i / common));
   }
   return detail::at_most_max<T>(choices);

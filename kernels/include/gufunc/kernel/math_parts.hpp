@@ -117,7 +117,7 @@ struct frexp_result {
 };
 template <class T>
 GUF_FN frexp_result<T> frexp(T x) {
-  static_assert(is_float<T>::value, "frexp takes f32 or f64");
+  static_assert(is_float<T>::value, "frexp accepts f32 or f64");
   const detail::fraction_and_exponent<T> part = detail::normalize(fabs(x));
   const bool ordinary = x != T(0) && isfinite(x);
   const T fraction = copysign(T(0.5) * part.fraction, x);
@@ -131,7 +131,7 @@ struct modf_result {
 };
 template <class T>
 GUF_FN modf_result<T> modf(T x) {
-  static_assert(is_float<T>::value, "modf takes f32 or f64");
+  static_assert(is_float<T>::value, "modf accepts f32 or f64");
   const T whole = trunc(x);
   const T rest = isinf(x) ? T(0) : x - whole;
   return {copysign(rest, x), whole};

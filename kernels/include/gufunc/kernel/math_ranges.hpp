@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that use by_range: sin and cos, whose short path lacks the reduction of arguments
-// above kHuge, and log and pow, whose short path lacks special values and subnormals.
+// The functions that use select_path: sin and cos, whose fast path lacks the reduction of arguments
+// above kHuge, and log and pow, whose fast path lacks special values and subnormals.
 #ifndef GUFUNC_KERNEL_MATH_RANGES_HPP
 #define GUFUNC_KERNEL_MATH_RANGES_HPP
 
-#include "by_range.hpp"
+#include "fast_path.hpp"
 #include "math.hpp"
 
 namespace guf {
@@ -12,16 +12,16 @@ namespace ranges {
 
 struct sin {
   template <class T>
-  static GUF_FN T always(T x) {
+  static GUF_FN T full_path(T x) {
     return guf::sin(x);
   }
 #if defined(GUF_HOST)
   template <class T>
-  static GUF_FN bool usual(T x) {
+  static GUF_FN bool in_fast_range(T x) {
     return detail::magnitude(x) <= (T)detail::kHuge;
   }
   template <class T>
-  static GUF_FN T usually(T x) {
+  static GUF_FN T fast_path(T x) {
     return detail::sin_small(x);
   }
 #endif
@@ -29,16 +29,16 @@ struct sin {
 
 struct cos {
   template <class T>
-  static GUF_FN T always(T x) {
+  static GUF_FN T full_path(T x) {
     return guf::cos(x);
   }
 #if defined(GUF_HOST)
   template <class T>
-  static GUF_FN bool usual(T x) {
-    return sin::usual(x);
+  static GUF_FN bool in_fast_range(T x) {
+    return sin::in_fast_range(x);
   }
   template <class T>
-  static GUF_FN T usually(T x) {
+  static GUF_FN T fast_path(T x) {
     return detail::cos_small(x);
   }
 #endif
@@ -46,16 +46,16 @@ struct cos {
 
 struct log {
   template <class T>
-  static GUF_FN T always(T x) {
+  static GUF_FN T full_path(T x) {
     return guf::log(x);
   }
 #if defined(GUF_HOST)
   template <class T>
-  static GUF_FN bool usual(T x) {
+  static GUF_FN bool in_fast_range(T x) {
     return x >= limits<T>::min_normal && x < limits<T>::infinity;
   }
   template <class T>
-  static GUF_FN T usually(T x) {
+  static GUF_FN T fast_path(T x) {
     return detail::log_ordinary(x);
   }
 #endif
@@ -63,16 +63,16 @@ struct log {
 
 struct pow {
   template <class T>
-  static GUF_FN T always(T x, T y) {
+  static GUF_FN T full_path(T x, T y) {
     return guf::pow(x, y);
   }
 #if defined(GUF_HOST)
   template <class T>
-  static GUF_FN bool usual(T x, T y) {
+  static GUF_FN bool in_fast_range(T x, T y) {
     return detail::pow_is_ordinary(x, y);
   }
   template <class T>
-  static GUF_FN T usually(T x, T y) {
+  static GUF_FN T fast_path(T x, T y) {
     return detail::pow_ordinary(x, y);
   }
 #endif

@@ -33,13 +33,14 @@ GUF_FN random_words philox(u32 c0, u32 c1, u32 c2, u32 c3, u32 k0, u32 k1) {
 
 namespace detail {
 
-// cos(2 pi t) and sin(2 pi t) for 0 <= t < 1. The reduction to an eighth of a turn is exact.
 template <class T>
-struct turned {
+struct unit_vector {
   T cosine, sine;
 };
+// Returns the unit vector with the angle t, in turns: cos(2 pi t) and sin(2 pi t), for 0 <= t < 1.
+// The reduction to an eighth of a turn is exact.
 template <class T>
-GUF_FN turned<T> turn(T t) {
+GUF_FN unit_vector<T> unit_vector_at(T t) {
   const i32 quarter = (i32)(t * T(4) + T(0.5));
   const T angle = (t - T(quarter) * T(0.25)) * T(0x1.921fb54442d18p+2);
   const T c = cos(angle), s = sin(angle);
@@ -113,8 +114,8 @@ class random {
   template <class T>
   static GUF_FN normal_pair<T> normals(T u, T v) {
     const T radius = sqrt(T(-2) * log(T(1) - u));  // 1 - u is exact and not 0
-    const detail::turned<T> at = detail::turn(v);
-    return {radius * at.cosine, radius * at.sine};
+    const detail::unit_vector<T> direction = detail::unit_vector_at(v);
+    return {radius * direction.cosine, radius * direction.sine};
   }
 
   u64 seed_, sequence_, position_;

@@ -97,7 +97,7 @@ GUF_DEVICE_ONLY f64 add(f64 *at, f64 value) {
 }
 template <class T>
 GUF_DEVICE_ONLY T add(T *at, T value) {
-  static_assert(is_atomic_integer<T>::value, "atomics take i32, u32, i64, u64; sums f32 and f64");
+  static_assert(is_atomic_integer<T>::value, "atomics accept i32, u32, i64, u64; sums f32 and f64");
   return GUF_ATOMIC_FETCH(add, at, value);
 }
 
@@ -112,11 +112,11 @@ GUF_DEVICE_ONLY T atomic_sub(T *at, raw::same_t<T> value) {
   return raw::add(at, (T)(T(0) - value));
 }
 
-#define GUF_ATOMIC(NAME, EXPRESSION)                                                            \
-  template <class T>                                                                            \
-  GUF_DEVICE_ONLY T atomic_##NAME(T *at, raw::same_t<T> value) {                                \
-    static_assert(raw::is_atomic_integer<T>::value, "this atomic takes i32, u32, i64 and u64"); \
-    return EXPRESSION;                                                                          \
+#define GUF_ATOMIC(NAME, EXPRESSION)                                                              \
+  template <class T>                                                                              \
+  GUF_DEVICE_ONLY T atomic_##NAME(T *at, raw::same_t<T> value) {                                  \
+    static_assert(raw::is_atomic_integer<T>::value, "this atomic accepts i32, u32, i64 and u64"); \
+    return EXPRESSION;                                                                            \
   }
 GUF_ATOMIC(and, GUF_ATOMIC_FETCH(and, at, value))
 GUF_ATOMIC(or, GUF_ATOMIC_FETCH(or, at, value))
@@ -136,7 +136,7 @@ GUF_ATOMIC(max, GUF_ATOMIC_FETCH(max, at, value))
 // Stores `desired` if the element equals `expected`.
 template <class T>
 GUF_DEVICE_ONLY T atomic_compare_exchange(T *at, raw::same_t<T> expected, raw::same_t<T> desired) {
-  static_assert(raw::is_atomic_integer<T>::value, "this atomic takes i32, u32, i64 and u64");
+  static_assert(raw::is_atomic_integer<T>::value, "this atomic accepts i32, u32, i64 and u64");
   T seen = expected;
   raw::compare_exchange(at, &seen, desired);
   return seen;

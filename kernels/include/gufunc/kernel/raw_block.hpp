@@ -41,60 +41,60 @@ GUF_FN u32 pick(const u32 *of, int d) {
 // The position of this thread. It comes from registers on a device, and from the executor's
 // work_item on the host.
 #if defined(GUF_HOST)
-typedef device::work_item *place;
-GUF_DEVICE_ONLY u32 local_id(place at, int d) {
-  return pick(at->thread, d);
+typedef device::work_item *thread_position;
+GUF_DEVICE_ONLY u32 local_id(thread_position position, int d) {
+  return pick(position->thread, d);
 }
-GUF_DEVICE_ONLY u32 group_id(place at, int d) {
-  return pick(at->block, d);
+GUF_DEVICE_ONLY u32 group_id(thread_position position, int d) {
+  return pick(position->block, d);
 }
-GUF_DEVICE_ONLY void barrier(place at) {
-  at->sync(at);
+GUF_DEVICE_ONLY void barrier(thread_position position) {
+  position->sync(position);
 #if defined(GUF_EMULATE)
-  device::current_item = at;
+  device::current_item = position;
 #endif
 }
 GUF_DEVICE_ONLY void fence() {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
-GUF_DEVICE_ONLY u64 word_from_lane(place at, u64 value, u32 lane) {
-  const u64 result = at->exchange(at, value, lane);
+GUF_DEVICE_ONLY u64 word_from_lane(thread_position position, u64 value, u32 lane) {
+  const u64 result = position->shuffle(position, value, lane);
 #if defined(GUF_EMULATE)
-  device::current_item = at;
+  device::current_item = position;
 #endif
   return result;
 }
 template <class T>
-GUF_DEVICE_ONLY T from_lane(place at, T value, u32 lane) {
+GUF_DEVICE_ONLY T from_lane(thread_position position, T value, u32 lane) {
   constexpr int words = (int)((sizeof(T) + 7) / 8);
   u64 word[words] = {};
   __builtin_memcpy(word, &value, sizeof(T));
-  for (int i = 0; i < words; ++i) word[i] = word_from_lane(at, word[i], lane);
+  for (int i = 0; i < words; ++i) word[i] = word_from_lane(position, word[i], lane);
   __builtin_memcpy(&value, word, sizeof(T));
   return value;
 }
-GUF_DEVICE_ONLY void subgroup_barrier(place at) {
-  (void)word_from_lane(at, 0, 0);
+GUF_DEVICE_ONLY void subgroup_barrier(thread_position position) {
+  (void)word_from_lane(position, 0, 0);
 }
 #else
-struct place {};
-GUF_DEVICE_ONLY void barrier(place) {
+struct thread_position {};
+GUF_DEVICE_ONLY void barrier(thread_position) {
   device::barrier();
 }
 template <class T>
-GUF_DEVICE_ONLY T from_lane(place, T value, u32 lane) {
+GUF_DEVICE_ONLY T from_lane(thread_position, T value, u32 lane) {
   return device::from_lane(value, lane);
 }
-GUF_DEVICE_ONLY void subgroup_barrier(place) {
+GUF_DEVICE_ONLY void subgroup_barrier(thread_position) {
   device::subgroup_barrier();
 }
 #if defined(GUF_HIP)
-GUF_DEVICE_ONLY u32 local_id(place, int d) {
+GUF_DEVICE_ONLY u32 local_id(thread_position, int d) {
   return d == 0   ? __builtin_amdgcn_workitem_id_x()
          : d == 1 ? __builtin_amdgcn_workitem_id_y()
                   : __builtin_amdgcn_workitem_id_z();
 }
-GUF_DEVICE_ONLY u32 group_id(place, int d) {
+GUF_DEVICE_ONLY u32 group_id(thread_position, int d) {
   return d == 0   ? __builtin_amdgcn_workgroup_id_x()
          : d == 1 ? __builtin_amdgcn_workgroup_id_y()
                   : __builtin_amdgcn_workgroup_id_z();
@@ -103,12 +103,12 @@ GUF_DEVICE_ONLY void fence() {
   __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent");
 }
 #elif defined(__clang__)
-GUF_DEVICE_ONLY u32 local_id(place, int d) {
+GUF_DEVICE_ONLY u32 local_id(thread_position, int d) {
   return (u32)(d == 0   ? __nvvm_read_ptx_sreg_tid_x()
                : d == 1 ? __nvvm_read_ptx_sreg_tid_y()
                         : __nvvm_read_ptx_sreg_tid_z());
 }
-GUF_DEVICE_ONLY u32 group_id(place, int d) {
+GUF_DEVICE_ONLY u32 group_id(thread_position, int d) {
   return (u32)(d == 0   ? __nvvm_read_ptx_sreg_ctaid_x()
                : d == 1 ? __nvvm_read_ptx_sreg_ctaid_y()
                         : __nvvm_read_ptx_sreg_ctaid_z());
@@ -117,10 +117,10 @@ GUF_DEVICE_ONLY void fence() {
   __nvvm_membar_gl();
 }
 #else
-GUF_DEVICE_ONLY u32 local_id(place, int d) {
+GUF_DEVICE_ONLY u32 local_id(thread_position, int d) {
   return d == 0 ? threadIdx.x : d == 1 ? threadIdx.y : threadIdx.z;
 }
-GUF_DEVICE_ONLY u32 group_id(place, int d) {
+GUF_DEVICE_ONLY u32 group_id(thread_position, int d) {
   return d == 0 ? blockIdx.x : d == 1 ? blockIdx.y : blockIdx.z;
 }
 GUF_DEVICE_ONLY void fence() {
@@ -159,16 +159,17 @@ class shared_array {
 // functions together. The value of a thread that does not exist is undefined.
 class lanes {
  public:
-  GUF_DEVICE_ONLY lanes(raw::place at, u32 rank) : at_(at), rank_(rank) {}
+  GUF_DEVICE_ONLY lanes(raw::thread_position position, u32 rank)
+      : position_(position), rank_(rank) {}
 
   GUF_DEVICE_ONLY u32 rank() const { return rank_; }
   static GUF_DEVICE_ONLY constexpr u32 size() { return device::kLanes; }
-  GUF_DEVICE_ONLY void sync() const { raw::subgroup_barrier(at_); }
+  GUF_DEVICE_ONLY void sync() const { raw::subgroup_barrier(position_); }
 
   // Returns the value of the thread whose rank is `rank`. Each thread may name another rank.
   template <class T>
   GUF_DEVICE_ONLY T shuffle(T value, u32 rank) const {
-    return raw::from_lane(at_, value, rank & (size() - 1));
+    return raw::from_lane(position_, value, rank & (size() - 1));
   }
   // shuffle_up and shuffle_down return the value of the thread `by` ranks below or above. Without
   // such a thread, they return the thread's own value.
@@ -188,22 +189,22 @@ class lanes {
   }
 
  private:
-  raw::place at_;
+  raw::thread_position position_;
   u32 rank_;
 };
 
 class block {
  public:
-  GUF_DEVICE_ONLY block(raw::place at, const raw::head &p, char *shared)
-      : at_(at),
+  GUF_DEVICE_ONLY block(raw::thread_position position, const raw::head &p, char *shared)
+      : position_(position),
         grid_{p.grid[0], p.grid[1], p.grid[2]},
         threads_{p.threads[0], p.threads[1], p.threads[2]},
         shared_(shared),
         capacity_(p.shared_bytes),
         used_(0) {}
 
-  GUF_DEVICE_ONLY i64 local_id(int d = 0) const { return raw::local_id(at_, d); }
-  GUF_DEVICE_ONLY i64 group_id(int d = 0) const { return raw::group_id(at_, d); }
+  GUF_DEVICE_ONLY i64 local_id(int d = 0) const { return raw::local_id(position_, d); }
+  GUF_DEVICE_ONLY i64 group_id(int d = 0) const { return raw::group_id(position_, d); }
   GUF_DEVICE_ONLY i64 global_id(int d = 0) const {
     return group_id(d) * local_size(d) + local_id(d);
   }
@@ -212,15 +213,17 @@ class block {
   GUF_DEVICE_ONLY i64 global_size(int d = 0) const { return grid(d) * local_size(d); }
 
   GUF_DEVICE_ONLY u32 rank() const {
-    return raw::local_id(at_, 0) +
-           threads_[0] * (raw::local_id(at_, 1) + threads_[1] * raw::local_id(at_, 2));
+    return raw::local_id(position_, 0) +
+           threads_[0] * (raw::local_id(position_, 1) + threads_[1] * raw::local_id(position_, 2));
   }
   GUF_DEVICE_ONLY u32 size() const { return threads_[0] * threads_[1] * threads_[2]; }
 
   // One barrier covers both kinds of memory on every device.
-  GUF_DEVICE_ONLY void sync(u32 = local_fence | global_fence) const { raw::barrier(at_); }
+  GUF_DEVICE_ONLY void sync(u32 = local_fence | global_fence) const { raw::barrier(position_); }
   GUF_DEVICE_ONLY void fence() const { raw::fence(); }
-  GUF_DEVICE_ONLY lanes subgroup() const { return lanes(at_, rank() & (u32)(device::kLanes - 1)); }
+  GUF_DEVICE_ONLY lanes subgroup() const {
+    return lanes(position_, rank() & (u32)(device::kLanes - 1));
+  }
 
   // Pieces are allocated one after another, so all threads must make the same calls in the same
   // order.
@@ -243,7 +246,7 @@ class block {
   }
 
  private:
-  raw::place at_;
+  raw::thread_position position_;
   u32 grid_[3], threads_[3];
   char *shared_;
   u32 capacity_, used_;

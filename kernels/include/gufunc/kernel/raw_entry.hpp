@@ -132,11 +132,11 @@ struct signature<void (*)(block, P...)> {
     u64 word[words + (words == 0)];
   };
 
-  static constexpr int place_of(int k) {
+  static constexpr int word_offset(int k) {
     const int each[] = {parameter<P>::words..., 0};
-    int at = 0;
-    for (int i = 0; i < k; ++i) at += each[i];
-    return at;
+    int offset = 0;
+    for (int i = 0; i < k; ++i) offset += each[i];
+    return offset;
   }
 
 #if defined(GUF_HOST) && !defined(GUF_EMULATE)
@@ -150,7 +150,7 @@ struct signature<void (*)(block, P...)> {
 #if defined(GUF_EMULATE)
     call<Callee>(block(device::current_item, p.launch, shared), p, make_indices<count>());
 #else
-    call<Callee>(block(place(), p.launch, shared), p, make_indices<count>());
+    call<Callee>(block(thread_position(), p.launch, shared), p, make_indices<count>());
 #endif
   }
 #endif
@@ -158,7 +158,7 @@ struct signature<void (*)(block, P...)> {
  private:
   template <class Callee, int... K>
   static GUF_DEVICE_ONLY void call(block g, const arguments &p, indices<K...>) {
-    Callee::invoke(g, parameter<P>::read(p.word + place_of(K))...);
+    Callee::invoke(g, parameter<P>::read(p.word + word_offset(K))...);
   }
 };
 

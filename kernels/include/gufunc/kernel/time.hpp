@@ -23,13 +23,13 @@ enum unit : u32 {
 };
 
 // Products, sums and differences that wrap on overflow.
-GUF_FN constexpr i64 times(i64 a, i64 b) {
+GUF_FN constexpr i64 wrapping_mul(i64 a, i64 b) {
   return (i64)((u64)a * (u64)b);
 }
-GUF_FN constexpr i64 plus(i64 a, i64 b) {
+GUF_FN constexpr i64 wrapping_add(i64 a, i64 b) {
   return (i64)((u64)a + (u64)b);
 }
-GUF_FN constexpr i64 minus(i64 a, i64 b) {
+GUF_FN constexpr i64 wrapping_sub(i64 a, i64 b) {
   return (i64)((u64)a - (u64)b);
 }
 // The quotient rounded down, for a positive divisor.
@@ -57,7 +57,7 @@ struct ratio {
   u64 num, denom;
 };
 
-GUF_FN constexpr u64 common_divisor(u64 a, u64 b) {
+GUF_FN constexpr u64 unsigned_gcd(u64 a, u64 b) {
   while (b != 0) {
     const u64 rest = a % b;
     a = b;
@@ -93,7 +93,7 @@ GUF_FN constexpr ratio ratio_of(u32 from, u32 from_multiple, u32 to, u32 to_mult
     num *= from_multiple;
     denom *= to_multiple;
   }
-  const u64 common = common_divisor(num, denom);
+  const u64 common = unsigned_gcd(num, denom);
   return {num / common, denom / common};
 }
 
@@ -114,28 +114,29 @@ GUF_FN constexpr i32 days_of_month(i64 year, i32 month) {
 
 // Days from 1970-01-01 to the first day of a month.
 GUF_FN constexpr i64 days_to_month(i64 year, i32 month) {
-  i64 years = minus(year, 1970);
-  i64 days = times(years, 365);
+  i64 years = wrapping_sub(year, 1970);
+  i64 days = wrapping_mul(years, 365);
   if (days >= 0) {
-    years = plus(years, 1);
-    days = plus(days, years / 4);
-    years = plus(years, 68);
-    days = minus(days, years / 100);
-    years = plus(years, 300);
-    days = plus(days, years / 400);
+    years = wrapping_add(years, 1);
+    days = wrapping_add(days, years / 4);
+    years = wrapping_add(years, 68);
+    days = wrapping_sub(days, years / 100);
+    years = wrapping_add(years, 300);
+    days = wrapping_add(days, years / 400);
   } else {
-    years = minus(years, 2);
-    days = plus(days, years / 4);
-    years = minus(years, 28);
-    days = minus(days, years / 100);
-    days = plus(days, years / 400);
+    years = wrapping_sub(years, 2);
+    days = wrapping_add(days, years / 4);
+    years = wrapping_sub(years, 28);
+    days = wrapping_sub(days, years / 100);
+    days = wrapping_add(days, years / 400);
   }
-  for (i32 m = 1; m < month; ++m) days = plus(days, days_of_month(year, m));
+  for (i32 m = 1; m < month; ++m) days = wrapping_add(days, days_of_month(year, m));
   return days;
 }
 
 GUF_FN constexpr date date_of_day(i64 day) {
-  i64 days = minus(day, 365 * 30 + 7);  // since 2000-01-01, where a cycle of 400 years begins
+  // Days since 2000-01-01, where a cycle of 400 years begins.
+  i64 days = wrapping_sub(day, 365 * 30 + 7);
   i64 years = 400 * floor_quotient(days, days_of_400_years);
   i64 rest = days % days_of_400_years;
   if (rest < 0) rest += days_of_400_years;
@@ -162,7 +163,7 @@ GUF_FN constexpr date date_of_day(i64 day) {
 
 GUF_FN constexpr date date_of_month(i64 months) {
   const i64 years = floor_quotient(months, 12);
-  return {plus(1970, years), (i32)minus(months, times(12, years)) + 1, 1};
+  return {wrapping_add(1970, years), (i32)wrapping_sub(months, wrapping_mul(12, years)) + 1, 1};
 }
 
 // ---- conversion of a value to another unit
@@ -183,31 +184,33 @@ GUF_FN constexpr conversion conversion_of(bool datetimes, u32 from, u32 from_mul
 
 GUF_FN constexpr i64 floor_by(i64 value, i64 divisor) {
   if (divisor <= 1) return value;
-  return value >= 0 ? value / divisor : plus(minus(value, divisor), 1) / divisor;
+  return value >= 0 ? value / divisor : wrapping_add(wrapping_sub(value, divisor), 1) / divisor;
 }
 
 GUF_FN i64 convert_by_calendar(i64 value, const conversion &c) {
-  const i64 count = times(value, c.from_multiple);
-  date at = {plus(1970, count), 1, 1};
+  const i64 count = wrapping_mul(value, c.from_multiple);
+  date at = {wrapping_add(1970, count), 1, 1};
   i64 days = 0;
   if (c.from > month) {
-    days = c.from == week ? times(count, 7) : floor_quotient(count, (i64)factor(day, c.from));
+    days =
+        c.from == week ? wrapping_mul(count, 7) : floor_quotient(count, (i64)factor(day, c.from));
     at = date_of_day(days);
   } else {
     if (c.from == month) at = date_of_month(count);
     days = days_to_month(at.year, at.month);
   }
   i64 result = days;
-  if (c.to == year) result = minus(at.year, 1970);
-  if (c.to == month) result = plus(times(12, minus(at.year, 1970)), at.month - 1);
+  if (c.to == year) result = wrapping_sub(at.year, 1970);
+  if (c.to == month)
+    result = wrapping_add(wrapping_mul(12, wrapping_sub(at.year, 1970)), at.month - 1);
   if (c.to == week) result = floor_by(days, 7);
-  if (c.to > day) result = times(days, (i64)factor(day, c.to));
+  if (c.to > day) result = wrapping_mul(days, (i64)factor(day, c.to));
   return floor_by(result, c.to_multiple);
 }
 
 GUF_FN i64 convert_by_ratio(i64 value, const conversion &c) {
-  const i64 all = times(value, c.num);
-  return value < 0 ? minus(all, c.denom - 1) / c.denom : all / c.denom;
+  const i64 all = wrapping_mul(value, c.num);
+  return value < 0 ? wrapping_sub(all, c.denom - 1) / c.denom : all / c.denom;
 }
 
 }  // namespace time

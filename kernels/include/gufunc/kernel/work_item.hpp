@@ -24,7 +24,7 @@ struct work_item {
   void (*sync)(work_item *self);
   // Returns the `value` that work-item `lane` of the same sub-group passed, when all work-items of
   // the sub-group have called it.
-  u64 (*exchange)(work_item *self, u64 value, u32 lane);
+  u64 (*shuffle)(work_item *self, u64 value, u32 lane);
 };
 
 // An entry for the executor. `arguments` is the block that a device receives by value.
@@ -37,7 +37,7 @@ struct emulated_kernel {
   item_entry entry;
   u32 argument_bytes;
   u32 max_threads;   // threads per block
-  u32 synchronises;  // 1: it may call sync or exchange
+  u32 synchronises;  // 1: it may call sync or shuffle
   u32 reserved;
 };
 struct emulated_image {

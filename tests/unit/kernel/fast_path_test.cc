@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that the fast path of a function returns the same bits as the general path for random
+// Tests that the fast path of a function returns the same bits as the full path for random
 // arguments that the fast path accepts, and that a host loop computes the same bits for an element
 // regardless of the neighbouring elements.
 #include <gtest/gtest.h>
@@ -30,9 +30,9 @@ T random_number(std::mt19937_64 &random) {
 
 template <class F, class T, class... More>
 void expect_alike(int *served, T x, More... more) {
-  if (!F::usual(x, more...)) return;
+  if (!F::in_fast_range(x, more...)) return;
   ++*served;
-  EXPECT_EQ(bits(F::usually(x, more...)), bits(F::always(x, more...))) << x;
+  EXPECT_EQ(bits(F::fast_path(x, more...)), bits(F::full_path(x, more...))) << x;
 }
 
 template <class T>
@@ -48,20 +48,20 @@ void compare_formulas() {
   }
   for (const int count : served) EXPECT_GT(count, 50000);
 }
-TEST(ByRange, BothFormulasAgreeInF32) {
+TEST(FastPath, BothFormulasAgreeInF32) {
   compare_formulas<float>();
 }
-TEST(ByRange, BothFormulasAgreeInF64) {
+TEST(FastPath, BothFormulasAgreeInF64) {
   compare_formulas<double>();
 }
 
 template <class T>
 void expect_served(T x, bool sine, bool logarithm) {
-  EXPECT_EQ(guf::ranges::sin::usual(x), sine) << x;
-  EXPECT_EQ(guf::ranges::cos::usual(x), sine) << x;
-  EXPECT_EQ(guf::ranges::log::usual(x), logarithm) << x;
-  EXPECT_EQ(guf::ranges::pow::usual(x, T(2)), logarithm) << x;
-  EXPECT_EQ(guf::ranges::pow::usual(T(2), x), std::isfinite(x)) << x;
+  EXPECT_EQ(guf::ranges::sin::in_fast_range(x), sine) << x;
+  EXPECT_EQ(guf::ranges::cos::in_fast_range(x), sine) << x;
+  EXPECT_EQ(guf::ranges::log::in_fast_range(x), logarithm) << x;
+  EXPECT_EQ(guf::ranges::pow::in_fast_range(x, T(2)), logarithm) << x;
+  EXPECT_EQ(guf::ranges::pow::in_fast_range(T(2), x), std::isfinite(x)) << x;
 }
 template <class T>
 void edges_of_ranges() {
@@ -78,7 +78,7 @@ void edges_of_ranges() {
   expect_served(-limits::infinity, false, false);
   expect_served(limits::nan, false, false);
 }
-TEST(ByRange, RangesEndAtTheLimitOfTheFastFormula) {
+TEST(FastPath, RangesEndAtTheLimitOfTheFastFormula) {
   edges_of_ranges<float>();
   edges_of_ranges<double>();
 }
@@ -86,12 +86,12 @@ TEST(ByRange, RangesEndAtTheLimitOfTheFastFormula) {
 struct Sine {
   template <class T>
   static auto call(T x) {
-    return guf::by_range<guf::ranges::sin>(x);
+    return guf::select_path<guf::ranges::sin>(x);
   }
 };
 typedef guf::host::elementwise<Sine, guf::types<float>, guf::types<float>> SineLoop;
 
-TEST(ByRange, NeighboursDoNotMatter) {
+TEST(FastPath, NeighboursDoNotMatter) {
   constexpr int kCount = 700;
   for (const int rare : {-1, 0, 255, 256, 511, 512, 699}) {
     std::vector<float> x(kCount), out(kCount);
