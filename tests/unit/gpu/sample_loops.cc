@@ -231,7 +231,7 @@ bool evaluate_packed(char *const *p, const i64 *sizes, indices<K...>) {
   bool failed = false;
   if constexpr (Cooperative) {
     alignas(16) static char shared[kSharedBytes];
-    device::call_op<Op, MayFail>(failed, one(shared),
+    device::call_op<Op, MayFail>(failed, single_thread(shared),
                                  Operand::device::argument(p[K], sizes, strides[K])...);
   } else {
     device::call_op<Op, MayFail>(failed, Operand::device::argument(p[K], sizes, strides[K])...);
