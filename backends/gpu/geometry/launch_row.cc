@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of the entry `row` has 2^lgx threads along the inner dimension. The block processes as
-// many rows at a time as it has groups of 2^lgx threads.
+// A block of the entry `row` has 2^log2_row_threads threads along the inner dimension. The block
+// processes as many rows at a time as it has groups of 2^log2_row_threads threads.
 #include "backends/gpu/geometry/launch_row.h"
 
 #include <algorithm>
@@ -63,20 +63,20 @@ guf_status queue_row_part(const LaunchShape &shape, const RowLoop &loop, uint32_
   head.nouter = shape.ndim <= 1 ? 0 : static_cast<uint32_t>(shape.ndim - 1);
   head.reserved = 0;
   const uint64_t elements = uint64_t{vector} * loop.vectors;  // elements of a thread
-  uint32_t lgx = 8, blocks = 0;
+  uint32_t log2_row_threads = 8, blocks = 0;
   if (head.nouter == 0) {
     head.nrows = 1;
     head.chunks = divisor_of(1);
-    blocks = ceil_div(head.inner, elements << lgx);
+    blocks = ceil_div(head.inner, elements << log2_row_threads);
   } else {
-    lgx = 0;
-    while (lgx < 8 && elements << lgx < head.inner) ++lgx;
+    log2_row_threads = 0;
+    while (log2_row_threads < 8 && elements << log2_row_threads < head.inner) ++log2_row_threads;
     head.nrows = static_cast<uint32_t>(shape.items / head.inner);
-    const uint32_t chunks = ceil_div(head.inner, elements << lgx);
+    const uint32_t chunks = ceil_div(head.inner, elements << log2_row_threads);
     head.chunks = divisor_of(chunks);
-    blocks = chunks * ceil_div(head.nrows, uint64_t{dev::kThreads} >> lgx);
+    blocks = chunks * ceil_div(head.nrows, uint64_t{dev::kThreads} >> log2_row_threads);
   }
-  head.log2_row_threads = lgx;
+  head.log2_row_threads = log2_row_threads;
   for (uint32_t d = 0; d < head.nouter; ++d) {
     head.dim[d] = divisor_of(static_cast<uint32_t>(shape.size[d + 1]));
   }
