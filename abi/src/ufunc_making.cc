@@ -173,9 +173,9 @@ guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc, guf
     // The handle is created before the ufunc is added to the context, because nothing may fail
     // after the addition.
     NewHandle handle(capi::publish<guf_ufunc>(ufunc));
-    base::DeferredCallback owed = op::defer_destroy(desc->destroy, desc->user);
+    base::DeferredCallback pending_destroy = op::defer_destroy(desc->destroy, desc->user);
     GUF_TRY(where->add(ufunc, error));
-    ufunc->core_dims_release = std::move(owed);
+    ufunc->core_dims_release = std::move(pending_destroy);
     *out_ufunc = handle.hand_over();
     return GUF_OK;
   });
