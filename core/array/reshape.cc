@@ -144,9 +144,10 @@ guf_status reshape(const Array &array, int32_t ndim, const int64_t *shape, int32
     }
     GUF_TRY(source.check(error));
     if (!fit_strides(source, fortran, &to)) {
-      return base::fail(error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
-                        "incompatible shape for a non-contiguous array: no strides can express "
-                        "this view; copy the array first");
+      return base::fail(
+          error, GUF_E_UNSUPPORTED, base::kNone, base::kNone,
+          "incompatible shape for a non-contiguous array: no strides can express this "
+          "view; copy the array first");
     }
   }
   return make_view(array, to, from.address, false, out, error);

@@ -27,14 +27,14 @@ uint32_t bit(int32_t operand) {
 Overlap overlap_of(const op::CallView &call, int32_t a, int32_t b) {
   const op::OperandView &one = call.operand[a];
   const op::OperandView &other = call.operand[b];
-  if (!has_memory(one) || !has_memory(other)) return Overlap::kNone;
+  if (!has_memory(one) || !has_memory(other)) return Overlap::kDisjoint;
   const op::Signature &signature = call.ufunc->signature;
   const bool both_written = signature.writes(a) && signature.writes(b);
   if (!both_written && may_run_in_place(*call.ufunc) &&
       array::same_view(one.layout, other.layout)) {
     return Overlap::kIdentical;
   }
-  return array::shares_memory(one.layout, other.layout) ? Overlap::kPartial : Overlap::kNone;
+  return array::shares_memory(one.layout, other.layout) ? Overlap::kPartial : Overlap::kDisjoint;
 }
 
 bool find_overlaps(const op::CallView &call, OverlapCopies *out) {

@@ -26,7 +26,7 @@ struct OverlapCopies {
 };
 
 // How the memory of two operands of a call overlaps. At least one of the operands is written.
-enum class Overlap { kNone, kIdentical, kPartial };
+enum class Overlap { kDisjoint, kIdentical, kPartial };
 Overlap overlap_of(const op::CallView &call, int32_t a, int32_t b);
 
 // Returns false if no operand needs a copy; `out` is then not written. If no byte spans overlap,

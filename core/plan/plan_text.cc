@@ -123,7 +123,7 @@ std::string describe_overlaps(const op::CallView &call, const call::OverlapCopie
           ((copies.copied | copies.staged) >> i & 1U) != 0 || (copies.staged >> o & 1U) != 0;
       const call::Overlap overlap = call::overlap_of(call, o, i);
       text += "arguments " + std::to_string(o) + " and " + std::to_string(i) + ": " +
-              (overlap == call::Overlap::kNone        ? "disjoint"
+              (overlap == call::Overlap::kDisjoint    ? "disjoint"
                : overlap == call::Overlap::kIdentical ? "the same view"
                : staged                               ? "overlapping, staged through the workspace"
                                                       : "overlapping") +

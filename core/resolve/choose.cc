@@ -244,8 +244,8 @@ guf_status choose_datetime(CallView *call, TypeQuery *query, uint64_t key, Choic
     if (done) return GUF_OK;
   }
   GUF_TRY(applied);
-  GUF_TRY(
-      check_casts(query, loop, found.unchecked ? InputCheck::kNone : InputCheck::kAllCasts, error));
+  GUF_TRY(check_casts(query, loop, found.unchecked ? InputCheck::kNothing : InputCheck::kAllCasts,
+                      error));
   GUF_TRY(check_units(query, loop, error));
   if (key != 0) list.choices.add(key, static_cast<uint64_t>(mask) << 32 | found.index);
   *out = {&loop, found.index, mask};

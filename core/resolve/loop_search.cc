@@ -285,7 +285,7 @@ guf_status check_casts(const TypeQuery &query, const op::Loop &loop, InputCheck 
   const auto wrong_order = [&](int32_t i) {
     return call.casting == GUF_CASTING_NO && (call.operand[i].flags & op::kSwapped) != 0;
   };
-  for (int32_t i = 0; i < query.ufunc->noperands() && input_check != InputCheck::kNone; ++i) {
+  for (int32_t i = 0; i < query.ufunc->noperands() && input_check != InputCheck::kNothing; ++i) {
     if (!query.searches(i)) continue;
     const guf_dtype type = type_at(loop, i);
     const bool named = query.fixed[i] != 0;

@@ -59,7 +59,7 @@ guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool uncheck
 enum class InputCheck {
   kAllCasts,
   kByteOrderOnly,
-  kNone,
+  kNothing,
 };
 
 // Checks every cast that the loop needs, in the order of the operands. `no`
