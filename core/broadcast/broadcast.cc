@@ -180,8 +180,8 @@ int32_t fold(const Extents &own, LoopShape *loop) {
   return kNone;
 }
 
-// PERF. Handles the usual call, which is elementwise and unmasked, with all operands given and of
-// one shape. Returns false for other calls.
+// PERF. Handles the most frequent kind of call: elementwise, without a mask, with all operands
+// passed and of the same shape. Returns false for other calls.
 bool fold_alike(const op::CallView &call, LoopShape *loop) {
   const array::Layout &first = call.operand[0].layout;
   for (int32_t i = 1; i < call.noperands; ++i) {

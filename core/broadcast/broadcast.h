@@ -9,7 +9,7 @@ namespace gufunc::broadcast {
 
 // Computes the loop dimensions and the core sizes of a call whose dtypes are resolved. With axes=
 // or axis=, the layouts of the operands are replaced by permuted layouts, which point into `out`
-// and `call.stride_buffer`. Elements are read only for value rules.
+// and `call.stride_buffer`. Reads elements only to evaluate value rules such as "n=value(1)".
 // Errors  GUF_E_SHAPE <= shapes do not broadcast (NumPy's messages), or a rule contradicts a size
 //         GUF_E_AXIS, GUF_E_ARG <= invalid axes=, axis=, keepdims= or dims=
 //         GUF_E_VALUE <= the operand of a value rule has several values, or its value is not a size

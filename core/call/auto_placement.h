@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device auto: decides whether a call whose operands are all in host memory runs on the automatic
-// device. The decision depends only on shapes and dtypes (docs/decisions/0013-device-auto.md).
+// The device "auto": decides whether a call whose operands are all in host memory runs on the
+// automatic device. The decision depends only on shapes and dtypes
+// (docs/decisions/0013-device-auto.md).
 #ifndef GUFUNC_CORE_CALL_AUTO_PLACEMENT_H
 #define GUFUNC_CORE_CALL_AUTO_PLACEMENT_H
 
@@ -13,7 +14,7 @@ namespace gufunc::call {
 
 // The cost of transferring a call's operands, and the amount of its work.
 struct AutoCost {
-  uint64_t bytes;   // bytes of host operands, counted for each direction
+  uint64_t bytes;   // bytes of host operands; inout operands count twice
   uint64_t steps;   // product of the loop extents and the core sizes
   uint64_t width;   // size in bytes of the widest element of the loop
   uint64_t blocks;  // number of blocks that the device runs at once

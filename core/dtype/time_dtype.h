@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// datetime64 and timedelta64. Each dtype consists of a class, a unit and a multiple of the unit.
+// datetime64 and timedelta64. Each dtype consists of a class, a unit and a multiple of the unit. An
+// element is a number of steps; the length of a step is the multiple of the unit, such as 25 s.
 #ifndef GUFUNC_CORE_DTYPE_TIME_DTYPE_H
 #define GUFUNC_CORE_DTYPE_TIME_DTYPE_H
 

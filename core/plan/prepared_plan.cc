@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches of plans. A launch checks the addresses against the plan's assumptions, copies the
-// used parts of the plan's block, and calls the backend. Without a stream, it allocates
+// used parts of the plan's block, and calls the backend. A launch with a null stream allocates
 // nothing, takes no lock and formats nothing.
 #include "core/plan/prepared_plan.h"
 
