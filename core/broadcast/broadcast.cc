@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the loop dimensions by NumPy's broadcasting of the inputs, the given outputs and the
-// mask.
+// Computes the loop dimensions by NumPy's broadcasting of the inputs, the outputs that the caller
+// passed, and the mask.
 #include "core/broadcast/broadcast.h"
 
 #include <algorithm>
@@ -196,7 +196,7 @@ bool fold_alike(const op::CallView &call, LoopShape *loop) {
   return true;
 }
 
-// Checks that the given outputs have extent 1 on the axes that keepdims= keeps.
+// Checks that the outputs that the caller passed have extent 1 on the axes that keepdims= keeps.
 guf_status check_kept(const op::CallView &call, const LoopShape &loop, guf_error *error) {
   for (int32_t i = call.ufunc->nin(); i < call.noperands; ++i) {
     if (is_missing(call, i)) continue;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the sizes of core dimensions. The sources are, in this order, frozen sizes, the inputs,
-// dims=, the rules, the given outputs, and the program's hook.
+// dims=, the rules, the outputs that the caller passed, and the program's core_dims hook.
 #include <algorithm>
 
 #include "core/base/caller_state.h"

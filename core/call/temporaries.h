@@ -29,8 +29,8 @@ class Temporaries {
   // Errors  GUF_E_SHAPE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
   guf_status allocate_outputs(broadcast::LoopShape *loop, guf_error *error);
 
-  // Makes the copies that overlapping operands require. A staged output is copied with its present
-  // values.
+  // Makes the copies that overlapping operands require. A staged output (computed in a copy, which
+  // is later written back) is copied with its present values.
   guf_status copy_overlapping(const OverlapCopies &copies, const broadcast::LoopShape &loop,
                               guf_error *error);
 

@@ -15,7 +15,8 @@ namespace {
 
 constexpr uint64_t kAlignment = 256;
 
-// Appends `bytes` bytes at `*end`. Writes their offset to `*place`. Returns false on overflow.
+// Reserves `bytes` bytes at offset `*end`, and advances `*end`. Writes the offset of the reserved
+// bytes to `*place`. Returns false on overflow.
 bool append(uint64_t bytes, uint64_t *end, uint64_t *place) {
   *place = *end;
   if (!base::checked_add(bytes, kAlignment - 1, &bytes)) return false;

@@ -31,8 +31,8 @@ constexpr guf_dtype datetime_like(guf_dtype time) {
   return time & ~1U;
 }
 
-// Returns the result type of a cast from `from` to `to`. It is `to`, except that a cast to a
-// datetime type without a unit keeps the unit of `from`.
+// Returns the result type of a cast from `from` to `to`. The result is `to`, except that a cast to
+// a datetime type without a unit keeps the unit of `from`.
 constexpr guf_dtype resolve_unit(guf_dtype to, guf_dtype from) {
   const bool adopts_unit = is_time(to) && unit(to) == GUF_UNIT_GENERIC && is_time(from);
   return adopts_unit ? make_time(to, unit(from), multiple(from)) : to;

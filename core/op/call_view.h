@@ -31,7 +31,7 @@ enum class HostCopies : uint8_t {
   kAll    // operands are copied; results are allocated in host memory
 };
 
-// The placement of a call on device auto: the chosen device and the reason.
+// The placement of a call on the device "auto": the chosen device and the reason.
 enum class AutoPlacement : uint8_t {
   kResident,               // on the device: it has the stream or an operand, or is the host
   kTransferOutweighsWork,  // on the host: transferring the operands takes longer than the work

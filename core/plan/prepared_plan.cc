@@ -159,7 +159,7 @@ guf_status PreparedPlan::copy_stages(bool load, backend::Stream *stream, const u
 }
 
 // Stores a staged output where the mask is true. Earlier stores cannot have changed the mask,
-// because it is in the workspace or is a scalar in this plan.
+// because the mask is in the workspace or is a scalar in this plan.
 guf_status PreparedPlan::store_masked(const Stage &stage, backend::Stream *stream,
                                       const uint64_t *addresses, uint64_t workspace,
                                       guf_error *error) const {

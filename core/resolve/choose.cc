@@ -130,9 +130,9 @@ guf_dtype wide_type(const OperandView &operand, bool beyond_integers) {
   return !is_weak(operand) && operand.layout.dtype == GUF_U64 ? GUF_U64 : GUF_I64;
 }
 
-// Returns whether the int on side `i` compares like an infinity. This is so for an int outside
-// every integer dtype. It is also so for an int outside the dtype that signature= names for the
-// other side, because the other side is first cast to that dtype.
+// Returns whether the int on side `i` compares like an infinity. This is true if the int is outside
+// every integer dtype, or outside the dtype that signature= names for the other side, because the
+// other side is first cast to that dtype.
 bool is_beyond(const TypeQuery &query, int i) {
   const OperandView &operand = query.call->operand[i];
   if (!is_weak(operand)) return false;
