@@ -15,7 +15,7 @@ guf_status make(guf_array array, guf_array *out_array, guf_error *error, View vi
     GUF_TRY(capi::need(out_array, "out_array", error));
     Array *found = nullptr;
     GUF_TRY(base::find_object(array, "array", &found, error));
-    base::collect();  // Without this, a program that only creates views would never free memory.
+    base::collect();  // Otherwise, a program that only creates views would never free arrays.
     base::Ref<Array> made;
     GUF_TRY(view(*found, &made));
     *out_array = capi::publish<guf_array>(made);

@@ -30,9 +30,9 @@ guf_backend_info describe(const plugin::Record &record) {
   return info;
 }
 
-// Probes a backend. If the probe finds the backend unusable, it stores this outcome. The caller
-// then describes the unusable backend, so this function returns GUF_OK. Fails only if the probe
-// stored no outcome, for example because memory or file descriptors are exhausted.
+// Probes a backend. If the backend is unusable, the probe stores the reason, and this function
+// returns GUF_OK, because the caller then describes the unusable backend. This function fails only
+// if the probe stored no outcome, for example because memory or file descriptors are exhausted.
 guf_status probe_unless_unusable(plugin::Record &record, guf_error *error) {
   guf_error details = {};
   details.struct_size = sizeof details;

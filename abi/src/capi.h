@@ -15,18 +15,18 @@
 
 namespace gufunc::capi {
 
-// Makes the message valid UTF-8, because plugins and hooks may write arbitrary bytes. If `error`
-// contains a status other than `status`, the failed call wrote no message, and `error` stays
-// unchanged.
+// Makes the message in `error` valid UTF-8, because plugins and hooks may write arbitrary bytes. If
+// `error` contains a status other than `status`, the failed call wrote no message, and `error`
+// stays unchanged.
 [[gnu::cold]] inline void make_utf8(guf_status status, guf_error *error) {
   if (error == nullptr || error->struct_size != sizeof(guf_error)) return;
   if (error->status == status) base::make_utf8(error);
 }
 
 // Runs the body of an exported function without deferring thread cancellation. The body may reach
-// cancellation points only while a base::CallerState exists. A forced unwind has no exception
-// object, so the reference in its handler is null. The handler does not use the reference, so UBSan
-// must not report it.
+// cancellation points only while a base::CallerState exists. When a thread is cancelled, its stack
+// is unwound without an exception object (a forced unwind), so the reference in the handler is
+// null. The handler does not use the reference, so the null check of UBSan is disabled.
 // PERF  Reading the floating-point control takes 7 ns, and deferring cancellation takes 7 ns more
 //       (AMD EPYC).
 // Errors  as guard

@@ -86,8 +86,9 @@ guf_status import_tensor(Managed *managed, guf_stream ready_on, uint32_t flags,
   return status;
 }
 
-// The common part of exports. `publish` makes the consumer's stream wait and transfers the tensor
-// to the caller. After it succeeded, nothing may fail.
+// The common part of exports. `publish` makes the consumer's stream wait for the array and passes
+// the tensor to the caller. After `publish` has succeeded, nothing may fail, because the caller
+// owns the tensor.
 template <class Publish>
 guf_status export_array(guf_array array, guf_stream consumer, uint32_t flags, const void *out,
                         guf_error *error, Publish publish) {

@@ -14,7 +14,8 @@
 
 namespace gufunc::capi {
 
-// NULL is allowed and does nothing.  Errors  GUF_E_HANDLE
+// retain and release accept NULL and then do nothing.
+// Errors  GUF_E_HANDLE <= not NULL and not a live handle of this kind
 template <class HandleType>
 guf_status retain(HandleType handle, base::Kind kind, const char *parameter, guf_error *error) {
   const auto value = reinterpret_cast<uint64_t>(handle);
@@ -28,7 +29,7 @@ guf_status release(HandleType handle, base::Kind kind, const char *parameter, gu
   return base::fail_handle(parameter, kind, error);
 }
 
-// Transfers the caller's reference to a typed handle.  Throws std::bad_alloc
+// Returns a typed handle, which has one reference for the program. Throws std::bad_alloc
 template <class HandleType, class T>
 HandleType publish(const base::Ref<T> &object) {
   return reinterpret_cast<HandleType>(base::publish(object.get()));

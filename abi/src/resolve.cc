@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guf_resolve and guf_explain. Each unpacks a request and passes it to the function of the core for
-// the operation of the request.
+// guf_resolve and guf_explain. Each function unpacks a request and calls the core function for the
+// requested operation.
 #include <gufunc/resolve.h>
 
 #include <algorithm>

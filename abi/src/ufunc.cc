@@ -24,7 +24,7 @@ guf_status fail_index(uint32_t index, const char *what, size_t count, guf_error 
                     "index %u is out of bounds: there are %zu %s", index, count, what);
 }
 
-// Copies the core dimensions. parse_signature has limited every count to the size of the array in
+// Copies the core dimensions. parse_signature has checked that every list fits into its array in
 // `info`.
 void describe_core(const op::Signature &signature, guf_ufunc_info *info) {
   info->ncore = static_cast<int32_t>(signature.dims.size());

@@ -82,8 +82,8 @@ guf_status check_types(const op::Ufunc &ufunc, int32_t ntypes, const guf_dtype *
   return GUF_OK;
 }
 
-// Returns the function pointer of a loop description that its kind selects.
-// The other function pointers must be NULL.
+// Returns the function pointer that the kind of a loop description selects. The other function
+// pointers of the description must be NULL.
 guf_status read_function(const guf_loop_desc &desc, void (**out)(void), guf_error *error) {
   void (*const own[])(void) = {reinterpret_cast<void (*)(void)>(desc.numpy),
                                reinterpret_cast<void (*)(void)>(desc.status),

@@ -17,7 +17,7 @@ guf_status unpack_call(guf_ufunc ufunc, const guf_call_args *args, guf_call_args
 guf_status unpack_call(op::Ufunc &ufunc, const guf_call_args *args, guf_call_args *buffer,
                        op::CallView *out, guf_error *error);
 
-// Records the chosen device in the trace if the call used the device auto and succeeded. Returns
+// Records the chosen device in the trace if the call used the device "auto" and succeeded. Returns
 // `status`.
 inline guf_status trace_choice(const op::CallView &call, guf_status status) {
   if (__builtin_expect(call.automatic == nullptr, 1)) return status;

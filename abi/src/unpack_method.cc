@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API layer of methods. Error messages number operands by their position in the loop X, X -> X: 1
-// is the reduced operand, 2 the result. 3 is the mask or the indices, and 4 the initial value. For
-// `at`, 0 is the array, 1 the operand, and higher numbers are the indices.
+// C API layer of methods. In error messages, the reduced operand has number 1 and the result number
+// 2, which are their positions in the loop X, X -> X. The mask or the indices have number 3, and
+// the initial value has number 4. For `at`, 0 is the array, 1 is the operand, and higher numbers
+// are the indices.
 #include "abi/src/unpack_method.h"
 
 #include "abi/src/capi.h"

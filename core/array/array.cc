@@ -75,7 +75,8 @@ guf_status count_elements(guf_dtype dtype, int32_t ndim, const int64_t *shape, u
                       "maximum supported dimension for an ndarray is %d, found %d", GUF_MAX_NDIM,
                       ndim);
   }
-  // All extents of an empty array are checked, because its views and copies compute with them.
+  // All extents of an empty array are checked, because views and copies of the array compute sizes
+  // from them.
   auto bytes = static_cast<int64_t>(dtype::itemsize(dtype));
   bool empty = false;
   for (int32_t axis = 0; axis < ndim; ++axis) {

@@ -39,14 +39,15 @@ struct Layout {
   uint64_t address;
 };
 
-// The byte range [first, end) that a layout touches. first == end if the layout has no elements.
+// The byte range [first, end) that the elements of a layout occupy. first == end if the layout has
+// no elements.
 struct ByteSpan {
   uint64_t first;
   uint64_t end;
 };
 
-// Returns the bytes that a layout touches. The byte range of a layout with elements must not
-// overflow.
+// Returns the byte range of a layout. The caller must have checked that the range of a layout with
+// elements does not overflow.
 inline ByteSpan span_of(const Layout &layout) {
   uint64_t first = layout.address;
   uint64_t last = layout.address;
@@ -112,8 +113,9 @@ void contiguous_strides(guf_dtype dtype, int32_t ndim, const int64_t *shape, int
 // `out_strides` may be the layout's own strides.
 void bound_strides(const Layout &layout, int64_t *out_strides);
 
-// Computes the range of bytes that the layout touches, relative to its address: the lowest byte and
-// one past the highest byte. Both bounds are 0 if the layout is empty. Returns false on overflow.
+// Computes the range of bytes that the elements occupy, relative to the address of the layout: the
+// lowest byte and one past the highest byte. Both bounds are 0 if the layout is empty. Returns
+// false on overflow.
 [[nodiscard]] bool byte_bounds(const Layout &layout, int64_t *out_low, int64_t *out_high);
 
 }  // namespace gufunc::array

@@ -204,7 +204,8 @@ std::string ElementFormat::text_of(size_t i) const {
   if (!dtype::is_complex(dtype_)) {
     return dtype::is_real_float(dtype_) ? real_.text_of(i) : padded(integers_[i], width_);
   }
-  // The "j" directly follows the digits. The spaces that align the decimal points come after it.
+  // The "j" directly follows the digits. The spaces that align the decimal points come after the
+  // "j".
   std::string imaginary = imaginary_.text_of(i);
   imaginary.insert(imaginary.find_last_not_of(' ') + 1, "j");
   return real_.text_of(i) + imaginary;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decides whether layouts share memory by solving a bounded integer equation. Two elements share a
-// byte if
+// byte if the equation
 //   sum of stride[k] * index[k] over both layouts + (byte within an element) = a constant
 // has a solution in which every index is inside its extent. All coefficients are made positive and
-// sorted. A depth-first search then chooses one unknown after the other. If the strides are nested,
-// only one path is possible. Euclid's algorithm solves for the last two unknowns.
+// sorted. A depth-first search then chooses one unknown after the other. If every stride is larger
+// than the span of all smaller strides together, only one path is possible. Euclid's algorithm
+// solves for the last two unknowns.
 #include "core/array/overlap.h"
 
 #include <algorithm>
@@ -18,9 +19,9 @@ namespace {
 
 __extension__ typedef __int128 Wide;
 
-// After this many steps (a few tens of microseconds) the search stops, and overlap is assumed.
+// After kMaxSteps steps (a few tens of microseconds) the search stops, and overlap is assumed.
 constexpr int kMaxSteps = 20000;
-// Sums stay below this limit, so that int64 can represent every intermediate value.
+// All sums stay below kMaxSum, so that int64 can represent every intermediate value.
 constexpr uint64_t kMaxSum = uint64_t{1} << 61;
 
 // One unknown z of the equation, which contributes coefficient * z, with 0 <= z <= bound.
@@ -68,7 +69,8 @@ bool solve_two(const Term &first, const Term &second, int64_t target) {
   return y <= high;
 }
 
-// Solves (sum of terms) + w = target, with 0 <= w <= slack.
+// Decides whether (sum of terms) + w = target has a solution with 0 <= w <= slack. `w` is a byte
+// offset within an element.
 class Search {
  public:
   // Returns false if the sums are too large for the search.
@@ -132,7 +134,7 @@ class Search {
     return Answer::kNo;
   }
 
-  // Tries every byte offset w within an element. Each one leaves an equation with two unknowns.
+  // Tries every byte offset w within an element. Each offset leaves an equation with two unknowns.
   Answer solve_last(int k, int64_t target) {
     for (int64_t w = 0; w <= slack_; ++w) {
       if (--steps_left < 0) return Answer::kTooHard;
@@ -181,8 +183,8 @@ bool collect(const Layout &layout, Axes *out) {
   return true;
 }
 
-// Returns whether every stride is at least the reach of all smaller strides. If so, no two elements
-// overlap, and no search is needed.
+// Returns whether every stride is at least the number of bytes that the axes with smaller strides
+// span. If so, no two elements overlap, and no search is needed.
 bool nested(const Axes &axes, int64_t itemsize) {
   int64_t reach = itemsize;
   for (int k = 0; k < axes.count; ++k) {

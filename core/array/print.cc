@@ -40,7 +40,8 @@ class Printer {
   }
 
  private:
-  // Returns whether "..." precedes printed position i. On a shortened axis, it precedes position 3.
+  // Returns whether "..." precedes printed position i, which is true for position 3 of a shortened
+  // axis.
   bool is_gap(int32_t axis, int64_t i) const {
     return i == kEdge && summary_.shape[axis] != layout_.shape[axis];
   }

@@ -74,8 +74,8 @@ struct Walk {
   int32_t axis(int32_t i) const { return fortran ? i : ndim - 1 - i; }
 };
 
-// Returns the stride of the next outer axis. The product may overflow only if no element is that
-// far away, in which case any stride is valid.
+// Returns the stride of the next outer axis, which is stride * extent. The product can overflow
+// only if the next axis has at most one element or the array is empty. Any stride is then valid.
 int64_t after(int64_t stride, int64_t extent) {
   return static_cast<int64_t>(base::offset_of(stride, extent));
 }

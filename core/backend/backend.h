@@ -118,8 +118,8 @@ class Event final : public base::Object {
 guf_status load_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                        guf_error *error);
 
-// Returns the loop's fold entry (enum guf_fold) on a device, or nullptr if there
-// is none. Must be called after load_kernel.
+// Returns the loop's fold entry on a device, which is its entry point for reductions (enum
+// guf_fold), or nullptr if the loop has no fold entry. Must be called after load_kernel.
 // Errors  as the slots module_load and kernel_get
 guf_status load_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
                      guf_error *error);
@@ -141,8 +141,8 @@ inline guf_backend_launch make_request(Stream *stream, void *kernel, const op::L
           fp_status};
 }
 
-// Queues one launch. If there is no stream and the device uses host memory, the launch is complete
-// when this function returns.
+// Queues one launch. If `stream` is nullptr, the launch is queued on the device's default stream,
+// or, if the device uses host memory, is complete when this function returns.
 inline guf_status launch(Device &device, Stream *stream, void *kernel, const op::Loop &loop,
                          uint32_t threads, const guf_launch_block &block,
                          const guf_fp_status *fp_status, guf_error *error) {
@@ -150,7 +150,7 @@ inline guf_status launch(Device &device, Stream *stream, void *kernel, const op:
   return device.backend->api.launch(device.native, &request, error);
 }
 
-// Returns lines of text that describe how the backend would run a launch without a stream, or an
+// Returns lines of text that describe how the backend would run a launch with a null stream, or an
 // empty text if the backend provides no description.
 std::string describe_launch(Device &device, void *kernel, const op::Loop &loop, uint32_t threads,
                             const guf_launch_block &block);
@@ -167,8 +167,8 @@ std::string describe_method(Device &device, const MethodParts &parts, const op::
                             uint32_t threads, const guf_method_block &block,
                             const guf_fp_status *fp_status);
 
-// Creates the request of `run_method`, which queues one launch of a method as `launch` does for a
-// kernel.
+// `make_method` creates the request that `run_method` passes to the backend. `run_method` queues
+// one launch of a method; its `stream` has the same meaning as in `launch`.
 inline guf_backend_method make_method(Stream *stream, const MethodParts &parts,
                                       const op::Loop &loop, uint32_t threads,
                                       const guf_method_block &block,
@@ -207,10 +207,11 @@ void retain_until_done(Stream &stream, std::vector<base::Ref<base::Object>> obje
 // stream instead, because nothing may fail after work has been queued.
 void retain_until_done(Stream &stream, base::Object &object) noexcept;
 
-// Waits for the queued work. Failures are left for the program's own synchronize call to report.
+// Waits for the work queued on the stream. Does not report failures: the program's own synchronize
+// call reports them.
 void wait_quietly(Stream &stream);
 
-// Releases the objects of work that is done. Called by allocation, poll and synchronize.
+// Releases the objects that completed work has used. Called by allocation, poll and synchronize.
 void collect_pending();
 
 // Provides a local guf_error if the caller passed NULL, because plugins must not receive NULL.

@@ -11,8 +11,8 @@ namespace gufunc::backend {
 // internal stream, so it would be meaningless to the program.
 void remove_launch_number(guf_error *error);
 
-// A stream of a device that no other call uses. The device keeps a few such streams for later
-// calls. Callers must queue nothing after `finish`.
+// A stream that only one call uses at a time. The device keeps a few such streams for later calls.
+// Callers must queue nothing after `finish`.
 class BorrowedStream {
  public:
   BorrowedStream() = default;

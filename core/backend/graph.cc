@@ -40,7 +40,8 @@ guf_status begin_capture(Stream &stream, guf_error *error) {
   capture->origin = &stream;
   ErrorRecord record(error);
   stream.device->captures.fetch_add(1, std::memory_order_acq_rel);
-  // In relaxed mode, any thread may end the capture, and other libraries do not invalidate it.
+  // In relaxed mode, any thread may end the capture, and driver calls of other libraries do not
+  // invalidate it.
   const guf_status status = api->capture_begin(stream.device->native, stream.native,
                                                GUF_GPU_CAPTURE_RELAXED, record.get());
   if (status != GUF_OK) {
@@ -162,7 +163,7 @@ guf_status launch_graph(Graph &graph, Stream &stream, guf_error *error) {
   }
   const guf_gpu_api *api = nullptr;
   GUF_TRY(gpu_extension(*graph.device, kGraphs, &api, error));
-  // Filled before the launch, because the allocation may fail.
+  // The list is filled before the launch, because its allocation may fail.
   std::vector<base::Ref<base::Object>> used;
   used.push_back(base::Ref<base::Object>::share(&graph));
   used.push_back(base::Ref<base::Object>::share(graph.work.get()));

@@ -43,7 +43,8 @@ bool is_captured(const Stream &stream);
 // Errors  GUF_E_CAPTURE <= the stream is being captured; the message names the operation `what`
 guf_status check_not_captured(const Stream *stream, const char *what, guf_error *error);
 
-// Records the event at the current end of the stream, or of the stream's part of the graph.
+// Records the event after all work that is queued on the stream so far. During a capture, the event
+// becomes a point in the graph.
 guf_status record_event(Event &event, Stream &stream, guf_error *error);
 // Checks that an event can be waited for.
 // Errors  GUF_E_CAPTURE <= the event is a point in a graph, which cannot be waited for

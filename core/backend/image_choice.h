@@ -25,7 +25,8 @@ void list_image(const Device &device, const guf_module_image &image, base::Text 
 // Lists the images that contain the kernel family, such as "x86-64-v2, sm_90", or "none".
 base::Text list_images(const Device &device, const guf_module_v1 &table, uint32_t family);
 
-// Returns the driver's error code for the first image of the family that it rejected, or 0.
+// Returns the driver's error code for the first image of the kernel family that the driver
+// rejected, or 0.
 int32_t refusal_code(const Device &device, const guf_module_v1 &table, uint32_t family);
 
 // Returns the image with the highest score among the images that contain the kernel family and that

@@ -23,7 +23,7 @@ struct PendingWork {
   uint32_t fork_epoch;
   std::vector<base::Ref<base::Object>> objects;
   PendingWork *next;
-  std::atomic<uint32_t> users{1};  // counts the list and the threads that wait for the work
+  std::atomic<uint32_t> users{1};  // references: one of the list, one of each waiting thread
 };
 
 void drop(PendingWork *work) {

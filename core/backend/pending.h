@@ -11,8 +11,9 @@
 
 namespace gufunc::backend {
 
-// Collects objects before work is queued, so that nothing can fail afterwards. The destructor keeps
-// the objects alive until the stream has finished. If the stream is nullptr, nothing is collected.
+// Collects objects before work is queued, so that nothing can fail afterwards. The destructor
+// passes the objects to `retain_until_done`, which keeps them alive until the work on the stream is
+// done. If the stream is nullptr, nothing is collected.
 class RetainedObjects {
  public:
   explicit RetainedObjects(Stream *stream) : stream_(stream) {}

@@ -25,8 +25,8 @@ inline std::span<const guf_module_kernel> raw_kernels_of(const guf_module_v1 &ta
 }
 
 // Checks the raw kernels of a table whose header and images are valid. Returns nullptr if the raw
-// kernels are valid. Otherwise returns the expected value, and writes the invalid field and its
-// kernel.
+// kernels are valid. Otherwise returns a description of the expected value, and writes the names of
+// the invalid field and of its kernel.
 const char *check_raw_kernels(const guf_module_v1 &table, const TableReader &reader,
                               std::string_view *out_where, const char **out_field);
 

@@ -12,9 +12,9 @@ namespace gufunc::backend {
 // Errors  as the slots event_open, event_record, stream_wait_event
 guf_status make_stream_wait(const Device &device, void *first, void *later, guf_error *error);
 
-// Opens the device's default stream, on which work without a stream runs. Must not be called for
-// devices that use host memory, because their calls without a stream return when the work is
-// complete.
+// Opens the device's default stream, which runs the work of calls with a null stream. Must not be
+// called for devices that use host memory: they have no default stream, because their calls with a
+// null stream return when the work is complete.
 // Errors  as the slot stream_open. Throws std::bad_alloc
 guf_status open_default(Device &device, base::Ref<Stream> *out, guf_error *error);
 

@@ -16,7 +16,8 @@ namespace gufunc::base {
 class CallerState {
  public:
   CallerState() : errno_(errno) { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_); }
-  // noexcept(false), because a thread with asynchronous cancellation is unwound from here.
+  // noexcept(false), because a thread with asynchronous cancellation is unwound from this
+  // destructor.
   ~CallerState() noexcept(false) {
     errno = errno_;
     pthread_setcancelstate(cancel_, nullptr);

@@ -32,7 +32,7 @@ class Descriptor {
 };
 
 // Identifies a file independently of its names. A file that replaces another one
-// under the same name has another identity.
+// under the same name has a different identity.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t inode = 0;

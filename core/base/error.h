@@ -33,8 +33,8 @@ inline constexpr int kNone = -1;
     guf_error *error, guf_status status, int argument, int axis, int native_code,
     const char *format, ...);
 
-// Copies `details` to `error` and returns `status`. `details` is the record of a call that returned
-// `status`. The call may have left the record empty.
+// Copies `details` to `error` and returns `status`. `details` is the guf_error that was passed to a
+// call that returned `status`. The call may have written nothing to `details`.
 [[gnu::cold, gnu::noinline]] guf_status copy_error(guf_status status, const guf_error &details,
                                                    guf_error *error);
 

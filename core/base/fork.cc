@@ -14,7 +14,8 @@ namespace {
 
 constinit std::atomic<uint32_t> always_zero{0};
 constinit std::atomic<uint32_t> handler_word{0};
-// A fork does not clear this word, so the child continues with the number after the parent's last.
+// A fork does not clear `last_epoch`, so the epoch of a child is greater than the last epoch of its
+// parent.
 constinit std::atomic<uint32_t> last_epoch{0};
 
 void wipe_handler_word() {

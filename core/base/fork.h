@@ -25,8 +25,8 @@ inline uint32_t fork_epoch() {
 }
 
 // A lock that is held for a few instructions only. If a fork happens while another
-// thread holds the lock, the child can acquire it all the same. The guarded data must
-// therefore be consistent after every single store.
+// thread holds the lock, the child can still acquire it. The guarded data must therefore be
+// consistent after every single store.
 class ForkLock {
  public:
   void lock();

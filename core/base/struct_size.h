@@ -15,7 +15,7 @@ namespace gufunc::base {
 template <class T>
 inline constexpr uint32_t kFirstSize = sizeof(T);
 
-// No struct is larger than this, so a larger struct_size was never initialised.
+// The limit for the size of every struct. A larger struct_size is an uninitialised value.
 inline constexpr uint32_t kMaxStructSize = 1U << 16;
 
 // Checks the struct_size of a caller's struct. `name` is the caller's argument, for error messages.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the loop dimensions by NumPy's broadcasting of the inputs, the given outputs and the
-// mask.
+// Computes the loop dimensions by NumPy's broadcasting of the inputs, the outputs that the caller
+// passed, and the mask.
 #include "core/broadcast/broadcast.h"
 
 #include <algorithm>
@@ -180,8 +180,8 @@ int32_t fold(const Extents &own, LoopShape *loop) {
   return kNone;
 }
 
-// PERF. Handles the usual call, which is elementwise and unmasked, with all operands given and of
-// one shape. Returns false for other calls.
+// PERF. Handles the most frequent kind of call: elementwise, without a mask, with all operands
+// passed and of the same shape. Returns false for other calls.
 bool fold_alike(const op::CallView &call, LoopShape *loop) {
   const array::Layout &first = call.operand[0].layout;
   for (int32_t i = 1; i < call.noperands; ++i) {
@@ -196,7 +196,7 @@ bool fold_alike(const op::CallView &call, LoopShape *loop) {
   return true;
 }
 
-// Checks that the given outputs have extent 1 on the axes that keepdims= keeps.
+// Checks that the outputs that the caller passed have extent 1 on the axes that keepdims= keeps.
 guf_status check_kept(const op::CallView &call, const LoopShape &loop, guf_error *error) {
   for (int32_t i = call.ufunc->nin(); i < call.noperands; ++i) {
     if (is_missing(call, i)) continue;

@@ -9,7 +9,7 @@ namespace gufunc::broadcast {
 
 // Computes the loop dimensions and the core sizes of a call whose dtypes are resolved. With axes=
 // or axis=, the layouts of the operands are replaced by permuted layouts, which point into `out`
-// and `call.stride_buffer`. Elements are read only for value rules.
+// and `call.stride_buffer`. Reads elements only to evaluate value rules such as "n=value(1)".
 // Errors  GUF_E_SHAPE <= shapes do not broadcast (NumPy's messages), or a rule contradicts a size
 //         GUF_E_AXIS, GUF_E_ARG <= invalid axes=, axis=, keepdims= or dims=
 //         GUF_E_VALUE <= the operand of a value rule has several values, or its value is not a size
@@ -27,8 +27,9 @@ guf_status caller_shape(const op::CallView &call, const LoopShape &loop, int32_t
                         int32_t *out_ndim, int64_t *out, guf_error *error);
 
 // Computes the strides of an output that the library allocates, for the shape from operand_shape.
-// order= has NumPy's meaning: K follows the strides of the given operands in the loop dimensions
-// and places the core dimensions last, in C order; F makes the whole output F-contiguous.
+// order= has NumPy's meaning. With K, the loop dimensions follow the strides of the operands that
+// the caller passed, and the core dimensions are last, in C order. With F, the whole output is
+// F-contiguous.
 // Errors  GUF_E_SHAPE <= the size overflows
 guf_status result_strides(const op::CallView &call, const LoopShape &loop, int32_t operand,
                           int32_t ndim, const int64_t *shape, int64_t *out, guf_error *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the sizes of core dimensions. The sources are, in this order, frozen sizes, the inputs,
-// dims=, the rules, the given outputs, and the program's hook.
+// dims=, the rules, the outputs that the caller passed, and the program's core_dims hook.
 #include <algorithm>
 
 #include "core/base/caller_state.h"
@@ -125,8 +125,8 @@ bool ready(const op::DimRule &rule, const LoopShape &loop) {
   });
 }
 
-// Applies the rules whose operands are known. An expression may use a size that a later rule sets,
-// so the number of rounds equals the number of rules.
+// Applies the rules that use only known sizes. An expression may use a size that a later rule sets,
+// so the list of rules is processed as many times as it has rules.
 guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done,
                        guf_error *error) {
   const std::vector<op::DimRule> &rules = call.ufunc->signature.rules;
@@ -150,7 +150,8 @@ guf_status apply_rules(const op::CallView &call, LoopShape *loop, uint64_t *done
   return GUF_OK;
 }
 
-// Reports the hook's error with the hook's message, which may lack a terminating NUL.
+// Reports an error of the program's core_dims hook with the hook's message, which may lack a
+// terminating NUL.
 [[gnu::cold, gnu::noinline]] guf_status fail_hook(const op::CallView &call, guf_status status,
                                                   guf_error *details, guf_error *error) {
   const char *const name = call.ufunc->name.c_str();

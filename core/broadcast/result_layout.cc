@@ -72,7 +72,7 @@ bool is_fortran(const array::Layout &layout, const int8_t *order) {
   return holds;
 }
 
-// order='A' selects F if all given operands are F-contiguous.
+// order='A' selects F if all operands that the caller passed are F-contiguous.
 bool any_means_fortran(const op::CallView &call, const LoopShape &loop) {
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (op::is_missing(call.operand[i])) continue;

@@ -66,15 +66,15 @@ uint64_t moved_bytes(const op::CallView &call, const broadcast::LoopShape &loop)
   return bytes;
 }
 
-// Returns the number of blocks that run at once. An item is computed by one block at most, and a
+// Returns the number of thread blocks that run at once. At most one block computes an item, and a
 // compute unit is assumed to run one block at a time.
 uint64_t blocks_of(const op::CallView &call, const broadcast::LoopShape &loop) {
   const uint64_t units = std::max<uint64_t>(call.automatic->info.units, 1);
   return std::clamp<uint64_t>(loop.items, 1, units);
 }
 
-// Returns whether a dimension multiplies the work. A dimension whose size is computed from other
-// sizes does not, such as p in "(m),(n)->(p)" with p=m+n-1.
+// Returns whether the amount of work is proportional to the size of a dimension. This is false for
+// a dimension whose size is computed from other sizes, such as p in "(m),(n)->(p)" with p=m+n-1.
 bool is_work(const op::Ufunc &ufunc, const op::CoreDim &dim) {
   return dim.in_inputs || (dim.rule < 0 && ufunc.core_dims == nullptr);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device auto: decides whether a call whose operands are all in host memory runs on the automatic
-// device. The decision depends only on shapes and dtypes (docs/decisions/0013-device-auto.md).
+// The device "auto": decides whether a call whose operands are all in host memory runs on the
+// automatic device. The decision depends only on shapes and dtypes
+// (docs/decisions/0013-device-auto.md).
 #ifndef GUFUNC_CORE_CALL_AUTO_PLACEMENT_H
 #define GUFUNC_CORE_CALL_AUTO_PLACEMENT_H
 
@@ -13,12 +14,12 @@ namespace gufunc::call {
 
 // The cost of transferring a call's operands, and the amount of its work.
 struct AutoCost {
-  uint64_t bytes;   // bytes of host operands, counted for each direction
+  uint64_t bytes;   // bytes of host operands; inout operands count twice
   uint64_t steps;   // product of the loop extents and the core sizes
   uint64_t width;   // size in bytes of the widest element of the loop
   uint64_t blocks;  // number of blocks that the device runs at once
 };
-// Estimates the cost of a call on device auto.
+// Estimates the cost of a call on the device "auto".
 AutoCost estimate_cost(const op::CallView &call, const resolve::Choice &choice,
                        const broadcast::LoopShape &loop);
 
@@ -26,7 +27,7 @@ AutoCost estimate_cost(const op::CallView &call, const resolve::Choice &choice,
 // operands and the work on the device together.
 bool exceeds_transfer_cost(const AutoCost &cost);
 
-// Whether a call on device auto may run on the automatic device instead of the host.
+// Whether a call on the device "auto" may run on the automatic device instead of the host.
 enum class AutoOffload : uint8_t {
   kNever,    // the call stays on the host
   kWhole,    // the call may run on the device if all operands fit in its memory
@@ -41,8 +42,8 @@ guf_status decide_auto_placement(op::CallView &call, const resolve::Choice &choi
                                  const broadcast::LoopShape &loop, AutoOffload offload,
                                  guf_error *error);
 
-// Describes in one line where a call on device auto runs, and why. Returns "" if the call is not on
-// device auto. The second overload is for methods, whose work is one operation per element.
+// Describes in one line where a call on the device "auto" runs, and why. Returns "" for calls on
+// other devices. The second overload is for methods, whose work is one operation per element.
 std::string describe_auto(const op::CallView &call, const resolve::Choice &choice,
                           const broadcast::LoopShape &loop);
 std::string describe_auto(const op::CallView &call);

@@ -10,9 +10,10 @@
 
 namespace gufunc::call {
 
-// The copy is itself a call: `absolute` on unsigned integers, which returns its argument, applied
-// to the bits of the elements. A call is used because kernels support masks, but the convert slot
-// of a backend does not. The object is large, because it contains a CallView.
+// The copy is itself a call. It applies `absolute` to the bits of the elements as unsigned
+// integers, for which `absolute` returns its argument. A call is used because kernels support
+// masks, but the convert slot of a backend does not. The object is large, because it contains a
+// CallView.
 class MaskedCopy {
  public:
   MaskedCopy() {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detection of overlapping operands. Inputs are copied in preference to staging outputs,
-// because the copy of an input is not written back and does not involve the mask. Outputs that
-// overlap each other are written as if one after the other, in the order of the operands. (In
-// NumPy, the result depends on the order in which its loops run.)
+// Detection of overlapping operands. Where possible, an input is copied instead of an output being
+// staged (computed in a temporary array), because the copy of an input is not written back and does
+// not involve the mask. Outputs that overlap each other are written as if one after the other, in
+// the order of the operands. (In NumPy, the result depends on the order in which its loops run.)
 #include "core/call/operand_overlap.h"
 
 #include <algorithm>
@@ -12,8 +12,9 @@
 namespace gufunc::call {
 namespace {
 
-// Returns whether an input and an output may be the same view. This requires that an item is read
-// before it is written, and that no elements of other items are read.
+// Returns whether an input and an output may be the same view. This requires that the ufunc reads
+// an item before it writes the item, and that it reads no elements of other items to compute the
+// item.
 bool may_run_in_place(const op::Ufunc &ufunc) {
   return !ufunc.signature.generalized || (ufunc.flags & GUF_FUNCTION_INPLACE_SAFE) != 0;
 }

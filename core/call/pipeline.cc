@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of a call. The plain case (all operands given, no overlap, no stream) allocates nothing
-// and takes no lock. All other cases are in separate functions.
+// The steps of a call. The plain case (all operands passed, no overlap, a null stream) allocates
+// nothing and takes no lock. All other cases are in separate functions.
 #include "core/call/pipeline.h"
 
 #include <gufunc/float_control.hpp>
@@ -28,8 +28,8 @@ bool has_missing(const op::CallView &call) {
   return false;
 }
 
-// Returns whether queued work reads the call's scalars in place. A device with its own memory
-// copies scalars with the launch.
+// Returns whether scalars must outlive the call, because queued work reads them in place. A device
+// with its own memory copies scalars with the launch instead.
 bool outlives_call(const op::CallView &call) {
   return call.stream != nullptr && call.device->host_memory;
 }

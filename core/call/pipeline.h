@@ -25,7 +25,7 @@ guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error);
 
 // The options in which the callers of `decide` differ.
 struct DecideOptions {
-  // Whether a call on device auto with host operands may run on the automatic device.
+  // Whether a call on the device "auto" with host operands may run on the automatic device.
   AutoOffload auto_offload = AutoOffload::kNever;
   // Redirects each written operand to its separate output, on which the call then runs in place.
   // Required if the call has separate outputs.

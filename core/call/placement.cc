@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Determines the device of a call and the operands that are copied to it. The
-// decision uses no element, shape or dtype.
+// Determines the device of a call and the operands that are copied to it. The decision does not
+// depend on elements, shapes or dtypes.
 #include "core/call/placement.h"
 
 #include "core/backend/backend.h"

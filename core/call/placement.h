@@ -19,7 +19,7 @@ namespace gufunc::call {
 //         any 9xx <= the cpu is needed and cannot be opened
 guf_status place(op::CallView &call, guf_error *error);
 
-// Assigns a call on device auto that `place` assigned to the host to the automatic device.
+// Moves a call on the device "auto", which `place` assigned to the host, to the automatic device.
 guf_status place_on_automatic(op::CallView &call, guf_error *error);
 
 }  // namespace gufunc::call

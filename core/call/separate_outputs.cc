@@ -67,7 +67,7 @@ guf_status SeparateOutputs::make_missing(const array::Layout &like, guf_dtype dt
     arrays_->add_output(number, std::move(array));
     return GUF_OK;
   }
-  uint64_t size = 0;  // not used; the count only detects overflow, as an allocation would
+  uint64_t size = 0;  // not used: the call only checks that the size fits
   GUF_TRY(array::count_elements(dtype, like.ndim, like.shape, &size, error));
   int64_t *const strides = call_.stride_buffer[pair.output];
   array::contiguous_strides(dtype, like.ndim, like.shape, GUF_ORDER_C, strides);

@@ -29,8 +29,8 @@ class Temporaries {
   // Errors  GUF_E_SHAPE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
   guf_status allocate_outputs(broadcast::LoopShape *loop, guf_error *error);
 
-  // Makes the copies that overlapping operands require. A staged output is copied with its present
-  // values.
+  // Makes the copies that overlapping operands require. A staged output (computed in a copy, which
+  // is later written back) is copied with its present values.
   guf_status copy_overlapping(const OverlapCopies &copies, const broadcast::LoopShape &loop,
                               guf_error *error);
 
@@ -123,8 +123,9 @@ class Temporaries {
   bool retained_ = false;
 };
 
-// Returns whether the device of a call without a stream uses an operand's host memory in place.
-// Such a call must wait, because every call without a stream is complete on return.
+// Returns whether a call has a null stream and runs on a device that accesses an operand in host
+// memory in place. Such a call must wait for its work, because the program may access the host
+// memory as soon as the call returns.
 bool waits_for_host(const op::CallView &call);
 
 // Computes the shape and strides of a missing output, in the kernel's order of axes. The shape and

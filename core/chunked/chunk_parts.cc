@@ -59,8 +59,8 @@ guf_status pack(const ChunkCut &cut, ChunkPart *part, int32_t operand, guf_error
 }
 
 // Returns whether the call both reads and writes this operand's memory, through this operand or
-// through another one. Such a part is written to the caller's memory only when its chunk is
-// complete, so that a call that was stopped can be resumed.
+// through another one. The results of a chunk for such an operand are written to the caller's
+// memory only when the chunk is complete, so that a call that was stopped can be resumed.
 bool is_updated(const op::CallView &call, int32_t operand, const ChunkPart &part) {
   const op::Signature &signature = call.ufunc->signature;
   if (operand < call.noperands && signature.reads(operand) && signature.writes(operand))

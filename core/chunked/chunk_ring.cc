@@ -15,7 +15,8 @@ namespace {
 
 constexpr uint64_t kAlignment = 256;
 
-// Appends `bytes` bytes at `*end`. Writes their offset to `*place`. Returns false on overflow.
+// Reserves `bytes` bytes at offset `*end`, and advances `*end`. Writes the offset of the reserved
+// bytes to `*place`. Returns false on overflow.
 bool append(uint64_t bytes, uint64_t *end, uint64_t *place) {
   *place = *end;
   if (!base::checked_add(bytes, kAlignment - 1, &bytes)) return false;
@@ -147,7 +148,7 @@ guf_status ChunkRing::finish(guf_error *error) {
   const Slot &slot = slots_[oldest_place()];
   --pending_;
   const guf_status computed = api().event_synchronize(slot.computed, UINT64_MAX, error);
-  // Synchronising clears the stream's failure, so that later chunks report only their own.
+  // Synchronising clears the stream's failure, so that later chunks report only their own failures.
   if (computed != GUF_OK) {
     backend::ErrorRecord record(nullptr);
     api().stream_synchronize(compute_.get()->native, UINT64_MAX, record.get());

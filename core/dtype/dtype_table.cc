@@ -183,8 +183,8 @@ guf_dtype from_letter(char letter) {
 
 namespace {
 
-// An integer casts to timedelta64 as a number of steps, if it casts to int64: bool and all integers
-// except uint64 by `safe`, uint64 by `same_kind`.
+// A bool or integer dtype casts to timedelta64 (its values are numbers of steps) under the casting
+// rules under which it casts to int64: uint64 under `same_kind`, all others under `safe`.
 bool can_cast_extended(guf_dtype from, guf_dtype to, int casting) {
   if (is_time(from) && is_time(to)) return can_cast_time(from, to, casting);
   if (!is_timedelta(to) || is_extended(from) || casting < GUF_CASTING_SAFE) return false;

@@ -18,7 +18,7 @@ struct Spelling {
 constexpr Spelling kOtherCharacters[] = {
     {"l", GUF_I64}, {"p", GUF_I64}, {"L", GUF_U64}, {"P", GUF_U64}};
 
-// NumPy's names other than the sized names, which name() returns.
+// NumPy's names other than those with a size ("int32"), which name() returns.
 constexpr Spelling kOther[] = {
     {"bool_", GUF_BOOL},   {"byte", GUF_I8},       {"ubyte", GUF_U8},    {"short", GUF_I16},
     {"ushort", GUF_U16},   {"intc", GUF_I32},      {"uintc", GUF_U32},   {"int", GUF_I64},

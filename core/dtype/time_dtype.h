@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// datetime64 and timedelta64. Each dtype consists of a class, a unit and a multiple of the unit.
+// datetime64 and timedelta64. Each dtype consists of a class, a unit and a multiple of the unit. An
+// element is a number of steps; the length of a step is the multiple of the unit, such as 25 s.
 #ifndef GUFUNC_CORE_DTYPE_TIME_DTYPE_H
 #define GUFUNC_CORE_DTYPE_TIME_DTYPE_H
 
@@ -30,8 +31,8 @@ constexpr guf_dtype datetime_like(guf_dtype time) {
   return time & ~1U;
 }
 
-// Returns the result type of a cast from `from` to `to`. It is `to`, except that a cast to a
-// datetime type without a unit keeps the unit of `from`.
+// Returns the result type of a cast from `from` to `to`. The result is `to`, except that a cast to
+// a datetime type without a unit keeps the unit of `from`.
 constexpr guf_dtype resolve_unit(guf_dtype to, guf_dtype from) {
   const bool adopts_unit = is_time(to) && unit(to) == GUF_UNIT_GENERIC && is_time(from);
   return adopts_unit ? make_time(to, unit(from), multiple(from)) : to;

@@ -17,7 +17,8 @@ namespace {
 
 constexpr int32_t kMask = GUF_MAX_OPERANDS;  // index of the mask's steps
 
-// The loop dimensions, innermost first. Uninitialised: only the used entries are written.
+// The loop dimensions, innermost first. A step is the byte stride of an operand along a dimension.
+// The fields are uninitialised; only the used entries are written.
 struct Axes {
   int32_t count;
   int32_t noperands;
@@ -187,7 +188,7 @@ void write_operands(const Request &request, Launch *out) {
     block.address[i] = operand.layout.address;
     block.loop_dtype[i] = loop.types[static_cast<size_t>(i)];
     block.dtype[i] = operand.layout.dtype;
-    // An output without a unit adopts the loop's unit, as in NumPy's calls without an iterator.
+    // An output without a unit adopts the loop's unit, as in NumPy's calls that use no iterator.
     if (__builtin_expect(dtype::is_time(operand.layout.dtype), 0) && signature.writes(i))
       block.dtype[i] = dtype::resolve_unit(operand.layout.dtype, block.loop_dtype[i]);
     block.core_ndim[i] = 0;

@@ -19,7 +19,7 @@ struct KernelCall {
   std::span<op::OperandView> arguments;  // one per parameter; weak scalars are converted in place
 };
 
-// Launches a raw kernel. Allocates nothing if no stream is passed and the kernel's code is already
+// Launches a raw kernel. Allocates nothing if the stream is null and the kernel's code is already
 // loaded.
 // Errors  as guf_kernel_launch
 guf_status launch_kernel(RawKernel &kernel, const KernelCall &call, guf_error *error);

@@ -35,8 +35,8 @@ class ImportedStorage final : public BorrowedStorage {
   DlpackPlace where_;
 };
 
-// Opens the partner's stream as a stream of `device`. `*out` stays empty if the partner has no
-// stream.
+// Opens the stream of the partner (the other library) as a stream of `device`. `*out` stays empty
+// if the partner has no stream.
 guf_status find_partner(const DlpackPartner &partner, Device &device, const char *parameter,
                         base::Ref<Stream> *out, guf_error *error) {
   if (partner.stream == nullptr && partner.other == DlpackStream::kNone) return GUF_OK;
@@ -125,8 +125,8 @@ guf_status find_place(const DlpackPlace &where, Device **out, Device **out_reade
                     where.type, base::missing_proc().c_str());
 }
 
-// Checks that the driver reports the expected device for the address. Otherwise, the address is
-// trusted.
+// Checks that the driver reports `device` as the owner of the tensor's memory. Host memory and
+// tensors without elements are not checked.
 guf_status check_owner(Device &device, const Array &made, guf_error *error) {
   if (device.host_memory || made.size() == 0) return GUF_OK;
   const guf_gpu_api *api = nullptr;

@@ -39,8 +39,8 @@ struct CopyOperand {
 
 // Copies elements with casts (guf::cast). The shapes are equal, or `from` broadcasts to `to`. The
 // two operands must not overlap unless they are exactly the same view; `copy_overlapping` permits
-// overlap. Without a stream, the copy is complete on return if the device uses host memory. Other
-// devices queue the copy on their default stream.
+// overlap. If `stream` is nullptr, the copy is complete on return on a device that uses host
+// memory, and is queued on the default stream of any other device.
 guf_status convert(backend::Device &device, backend::Stream *stream, const CopyOperand &to,
                    const CopyOperand &from, guf_error *error);
 

@@ -54,7 +54,7 @@ class WrappedMemory final : public BorrowedMemory {
 };
 
 // Storage in memory of another owner. Work on the default stream does not retain the arrays that it
-// uses, so device memory is released only when this work is done.
+// uses, so the destructor releases device memory only when this work is done.
 class BorrowedStorage : public array::Storage {
  public:
   // `default_stream` is the default stream of the device. It is empty for host memory.

@@ -93,7 +93,7 @@ guf_status launch_uniform(const AtView &view, const resolve::Choice &choice,
 
 // Runs one ordinary launch per index offset. This is needed for a loop whose result
 // dtype differs from its operand dtypes, because backend methods do not support such a
-// loop. It is slow but rare (isnan.at, ldexp.at).
+// loop. One launch per offset is slow, but such loops are rare (isnan.at, ldexp.at).
 guf_status launch_mixed(AtView &view, const resolve::Choice &choice, const IndexOffsets &offsets,
                         void *kernel, guf_error *error) {
   op::CallView &call = view.call;

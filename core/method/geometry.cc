@@ -216,7 +216,8 @@ void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
 void merge_folds(Geometry *geometry) {
   drop_single(&geometry->nfold, geometry->fold);
   if ((geometry->block.flags & GUF_METHOD_MIXED) != 0) {
-    // A mixed loop reduces strictly in C order, which merging contiguous neighbours preserves.
+    // A mixed loop, (X, Y) -> X, reduces strictly in C order, which merging contiguous neighbours
+    // preserves.
     coalesce(&geometry->nfold, geometry->fold);
     return;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dimensions of a method's launch: the kept and the reduced dimensions, and their strides.
+// The dimensions of a method's launch: the kept dimensions (those that are not reduced), the
+// reduced dimensions, and their strides.
 #ifndef GUFUNC_CORE_METHOD_GEOMETRY_H
 #define GUFUNC_CORE_METHOD_GEOMETRY_H
 
@@ -57,7 +58,7 @@ void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
 // The kernels of a method.
 struct MethodKernels {
   void *kernel;
-  void *fold;  // nullptr if there is none, or if the ufunc is unary
+  void *fold;  // fold entry (enum guf_fold); nullptr for a loop without one or a unary ufunc
 };
 // Finds the kernels of a method.
 // Errors  as backend::load_kernel and load_fold

@@ -123,8 +123,8 @@ guf_status read_element(FoldView &view, guf_dtype type, unsigned char *out, guf_
 }
 
 // Converts a scalar with a dtype to a Python int, because NumPy does so if the reduction
-// runs in a signed integer dtype. A datetime value that is a date or duration in Python
-// does not convert to int, which is an error.
+// runs in a signed integer dtype. Fails for a datetime value that NumPy converts to a Python date
+// or duration, because Python does not convert these to int.
 guf_status make_number_of(FoldView &view, op::OperandView *out, guf_error *error) {
   const guf_dtype type = view.initial.layout.dtype;
   unsigned char bytes[16];

@@ -14,7 +14,8 @@ namespace {
 
 using base::kNone;
 
-// Checks that the first element can be cast to the output's dtype, because it is the initial value.
+// Checks that the first element can be cast to the output's dtype, because the reduction starts
+// with this element.
 guf_status check_first(const op::CallView &call, guf_error *error) {
   const guf_dtype from = call.operand[kInput].layout.dtype;
   const guf_dtype to = call.operand[kOutput].layout.dtype;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decisions about a reduction with a user-defined accumulator, before anything is allocated.
+// core/op/state_fold.h explains the leaf, merge and finish ufuncs.
 #ifndef GUFUNC_CORE_METHOD_STATE_DECIDE_H
 #define GUFUNC_CORE_METHOD_STATE_DECIDE_H
 

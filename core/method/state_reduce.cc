@@ -321,9 +321,9 @@ guf_status StateLaunches::make_states(guf_error *error) {
 }
 
 // Merges neighbouring accumulators level by level, in place: the result of each pair
-// replaces the left accumulator. If the number is odd, the last accumulator is unchanged,
-// and the next level reads it at the same position. The steps cannot overflow, because they are
-// less than twice the size of the array.
+// replaces the left accumulator. If the number of accumulators is odd, the last accumulator is
+// unchanged, and the next level reads it at the same position. The steps cannot overflow, because
+// they are less than twice the size of the array.
 guf_status StateLaunches::merge_states() {
   op::Ufunc &merge = *view_.call.ufunc->state_fold()->merge;
   const int32_t n = plan_.nstates;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads modules as data. The segments are copied to memory that is not executable, and their
 // pointers are relocated as by the dynamic loader, with a check of every offset. Only relocations
-// that need no other library are applied. A pointer with another relocation has its value from the
-// file, which the check of the table rejects if the library reads the pointer.
+// that need no other library are applied. A pointer with any other relocation keeps its value from
+// the file. If the library reads such a pointer, the check of the table rejects the value.
 #include <sys/mman.h>
 
 #include <cerrno>

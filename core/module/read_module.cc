@@ -88,7 +88,7 @@ guf_status copy_file(const char *path, SealedCopy *out, guf_error *error) {
   return out->copy(path, file, error);
 }
 
-// Checks that segments do not share bytes. Linkers never produce such files, and hashing
+// Checks that segments do not share bytes. Linkers never produce overlapping segments, and hashing
 // overlapping segments could take as long as hashing many files.
 guf_status check_apart(const char *path, std::span<const base::FileRange> loads, guf_error *error) {
   uint64_t end = 0;

@@ -31,9 +31,9 @@ enum class HostCopies : uint8_t {
   kAll    // operands are copied; results are allocated in host memory
 };
 
-// The placement of a call on device auto: the chosen device and the reason.
+// The placement of a call on the device "auto": the chosen device and the reason.
 enum class AutoPlacement : uint8_t {
-  kResident,               // on the device: the stream or an operand is there, or it is the host
+  kResident,               // on the device: it has the stream or an operand, or is the host
   kTransferOutweighsWork,  // on the host: transferring the operands takes longer than the work
   kWorkOutweighsTransfer,  // on the device: the work takes longer than the transfer
   kNoDeviceKernel,         // on the host: the device has no kernel for the loop

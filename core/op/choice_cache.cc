@@ -8,7 +8,7 @@ namespace gufunc::op {
 
 void ChoiceCache::add(uint64_t key, uint64_t value) {
   // If the process forks while another thread holds the flag, the child never adds entries again.
-  // It is then slower but still correct.
+  // The child is then slower but still correct.
   if (writing_.test_and_set(std::memory_order_acquire)) return;
   Entry *table = table_.load(std::memory_order_relaxed);
   if (table == nullptr) {

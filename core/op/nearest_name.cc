@@ -46,7 +46,7 @@ constexpr std::string_view kNumpyUfuncs[] = {
     "radians", "rint",      "signbit", "sin",        "sinh",        "spacing",      "tan",
     "tanh",    "trunc",     "vecmat",  "logaddexp2", "float_power", "bitwise_count"};
 
-// Functions of NumPy that are methods of a ufunc.
+// Functions of NumPy that equal a method of a ufunc, such as sum, which is add.reduce.
 struct MethodName {
   std::string_view name, method, ufunc;
 };

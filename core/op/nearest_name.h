@@ -16,7 +16,7 @@ std::string nearest_name(std::string_view requested, const std::vector<std::stri
 
 // Returns the text that follows "no ufunc named 'x'" in a message. The text reports that
 // `requested` is a NumPy ufunc that this library does not provide, or a NumPy function that is a
-// method of a ufunc. Otherwise it suggests the nearest name. It is "" if no name is near.
+// method of a ufunc. Otherwise it suggests the nearest name. The text is "" if no name is near.
 std::string name_advice(std::string_view requested, const std::vector<std::string> &known);
 
 }  // namespace gufunc::op

@@ -88,7 +88,8 @@ base::Ref<Ufunc> make(const Row &row) {
   ufunc->identity = row.identity;
   ufunc->flags = row.flags;
   ufunc->type_rule = rule_of(row.name);
-  // The calls cannot fail: the table is part of the library, and tests/unit/op parses every row.
+  // The calls below cannot fail: the table is part of the library, and tests/unit/op parses every
+  // row.
   if (row.signature == nullptr) {
     static_cast<void>(make_elementwise(row.nin, row.nout, nullptr, 0, &ufunc->signature, nullptr));
   } else {

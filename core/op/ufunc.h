@@ -31,10 +31,11 @@ struct Loop {
   // A guf_loop_kind. For a builtin loop, backend::load_kernel copies the kind from the backend's
   // table when it looks up the kernel.
   mutable std::atomic<int32_t> kind{GUF_LOOP_NUMPY};
-  // The error message of a loop of a module or backend that can fail. Set together with the kernel.
+  // The error message for a failure of a loop of a module or backend; nullptr if the loop cannot
+  // fail. Set together with the kernel.
   mutable std::atomic<const char *> failure{nullptr};
   uint32_t flags = 0;  // bits of guf_loop_flag
-  // The code of a loop is one of three: `host`, a function that a program registered; kernel number
+  // The code of a loop is one of these: `host`, a function that a program registered; kernel number
   // `kernel` of the module table `table`; or, if both pointers are nullptr, the builtin kernel with
   // the ufunc's name and these types in the device's backend.
   void (*host)(void) = nullptr;

@@ -55,7 +55,8 @@ void PreparedPlan::find_pairs(const op::CallView &call, const call::OverlapCopie
     if (!signature.writes(o)) continue;
     for (int32_t i = 0; i < call.noperands; ++i) {
       if (i == o || (signature.writes(i) && i < o)) continue;
-      // Pairs with a staged operand need no check at launch, because staged operands may overlap.
+      // Pairs with a staged operand need no check at launch, because the launch accesses the copy
+      // of the operand in the workspace.
       if (call::has_bit(copies.copied | copies.staged, i) || call::has_bit(copies.staged, o))
         continue;
       add(o, i, call.operand[i]);
@@ -164,7 +165,7 @@ guf_status PreparedPlan::take_geometry(const geometry::Request &request, guf_err
     Operand &operand = operands_[static_cast<size_t>(i)];
     operand.offset = static_cast<int64_t>(block_.address[i] - view.layout.address);
     operand.stride_bits = geometry->stride_bits[i];
-    // Alignment is determined at each launch, byte order when the plan is made.
+    // The alignment is determined at each launch, the byte order when the plan is made.
     block_.operand_flags[i] &= ~static_cast<uint32_t>(GUF_LAUNCH_OPERAND_UNALIGNED);
     if ((block_.operand_flags[i] & GUF_LAUNCH_OPERAND_SWAPPED) != 0)
       block_.flags |= GUF_LAUNCH_SWAPPED;
@@ -228,7 +229,7 @@ guf_status PreparedPlan::explain(op::CallView &call, std::string *out, guf_error
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (!op::is_missing(call.operand[i])) continue;
     GUF_TRY(call::lay_out_missing(call, i, &loop, error));
-    call.operand[i].flags = 0;  // as in a call, this output influences the layout of later ones
+    call.operand[i].flags = 0;  // as in a call, it influences the layout of later outputs
     missing |= 1U << i;
   }
   for (int32_t i = 0; i < call.noperands; ++i) {
@@ -252,8 +253,8 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   plan.threads_ = call.args->options.threads;
   plan.noperands_ = call.noperands;
   plan.masked_ = call.has_where;
-  // A mask that the program passed has an address in each launch, even if the mask is the scalar
-  // true, which is removed on devices.
+  // Each launch receives an address for a mask that the program passed, even if the mask is the
+  // scalar true, which placement removes on devices.
   const guf_operand *where = call.args->where;
   const bool has_mask = call.has_where || (where != nullptr && where->kind != GUF_OPERAND_NONE);
   plan.naddresses_ = call.noperands + (has_mask ? 1 : 0);

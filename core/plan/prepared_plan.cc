@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches of plans. A launch checks the addresses against the plan's assumptions, copies the
-// used parts of the plan's block, and calls the backend. Without a stream, it allocates
+// used parts of the plan's block, and calls the backend. A launch with a null stream allocates
 // nothing, takes no lock and formats nothing.
 #include "core/plan/prepared_plan.h"
 
@@ -159,7 +159,7 @@ guf_status PreparedPlan::copy_stages(bool load, backend::Stream *stream, const u
 }
 
 // Stores a staged output where the mask is true. Earlier stores cannot have changed the mask,
-// because it is in the workspace or is a scalar in this plan.
+// because the mask is in the workspace or is a scalar in this plan.
 guf_status PreparedPlan::store_masked(const Stage &stage, backend::Stream *stream,
                                       const uint64_t *addresses, uint64_t workspace,
                                       guf_error *error) const {

@@ -101,7 +101,7 @@ class PreparedPlan final : public base::Object {
   int32_t noperands_ = 0;
   bool masked_ = false;
   bool small_ = false;
-  bool quiet_ = false;  // whether a launch without a stream has no cancellation point
+  bool quiet_ = false;  // whether a launch with a null stream has no cancellation point
   uint64_t items_ = 0;
   backend::Device *device_ = nullptr;
   void *kernel_ = nullptr;

@@ -48,7 +48,8 @@ guf_status judge(const Candidate &candidate, const base::TrustRule &trust, Recor
   return check_backend_note(out->note, error);
 }
 
-// Examines one file. A rejected file is listed with the reason, under the name in its file name.
+// Examines one file. A rejected file is listed with the reason, under the backend name in its file
+// name.
 // Errors  GUF_E_IO <= no file descriptor is available;  GUF_E_NO_MEMORY
 guf_status examine(const Candidate &candidate, const base::TrustRule &trust,
                    std::unique_ptr<Record> *out, guf_error *error) {

@@ -31,8 +31,8 @@ guf_status parse_backend_note(std::string_view text, BackendNote *out, guf_error
 guf_status read_backend_note(const char *path, const base::CheckedFile &file, BackendNote *out,
                              guf_error *error);
 
-// Checks that this host supports the plugin.
-// Errors  GUF_E_ABI <= the plugin needs a newer host, or this machine does not have the ISA level
+// Checks that this library and this machine support the plugin.
+// Errors  GUF_E_ABI <= the plugin needs a newer libgufunc, or the machine lacks the ISA level
 guf_status check_backend_note(const BackendNote &note, guf_error *error);
 
 }  // namespace gufunc::plugin

@@ -139,7 +139,7 @@ Outcome open_now(Record &record) {
   return {};
 }
 
-// Checks that the status of a failing slot is at least 100.
+// Checks that the status of a failing slot is an error code, which is at least 100.
 guf_status check_slot_status(const Record &record, const char *slot, guf_status status,
                              guf_error *error) {
   if (status == GUF_OK || status >= 100) return status;

@@ -34,7 +34,7 @@ constexpr uint64_t weak_code(int32_t kind) {
 // than all other keys of the ufunc and never equal one of them.
 
 constexpr int32_t kMaxDatetimeOperands = 6;
-// Set in a cached value whose number is an argument of UnitLoops::at.
+// A bit that is set in a cached value if the number in the value is an argument of UnitLoops::at.
 constexpr uint64_t kUnitLoop = uint64_t{1} << 31;
 
 // Returns the code of an operand in a key. Returns 0 if the operand has no code: an int outside
@@ -130,9 +130,9 @@ guf_dtype wide_type(const OperandView &operand, bool beyond_integers) {
   return !is_weak(operand) && operand.layout.dtype == GUF_U64 ? GUF_U64 : GUF_I64;
 }
 
-// Returns whether the int on side `i` compares like an infinity. This is so for an int outside
-// every integer dtype. It is also so for an int outside the dtype that signature= names for the
-// other side, because the other side is first cast to that dtype.
+// Returns whether the int on side `i` compares like an infinity. This is true if the int is outside
+// every integer dtype, or outside the dtype that signature= names for the other side, because the
+// other side is first cast to that dtype.
 bool is_beyond(const TypeQuery &query, int i) {
   const OperandView &operand = query.call->operand[i];
   if (!is_weak(operand)) return false;

@@ -31,7 +31,8 @@ int weak_rank(int32_t kind) {
   return kind == GUF_OPERAND_WEAK_FLOAT || kind == GUF_OPERAND_WEAK_COMPLEX ? 2 : 1;
 }
 
-// Returns whether the loop has every fixed type, and `accepts` is true for all other inputs.
+// Returns whether the loop has every requested type (TypeQuery::fixed), and `accepts` is true for
+// all other inputs.
 template <class Accepts>
 bool matches(const TypeQuery &query, const op::Loop &loop, Accepts accepts) {
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
@@ -71,7 +72,7 @@ int32_t find_uniform(const TypeQuery &query, const op::LoopList &list, guf_dtype
   return first_match(query, list, [&](int32_t, guf_dtype found) { return found == type; });
 }
 
-// Returns the type to which all outputs are fixed, or 0 if there is none.
+// Returns the type that is requested for all outputs, or 0 if there is none.
 guf_dtype fixed_output(const TypeQuery &query) {
   guf_dtype common = 0;
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
@@ -82,8 +83,8 @@ guf_dtype fixed_output(const TypeQuery &query) {
   return common;
 }
 
-// Returns the type that is requested for the whole call, or 0 if there is none: all outputs are
-// fixed to the type, and no input is fixed to another type.
+// Returns the type that is requested for the whole call, or 0 if there is none: the type is
+// requested for all outputs, and no other type is requested for an input.
 guf_dtype requested_of_all(const TypeQuery &query) {
   const guf_dtype type = fixed_output(query);
   for (int32_t i = 0; i < query.ufunc->noperands(); ++i) {
@@ -192,7 +193,8 @@ guf_status fix_types(const op::CallView &call, TypeQuery *query, guf_error *erro
 }
 
 // Returns the type of a Python scalar before a cast to a type of a lower kind: the default type of
-// the scalar's kind, in the precision of `type`. Returns the operand's own dtype if it has one.
+// the scalar's kind, in the precision of `type`. Returns the operand's own dtype if the operand has
+// one.
 guf_dtype type_before_cast(const TypeQuery &query, int32_t i, guf_dtype type) {
   const bool single = dtype::is_real_float(type) && dtype::itemsize(type) <= 4;
   const bool complex = query.call->operand[i].kind == GUF_OPERAND_WEAK_COMPLEX;

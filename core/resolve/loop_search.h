@@ -47,9 +47,9 @@ struct Found {
 // Errors  GUF_E_NO_LOOP <= no loop accepts the types; NumPy's message
 guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, guf_error *error);
 
-// Checks that, under `equiv`, a Python scalar beside other inputs does not change its
-// type. As in NumPy, `no` permits the change. With `unchecked_inputs`, only the inputs
-// whose types signature= names are checked.
+// Checks that, under the casting rule `equiv`, a Python scalar beside other inputs does not change
+// its type. As in NumPy, the casting rule `no` permits the change. With `unchecked_inputs`, only
+// the inputs whose types signature= names are checked.
 // Errors  GUF_E_CASTING <= the type changes; the message names the operand
 guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
                       guf_error *error);
@@ -62,8 +62,8 @@ enum class InputCheck {
   kNothing,
 };
 
-// Checks every cast that the loop needs, in the order of the operands. `no`
-// also forbids a change of the byte order.
+// Checks every cast that the loop needs, in the order of the operands. The casting rule `no` also
+// forbids a change of the byte order.
 // Errors  GUF_E_CASTING <= a forbidden cast; the message names the first such operand
 guf_status check_casts(const TypeQuery &query, const op::Loop &loop, InputCheck input_check,
                        guf_error *error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule of a ufunc determines types for the operands. The classes of these types then select the
-// loop. Datetime arithmetic uses signature= and dtype= only if a loop for the operands' own types
-// has the requested types.
+// The choice of loops for datetime types. The TypeRule of a ufunc determines types for the
+// operands. The classes of these types then select the loop. Datetime arithmetic uses signature=
+// and dtype= only if a loop for the operands' own types has the requested types.
 #include "core/resolve/unit_search.h"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ using dtype::is_time;
 using dtype::is_timedelta;
 using op::TypeRule;
 
-// Returns whether elements of the type may be numbers of steps, as bool and integers may.
+// Returns whether elements of the type can be numbers of datetime steps. This is true for bool and
+// integers.
 bool is_count(guf_dtype type) {
   return type == GUF_BOOL || dtype::is_integer(type);
 }

@@ -22,7 +22,7 @@ struct DatetimeLoop {
 guf_status search_datetime(const TypeQuery &query, const op::LoopList &list, DatetimeLoop *out,
                            guf_error *error);
 
-// Checks that, under `equiv`, no Python int is converted to a datetime type.
+// Checks that, under the casting rule `equiv`, no Python int is converted to a datetime type.
 // Errors  GUF_E_CASTING <= a Python int would be converted
 guf_status check_int_to_datetime(const TypeQuery &query, const op::Loop &loop, guf_error *error);
 

@@ -47,7 +47,7 @@ guf_status make_int(double value, int32_t index, op::OperandView *out, guf_error
 
 // Like `convert`, but uses the conversions of Python's bool(), int(), float()
 // and complex() under every casting rule. Used for the initial value of reduce, and for operands
-// whose type is given by signature=.
+// whose type signature= specifies.
 // Errors  GUF_E_OVERFLOW <= a value outside the range of the type, or an infinity to an int
 //         GUF_E_VALUE <= NaN to an int;  GUF_E_CASTING <= complex to a real type
 guf_status convert_named(op::OperandView *operand, int32_t index, guf_dtype type, guf_error *error);

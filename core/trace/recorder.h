@@ -17,7 +17,7 @@ uint32_t current_thread();  // the thread ID of the operating system
 // Returns whether this process records. The first call opens the file that GUFUNC_TRACE names.
 bool begin();
 
-// Adds a record. Requires on().
+// Adds a record. Must be called only if on() returned true.
 void put(const Record &record);
 // Counts work that a backend could not report because its buffer was full.
 void count_unreported(int32_t backend, int32_t device);

@@ -43,7 +43,8 @@ void flush();
 // Closes the file when all records are written, after a few seconds at most. Ends the recording.
 void end();
 
-// Adds a text of at most 95 characters to this thread's track, at the current time. Requires on().
+// Adds a text of at most 95 characters to this thread's track, at the current time. Must be called
+// only if on() returned true.
 void note(const char *text);
 
 // Records one chunk of guf_call_chunked as a slice of its thread. Work that is queued during the

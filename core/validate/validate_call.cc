@@ -97,8 +97,8 @@ bool measure(const guf_tensor &tensor, int64_t *stride_buffer, bool *out_empty) 
   return !wrong && address >= 0 && base::checked_add(address, high, &end) && address + low >= 0;
 }
 
-// Returns whether every stride is at least the reach of all inner axes, in which case no two
-// elements share memory. If the result is false, elements may or may not share memory.
+// Returns whether every stride is at least the number of bytes that all inner axes span, in which
+// case no two elements share memory. If the result is false, elements may or may not share memory.
 bool is_plainly_apart(const array::Layout &layout) {
   int64_t reach = dtype::itemsize(layout.dtype);
   for (int32_t axis = layout.ndim - 1; axis >= 0; --axis) {

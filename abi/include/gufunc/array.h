@@ -120,7 +120,7 @@ GUF_API guf_status guf_array_alloc(guf_device device, guf_dtype dtype, int32_t n
 
 /** Wraps memory that the caller owns, without a copy. `release` (NULL is allowed) runs exactly once
  * with (user, tensor->address), after the last array or view of the memory is released and, for
- * device memory, after the work queued on the device without a stream is complete. `release` does
+ * device memory, after the work queued on the device's default stream is complete. `release` does
  * not run if this function fails. In a forked child it does not run for device memory of the parent
  * process.
  * Ownership  the caller receives one reference; the memory must stay valid until `release` runs.
@@ -282,11 +282,12 @@ GUF_API guf_status guf_array_astype(guf_array array, guf_dtype dtype, int32_t ca
 
 /** Copies an array to `device`: into a new array if *inout_array is NULL, else into the array
  * *inout_array, which must have the same dtype and shape. With a NULL stream the copy is complete
- * on return if one side is host memory.
+ * on return if the source or the destination is in host memory.
  * A copy between two GPUs is queued. If both GPUs are devices of one backend, its driver copies
  * directly from one to the other. The stream may belong to either GPU. On the other GPU, the copy
- * is ordered after the work that was queued without a stream before this call, and before the work
- * that is queued without a stream later. With a NULL stream, this is true on both GPUs.
+ * runs after the work that was queued on the default stream before this call, and work that is
+ * queued on the default stream later runs after the copy. With a NULL stream, this is true on both
+ * GPUs.
  * Ownership  a new array is returned with one reference for the caller.
  * Errors     GUF_E_ARG             <= inout_array is NULL
  *            GUF_E_HANDLE          <= an array, the device or the stream is not a live handle of
@@ -306,15 +307,16 @@ GUF_API guf_status guf_array_astype(guf_array array, guf_dtype dtype, int32_t ca
 GUF_API guf_status guf_array_to_device(guf_array array, guf_device device, guf_stream stream,
                                        guf_array *inout_array, guf_error *error);
 
-/** Waits for all work on the array's memory that the library has queued, on streams and without
- * one, for at most `timeout_ns` nanoseconds (UINT64_MAX: no limit). Afterwards the host may read
- * and write the memory, if the host can access it. GUF_TIMEOUT means that the work is still
- * running. The library does not know which memory is used by work that received only addresses:
- * launches of plans on GPUs, graphs made by the vendor's functions, and tensors. Launches of
- * graphs, and of plans on the cpu, are always waited for. This function does not report a failure
- * of the work; the stream or the device of the work does.
+/** Waits for all work on the array's memory that the library has queued, on streams and on default
+ * streams, for at most `timeout_ns` nanoseconds (UINT64_MAX: no limit). Afterwards the host may
+ * read and write the memory, if the host can access it. GUF_TIMEOUT means that the work is still
+ * running. The function may return before work that received only addresses is complete, because
+ * the library does not know which memory such work uses: launches of plans on GPUs, launches of
+ * graphs by the vendor's functions, and calls on tensors. The function always waits for
+ * guf_graph_launch and for launches of plans on the cpu. It does not report a failure of the work;
+ * synchronizing the stream or the device of the work does.
  * guf_array_copy_to_host, guf_array_print, and guf_array_to_device to the cpu wait in the same way
- * if they are called without a stream.
+ * if their stream is NULL.
  * Errors  GUF_E_HANDLE    <= array is not a live array
  *         GUF_E_CAPTURE   <= the array has pending work on a GPU that has a stream in capture
  *         GUF_E_NO_MEMORY <= a host allocation failed

@@ -55,7 +55,7 @@ enum guf_launch_operand_flag {
 };
 
 enum guf_backend_stream_flag {
-  GUF_BACKEND_STREAM_DEFAULT = 1u << 0 /* the device's default stream, which a NULL stream means */
+  GUF_BACKEND_STREAM_DEFAULT = 1u << 0 /* the device's default stream, as for a NULL stream */
 };
 
 /** Geometry of one launch. Plain data. Loop dimension 0 is the innermost. If `nloop` is 0, the
@@ -141,10 +141,10 @@ enum guf_method_flag {
  * checked all indices, shapes and overlaps, and has chosen a loop X, X -> X, or X, Y -> X with
  * GUF_METHOD_MIXED.
  *
- * The kept dimensions are coalesced and visited item by item; dimension 0 is the innermost. The
- * reduced dimensions (`fold`) are not coalesced, because each axis has its own tree: dimension 0 is
- * reduced first, then dimension 1 over the results of dimension 0, and so on. accumulate and
- * reduceat have one reduced dimension.
+ * The kept dimensions (those that are not reduced) are coalesced and visited item by item;
+ * dimension 0 is the innermost. The reduced dimensions (`fold`) are not coalesced, because each
+ * axis has its own tree: dimension 0 is reduced first, then dimension 1 over the results of
+ * dimension 0, and so on. accumulate and reduceat have one reduced dimension.
  *   reduce      one result per kept item. If there are no elements, the result is `initial`; the
  *               core refuses an empty reduction without an initial value. A kept item whose
  *               elements are all excluded by the mask also yields `initial`; in this case the core

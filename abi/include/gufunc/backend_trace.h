@@ -5,7 +5,7 @@
  * extension contains only the calls of its slots.
  *
  * The rules of backend.h apply. Tracing is usually off: a plugin whose function `start` was not
- * called should spend at most one branch per piece of work. */
+ * called should spend at most one branch per operation. */
 #ifndef GUFUNC_BACKEND_TRACE_H
 #define GUFUNC_BACKEND_TRACE_H
 
@@ -35,7 +35,7 @@ enum guf_trace_flag {
   GUF_TRACE_PEER = 1u << 4        /* a copy from or to another device */
 };
 
-/** One piece of work on a stream. Plain data; times are in nanoseconds of CLOCK_MONOTONIC. */
+/** One operation on a stream. Plain data; times are in nanoseconds of CLOCK_MONOTONIC. */
 typedef struct guf_trace_work {
   uint32_t struct_size;
   int32_t kind;      /* guf_trace_kind; 0: the kind of the slot call that queued the work */
@@ -70,9 +70,9 @@ typedef struct guf_trace_sink {
   void (*queued)(void *context, guf_trace_work *work);
   /* The plugin calls this function when the times of the work are known. The host copies `work`. */
   void (*done)(void *context, const guf_trace_work *work);
-  /* Called instead of `queued` and `done` for a piece of work on device `device` that cannot be
-   * recorded because buffer space or memory is exhausted. The trace reports the number of such
-   * pieces. The sink of an older host ends before this field. */
+  /* The plugin calls this function instead of `queued` and `done` for an operation on device
+   * `device` that cannot be recorded because buffer space or memory is exhausted. The trace reports
+   * the number of such operations. The sink of an older host ends before this field. */
   void (*unreported)(void *context, int32_t device);
 } guf_trace_sink;
 

@@ -46,8 +46,8 @@ typedef struct guf_core_axes {
  * fp_flags     NULL, or the word into which the call ORs those floating-point flags that its
  *              elements raise and that `fp_report` selects. Flags that neither `fp_report` nor
  *              `fp_fail` selects are not computed; computing them costs a pass over operands and
- *              results. If the work is queued (on a stream, or without a stream on operands in
- *              device memory), the word is written when the work is complete and must stay valid
+ *              results. If the work is queued (on a stream, or with a NULL stream on the default
+ *              stream of a GPU), the word is written when the work is complete and must stay valid
  *              until then. Elements that a mask excludes raise no flags, and neither do casts of
  *              operands and results.
  * fp_fail      flags that make the call fail with GUF_E_FLOATING_POINT. The outputs are still

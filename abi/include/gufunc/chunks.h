@@ -9,9 +9,10 @@
 GUF_BEGIN_DECLS
 
 /** The library calls this function on the calling thread after each chunk, when the outputs of the
- * chunk are written. The first `done` of `items` outer items are complete; `done` does not grow
- * while an item takes several chunks. Return 0 to continue; any other value ends the call with
- * GUF_E_CANCELLED. The function may call the library, but not with operands of this call. */
+ * chunk are written. The first `done` of `items` outer items (see guf_call_chunked) are complete;
+ * `done` does not grow while an item takes several chunks. Return 0 to continue; any other value
+ * ends the call with GUF_E_CANCELLED. The function may call the library, but not with operands of
+ * this call. */
 typedef int32_t (*guf_progress_fn)(void *user, int64_t done, int64_t items);
 
 /** Options of a chunked call. Zero the structure, set struct_size, then set the fields that are

@@ -78,7 +78,7 @@ GUF_API guf_status guf_backend_load(const char *path, guf_error *error);
  * "auto" is decided once per context. It selects device 0 of the first usable backend in the list
  * of the environment variable GUFUNC_BACKENDS; if the variable is not set, of the first usable
  * backend by descending priority (cuda, roc, cpu). The handle of "auto" can be passed wherever a
- * device is expected and means the chosen device, with one exception: calls and methods without a
+ * device is expected and means the chosen device, with one exception: calls and methods with a NULL
  * stream whose operands are all in host memory run on the cpu, unless their shapes and dtypes show
  * that the work outweighs the copies (docs/devices.md). guf_explain reports the decision.
  * guf_device_get_info describes the chosen device. The handle of "auto" can be recognized because
@@ -128,10 +128,11 @@ GUF_API guf_status guf_device_adopt(const char *spec, uint64_t native, guf_devic
 GUF_API guf_status guf_device_get_info(guf_device device, guf_device_info *out_info,
                                        guf_error *error);
 
-/** Waits for the work that was queued on `device` without a stream, for at most `timeout_ns`
- * nanoseconds (UINT64_MAX: no limit). Returns GUF_OK, or the first failure of that work since the
- * last report. On the cpu work without a stream is complete when its call returns. GUF_TIMEOUT
- * means that the work is still running; no failure is reported or lost.
+/** Waits for the work that was queued on the default stream of `device` (by calls with a NULL
+ * stream), for at most `timeout_ns` nanoseconds (UINT64_MAX: no limit). Returns GUF_OK, or the
+ * first failure of that work since the last report. On the cpu a call with a NULL stream is
+ * complete on return. GUF_TIMEOUT means that the work is still running; no failure is reported or
+ * lost.
  * Errors  GUF_E_HANDLE <= device is not a live device
  *         GUF_E_FORKED <= the device belongs to the parent process
  *         any status   <= the failure of the work

@@ -90,7 +90,7 @@ GUF_API guf_status guf_device_limit_memory(guf_device device, uint64_t limit_byt
 GUF_API guf_status guf_device_enable_peer(guf_device device, guf_device peer, guf_error *error);
 
 /** Returns the vendor's handle of a stream (CUstream, hipStream_t). With a NULL stream, returns the
- * stream that `device` uses for work without a stream. `device` is ignored if stream is not NULL.
+ * default stream of `device`. `device` is ignored if stream is not NULL.
  * Ownership  the handle is borrowed from the stream.
  * Errors     GUF_E_ARG         <= out_native is NULL, or both device and stream are NULL
  *            GUF_E_HANDLE      <= device or stream is not a live handle of its kind

@@ -77,15 +77,16 @@ enum guf_dlpack_flag {
  * memory included, becomes an array of the cpu. The device of a tensor in managed memory can also
  * use the array in place.
  * `ready_on` is the stream whose work produces the tensor's values. Work that is queued later on
- * the device without a stream runs after the work that is on `ready_on` at the time of this call;
- * this call does not wait. NULL means that the values are complete, or are produced by work without
- * a stream. The caller orders work on all other streams (gufunc/stream.h).
+ * the device's default stream (with a NULL stream) runs after the work that is on `ready_on` at the
+ * time of this call; this call does not wait. NULL means that the values are complete, or are
+ * produced by work on the default stream. The caller orders work on all other streams
+ * (gufunc/stream.h).
  * Ownership  the library takes ownership of the tensor, even if this function fails, unless
  *            `managed` is NULL. It calls the deleter exactly once: if this function fails, before
- *            it returns; else when the last array or view is released and the work on the device
- *            without a stream is complete. The deleter may run on any thread that calls this
- *            library, without a lock held. In a forked child the deleter does not run for device
- *            memory of the parent process.
+ *            it returns; else when the last array or view is released and the work on the device's
+ *            default stream is complete. The deleter may run on any thread that calls this library,
+ *            without a lock held. In a forked child the deleter does not run for device memory of
+ *            the parent process.
  * Errors     GUF_E_ARG             <= managed or out_array is NULL; flags has unknown bits or
  *                                     selects two streams; a stream is given for host memory; shape
  *                                     is NULL and ndim > 0; data is NULL and there are elements
@@ -111,7 +112,7 @@ GUF_API guf_status guf_array_from_dlpack_unversioned(guf_dlpack_unversioned *man
 
 /** Makes a tensor from an array, of DLPack version 1.0, with strides.
  * `consumer` is the stream that will read the tensor. This stream waits for the work that was
- * queued on the device without a stream before this call. NULL means that no stream waits. The
+ * queued on the device's default stream before this call. NULL means that no stream waits. The
  * caller orders work on other streams.
  * Ownership  the caller owns the tensor until it calls `deleter`, once, on any thread. The deleter
  *            calls no driver and does not wait. The array lives until the deleter is called. The

@@ -12,10 +12,10 @@ typedef struct guf_graph_s *guf_graph;
 /** Begins a capture: work that is queued on `stream` is recorded instead of run, until
  * guf_stream_end_capture. A capture can record launches of plans, events, and calls and copies
  * between arrays of the device that allocate nothing (all outputs are given, operands do not
- * overlap, no cast needs a buffer). Everything else on the stream, and every wait for the stream,
- * yields GUF_E_CAPTURE, and the capture continues without it. The library keeps the arrays of
- * captured work alive. A loop that may fail (integer power, functions with failure=) reports its
- * failure on the stream on which the graph is launched.
+ * overlap, no cast needs a buffer). Every other operation on the stream, and every wait for the
+ * stream, returns GUF_E_CAPTURE; the capture stays valid and does not contain the rejected
+ * operation. The library keeps the arrays of captured work alive. A loop that may fail (integer
+ * power, functions with failure=) reports its failure on the stream on which the graph is launched.
  * Branches: a stream of the same device that waits for an event recorded in the capture joins the
  * capture until the capture ends. The work of such a branch must end in an event that `stream`
  * waits for. An event that is recorded in a capture is a point in the graph: querying it or waiting

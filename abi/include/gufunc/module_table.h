@@ -86,7 +86,7 @@ enum guf_loop_kind {
  * guf_loop_numpy (guf_loop_status if the loop's kind is GUF_LOOP_STATUS). The fold entry of a
  * function that is not both associative and commutative supports only SCAN and AT. For any other
  * function the accumulator has type A, which is X, or f32 if X is f16 or bf16: partial results are
- * then rounded to X once, at the end. An operation on rows runs once for each of `rows` runs of n
+ * then rounded to X once, at the end. An operation on rows is applied to each of `rows` rows of n
  * elements; the step "in row" is the stride of `in` between rows, "in element" the stride within a
  * row.
  *

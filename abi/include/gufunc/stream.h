@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Streams: queues of work on a device, which runs in order. Events: points in a stream. */
+ * Streams: queues of work, which a device runs in order. Events: points in a stream. */
 #ifndef GUFUNC_STREAM_H
 #define GUFUNC_STREAM_H
 
@@ -29,7 +29,8 @@ GUF_API guf_status guf_stream_create(guf_device device, uint32_t flags, guf_stre
 /** Adopts a CUstream or hipStream_t. If the caller captures the native stream with the vendor's
  * functions, the capture records calls that allocate nothing and launches of plans, except loops
  * that may fail (integer power, functions with failure=). The caller must keep the memory of
- * captured work alive. Everything else on the stream yields GUF_E_CAPTURE.
+ * captured work alive. During such a capture, every other operation on the stream returns
+ * GUF_E_CAPTURE.
  * Ownership  the caller receives one reference. The native stream stays the caller's and must
  *            outlive the handle.
  * Errors     GUF_E_ARG             <= out_stream is NULL, native is 0, or flags is not 0
@@ -103,7 +104,8 @@ GUF_API guf_status guf_event_create(guf_device device, uint32_t flags, guf_event
 GUF_API guf_status guf_event_retain(guf_event event, guf_error *error);
 GUF_API guf_status guf_event_release(guf_event event, guf_error *error);
 
-/** Records the event at the current end of `stream`. Recording an event again moves it.
+/** Records the event at the current end of `stream`. Recording an event again replaces the earlier
+ * recording.
  * Errors  GUF_E_HANDLE          <= event or stream is not a live handle of its kind
  *         GUF_E_FORKED          <= the event or stream was created before a fork
  *         GUF_E_DEVICE_MISMATCH <= event and stream belong to different devices

@@ -1318,8 +1318,8 @@ const _: () = {
 /// fp_flags     NULL, or the word into which the call ORs those floating-point flags that its
 ///              elements raise and that `fp_report` selects. Flags that neither `fp_report` nor
 ///              `fp_fail` selects are not computed; computing them costs a pass over operands and
-///              results. If the work is queued (on a stream, or without a stream on operands in
-///              device memory), the word is written when the work is complete and must stay valid
+///              results. If the work is queued (on a stream, or with a NULL stream on the default
+///              stream of a GPU), the word is written when the work is complete and must stay valid
 ///              until then. Elements that a mask excludes raise no flags, and neither do casts of
 ///              operands and results.
 /// fp_fail      flags that make the call fail with GUF_E_FLOATING_POINT. The outputs are still
@@ -1919,7 +1919,7 @@ unsafe extern "C" {
     /// "auto" is decided once per context. It selects device 0 of the first usable backend in the list
     /// of the environment variable GUFUNC_BACKENDS; if the variable is not set, of the first usable
     /// backend by descending priority (cuda, roc, cpu). The handle of "auto" can be passed wherever a
-    /// device is expected and means the chosen device, with one exception: calls and methods without a
+    /// device is expected and means the chosen device, with one exception: calls and methods with a NULL
     /// stream whose operands are all in host memory run on the cpu, unless their shapes and dtypes show
     /// that the work outweighs the copies (docs/devices.md). guf_explain reports the decision.
     /// guf_device_get_info describes the chosen device. The handle of "auto" can be recognized because
@@ -1971,10 +1971,11 @@ unsafe extern "C" {
     /// ```
     pub fn guf_device_get_info(device: guf_device, out_info: *mut guf_device_info, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Waits for the work that was queued on `device` without a stream, for at most `timeout_ns`
-    /// nanoseconds (UINT64_MAX: no limit). Returns GUF_OK, or the first failure of that work since the
-    /// last report. On the cpu work without a stream is complete when its call returns. GUF_TIMEOUT
-    /// means that the work is still running; no failure is reported or lost.
+    /// Waits for the work that was queued on the default stream of `device` (by calls with a NULL
+    /// stream), for at most `timeout_ns` nanoseconds (UINT64_MAX: no limit). Returns GUF_OK, or the
+    /// first failure of that work since the last report. On the cpu a call with a NULL stream is
+    /// complete on return. GUF_TIMEOUT means that the work is still running; no failure is reported or
+    /// lost.
     /// Errors  GUF_E_HANDLE <= device is not a live device
     ///         GUF_E_FORKED <= the device belongs to the parent process
     ///         any status   <= the failure of the work
@@ -2009,7 +2010,8 @@ unsafe extern "C" {
     /// Adopts a CUstream or hipStream_t. If the caller captures the native stream with the vendor's
     /// functions, the capture records calls that allocate nothing and launches of plans, except loops
     /// that may fail (integer power, functions with failure=). The caller must keep the memory of
-    /// captured work alive. Everything else on the stream yields GUF_E_CAPTURE.
+    /// captured work alive. During such a capture, every other operation on the stream returns
+    /// GUF_E_CAPTURE.
     /// Ownership  the caller receives one reference. The native stream stays the caller's and must
     ///            outlive the handle.
     /// Errors     GUF_E_ARG             <= out_stream is NULL, native is 0, or flags is not 0
@@ -2106,7 +2108,8 @@ unsafe extern "C" {
     /// ```
     pub fn guf_event_release(event: guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Records the event at the current end of `stream`. Recording an event again moves it.
+    /// Records the event at the current end of `stream`. Recording an event again replaces the earlier
+    /// recording.
     /// Errors  GUF_E_HANDLE          <= event or stream is not a live handle of its kind
     ///         GUF_E_FORKED          <= the event or stream was created before a fork
     ///         GUF_E_DEVICE_MISMATCH <= event and stream belong to different devices
@@ -2236,7 +2239,7 @@ unsafe extern "C" {
     /// ```text
     /// Wraps memory that the caller owns, without a copy. `release` (NULL is allowed) runs exactly once
     /// with (user, tensor->address), after the last array or view of the memory is released and, for
-    /// device memory, after the work queued on the device without a stream is complete. `release` does
+    /// device memory, after the work queued on the device's default stream is complete. `release` does
     /// not run if this function fails. In a forked child it does not run for device memory of the parent
     /// process.
     /// Ownership  the caller receives one reference; the memory must stay valid until `release` runs.
@@ -2411,11 +2414,12 @@ unsafe extern "C" {
     /// ```text
     /// Copies an array to `device`: into a new array if *inout_array is NULL, else into the array
     /// *inout_array, which must have the same dtype and shape. With a NULL stream the copy is complete
-    /// on return if one side is host memory.
+    /// on return if the source or the destination is in host memory.
     /// A copy between two GPUs is queued. If both GPUs are devices of one backend, its driver copies
     /// directly from one to the other. The stream may belong to either GPU. On the other GPU, the copy
-    /// is ordered after the work that was queued without a stream before this call, and before the work
-    /// that is queued without a stream later. With a NULL stream, this is true on both GPUs.
+    /// runs after the work that was queued on the default stream before this call, and work that is
+    /// queued on the default stream later runs after the copy. With a NULL stream, this is true on both
+    /// GPUs.
     /// Ownership  a new array is returned with one reference for the caller.
     /// Errors     GUF_E_ARG             <= inout_array is NULL
     ///            GUF_E_HANDLE          <= an array, the device or the stream is not a live handle of
@@ -2436,15 +2440,16 @@ unsafe extern "C" {
     /// ```
     pub fn guf_array_to_device(array: guf_array, device: guf_device, stream: guf_stream, inout_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Waits for all work on the array's memory that the library has queued, on streams and without
-    /// one, for at most `timeout_ns` nanoseconds (UINT64_MAX: no limit). Afterwards the host may read
-    /// and write the memory, if the host can access it. GUF_TIMEOUT means that the work is still
-    /// running. The library does not know which memory is used by work that received only addresses:
-    /// launches of plans on GPUs, graphs made by the vendor's functions, and tensors. Launches of
-    /// graphs, and of plans on the cpu, are always waited for. This function does not report a failure
-    /// of the work; the stream or the device of the work does.
+    /// Waits for all work on the array's memory that the library has queued, on streams and on default
+    /// streams, for at most `timeout_ns` nanoseconds (UINT64_MAX: no limit). Afterwards the host may
+    /// read and write the memory, if the host can access it. GUF_TIMEOUT means that the work is still
+    /// running. The function may return before work that received only addresses is complete, because
+    /// the library does not know which memory such work uses: launches of plans on GPUs, launches of
+    /// graphs by the vendor's functions, and calls on tensors. The function always waits for
+    /// guf_graph_launch and for launches of plans on the cpu. It does not report a failure of the work;
+    /// synchronizing the stream or the device of the work does.
     /// guf_array_copy_to_host, guf_array_print, and guf_array_to_device to the cpu wait in the same way
-    /// if they are called without a stream.
+    /// if their stream is NULL.
     /// Errors  GUF_E_HANDLE    <= array is not a live array
     ///         GUF_E_CAPTURE   <= the array has pending work on a GPU that has a stream in capture
     ///         GUF_E_NO_MEMORY <= a host allocation failed
@@ -2568,7 +2573,7 @@ unsafe extern "C" {
     pub fn guf_device_enable_peer(device: guf_device, peer: guf_device, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns the vendor's handle of a stream (CUstream, hipStream_t). With a NULL stream, returns the
-    /// stream that `device` uses for work without a stream. `device` is ignored if stream is not NULL.
+    /// default stream of `device`. `device` is ignored if stream is not NULL.
     /// Ownership  the handle is borrowed from the stream.
     /// Errors     GUF_E_ARG         <= out_native is NULL, or both device and stream are NULL
     ///            GUF_E_HANDLE      <= device or stream is not a live handle of its kind
@@ -2592,15 +2597,16 @@ unsafe extern "C" {
     /// memory included, becomes an array of the cpu. The device of a tensor in managed memory can also
     /// use the array in place.
     /// `ready_on` is the stream whose work produces the tensor's values. Work that is queued later on
-    /// the device without a stream runs after the work that is on `ready_on` at the time of this call;
-    /// this call does not wait. NULL means that the values are complete, or are produced by work without
-    /// a stream. The caller orders work on all other streams (gufunc/stream.h).
+    /// the device's default stream (with a NULL stream) runs after the work that is on `ready_on` at the
+    /// time of this call; this call does not wait. NULL means that the values are complete, or are
+    /// produced by work on the default stream. The caller orders work on all other streams
+    /// (gufunc/stream.h).
     /// Ownership  the library takes ownership of the tensor, even if this function fails, unless
     ///            `managed` is NULL. It calls the deleter exactly once: if this function fails, before
-    ///            it returns; else when the last array or view is released and the work on the device
-    ///            without a stream is complete. The deleter may run on any thread that calls this
-    ///            library, without a lock held. In a forked child the deleter does not run for device
-    ///            memory of the parent process.
+    ///            it returns; else when the last array or view is released and the work on the device's
+    ///            default stream is complete. The deleter may run on any thread that calls this library,
+    ///            without a lock held. In a forked child the deleter does not run for device memory of
+    ///            the parent process.
     /// Errors     GUF_E_ARG             <= managed or out_array is NULL; flags has unknown bits or
     ///                                     selects two streams; a stream is given for host memory; shape
     ///                                     is NULL and ndim > 0; data is NULL and there are elements
@@ -2626,15 +2632,16 @@ unsafe extern "C" {
     /// memory included, becomes an array of the cpu. The device of a tensor in managed memory can also
     /// use the array in place.
     /// `ready_on` is the stream whose work produces the tensor's values. Work that is queued later on
-    /// the device without a stream runs after the work that is on `ready_on` at the time of this call;
-    /// this call does not wait. NULL means that the values are complete, or are produced by work without
-    /// a stream. The caller orders work on all other streams (gufunc/stream.h).
+    /// the device's default stream (with a NULL stream) runs after the work that is on `ready_on` at the
+    /// time of this call; this call does not wait. NULL means that the values are complete, or are
+    /// produced by work on the default stream. The caller orders work on all other streams
+    /// (gufunc/stream.h).
     /// Ownership  the library takes ownership of the tensor, even if this function fails, unless
     ///            `managed` is NULL. It calls the deleter exactly once: if this function fails, before
-    ///            it returns; else when the last array or view is released and the work on the device
-    ///            without a stream is complete. The deleter may run on any thread that calls this
-    ///            library, without a lock held. In a forked child the deleter does not run for device
-    ///            memory of the parent process.
+    ///            it returns; else when the last array or view is released and the work on the device's
+    ///            default stream is complete. The deleter may run on any thread that calls this library,
+    ///            without a lock held. In a forked child the deleter does not run for device memory of
+    ///            the parent process.
     /// Errors     GUF_E_ARG             <= managed or out_array is NULL; flags has unknown bits or
     ///                                     selects two streams; a stream is given for host memory; shape
     ///                                     is NULL and ndim > 0; data is NULL and there are elements
@@ -2658,7 +2665,7 @@ unsafe extern "C" {
     /// ```text
     /// Makes a tensor from an array, of DLPack version 1.0, with strides.
     /// `consumer` is the stream that will read the tensor. This stream waits for the work that was
-    /// queued on the device without a stream before this call. NULL means that no stream waits. The
+    /// queued on the device's default stream before this call. NULL means that no stream waits. The
     /// caller orders work on other streams.
     /// Ownership  the caller owns the tensor until it calls `deleter`, once, on any thread. The deleter
     ///            calls no driver and does not wait. The array lives until the deleter is called. The
@@ -2684,7 +2691,7 @@ unsafe extern "C" {
     /// ```text
     /// Makes a tensor from an array, of DLPack version 1.0, with strides.
     /// `consumer` is the stream that will read the tensor. This stream waits for the work that was
-    /// queued on the device without a stream before this call. NULL means that no stream waits. The
+    /// queued on the device's default stream before this call. NULL means that no stream waits. The
     /// caller orders work on other streams.
     /// Ownership  the caller owns the tensor until it calls `deleter`, once, on any thread. The deleter
     ///            calls no driver and does not wait. The array lives until the deleter is called. The
@@ -3225,10 +3232,10 @@ unsafe extern "C" {
     /// Begins a capture: work that is queued on `stream` is recorded instead of run, until
     /// guf_stream_end_capture. A capture can record launches of plans, events, and calls and copies
     /// between arrays of the device that allocate nothing (all outputs are given, operands do not
-    /// overlap, no cast needs a buffer). Everything else on the stream, and every wait for the stream,
-    /// yields GUF_E_CAPTURE, and the capture continues without it. The library keeps the arrays of
-    /// captured work alive. A loop that may fail (integer power, functions with failure=) reports its
-    /// failure on the stream on which the graph is launched.
+    /// overlap, no cast needs a buffer). Every other operation on the stream, and every wait for the
+    /// stream, returns GUF_E_CAPTURE; the capture stays valid and does not contain the rejected
+    /// operation. The library keeps the arrays of captured work alive. A loop that may fail (integer
+    /// power, functions with failure=) reports its failure on the stream on which the graph is launched.
     /// Branches: a stream of the same device that waits for an event recorded in the capture joins the
     /// capture until the capture ends. The work of such a branch must end in an event that `stream`
     /// waits for. An event that is recorded in a capture is a point in the graph: querying it or waiting
