@@ -63,8 +63,8 @@ guf_status fill(void *, void *, uint64_t dst, const void *pattern, uint32_t patt
   return GUF_OK;
 }
 
-// ---- Streams and events. Nothing ever waits: the slot that starts work returns only when the work
-// is complete.
+// ---- Streams and events. All work is complete when the function that starts it returns, so no
+// function has to wait.
 
 char always_complete;
 

@@ -42,14 +42,15 @@ guf_array_info info_of(const Array &array) {
   return info;
 }
 
-// to_device with copy=True: a new device array with the values of the host array.
+// Does the same as Numba's to_device with copy=True: returns a new device array with the values of
+// the host array.
 Array to_device(const Array &host, guf_device device, guf_stream stream) {
   guf_array made = nullptr;
   check(guf_array_to_device, host.get(), device, stream, &made);
   return Array(made);
 }
 
-// device_array_like, which also replaces to_device with copy=False.
+// Does the same as Numba's device_array_like, and as to_device with copy=False.
 Array like(const Array &other, guf_device device) {
   const guf_array_info info = info_of(other);
   guf_array made = nullptr;
