@@ -80,7 +80,7 @@ class lane_group : public guf::detail::group_reductions<lane_group> {
   GUF_DEVICE_ONLY T broadcast(T value, u32 rank) const {
     return from_lane(value, rank);
   }
-  // Returns the value of the thread whose rank is `rank`. Each thread may name another rank.
+  // Returns the value of the thread whose rank is `rank`. Each thread may pass a different rank.
   template <class T>
   GUF_DEVICE_ONLY T shuffle(T value, u32 rank) const {
     return from_lane(value, rank);
