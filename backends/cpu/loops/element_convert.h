@@ -22,8 +22,9 @@ struct ElementForm {
 // A conversion of elements. It is usable after choose() has returned true, and owns no memory.
 class ElementConverter {
  public:
-  // Selects the conversion. Returns false if no conversion exists, which is so from a structured
-  // dtype to another dtype or byte order, and between datetime units without a conversion factor.
+  // Selects the conversion. Returns false if no conversion exists. A structured dtype has no
+  // conversion to another dtype or byte order, and datetime units without a conversion factor have
+  // no conversion between them.
   bool choose(const ElementForm &from, const ElementForm &to);
 
   void row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) const;

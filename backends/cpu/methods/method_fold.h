@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operation of a method: the loop X, X -> X and its fold entry, if there is one. The operation
-// combines values in lanes. A value may be absent, because the mask excludes its elements.
+// computes several results side by side, in one lane each. A value may be absent, because the mask
+// excludes its elements.
 #ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_FOLD_H
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_FOLD_H
 

@@ -126,8 +126,8 @@ guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t
   GUF_BACKEND_TRY(scope.begin(error));
   Stream &target = owner.stream_of(stream);
   const bool host_side = direction != Direction::kWithin;
-  // Without a stream the call waits for the copy, so the driver
-  // can access the host memory directly.
+  // If `stream` is NULL, this function waits for the copy, so the driver can access the host memory
+  // directly.
   if (host_side && stream != nullptr &&
       !are_ends_page_locked(owner.driver(), direction == Direction::kToDevice ? src : dst, size)) {
     return owner.staged_copies().queue(dst, src, size, direction, target, error);
