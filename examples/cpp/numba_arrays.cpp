@@ -110,7 +110,7 @@ void views(guf_device device) {
   check(guf_array_reshape, there.get(), 2, shape, int32_t{GUF_ORDER_C}, &made);
   const Array reshaped(made);
   check(guf_array_slice, reshaped.get(), 2, starts, stops, steps, &made);
-  const Array odd(made);  // a view of 1, 3, 5 and 7, 9, 11
+  const Array odd(made);  // a view of the elements 1, 3, 5 and 7, 9, 11
   const guf_operand minus = Operand(-1).c_operand();
   check(guf_array_fill, odd.get(), &minus, nullptr);
   check(guf_array_ravel, transposed.get(), int32_t{GUF_ORDER_F}, &made);

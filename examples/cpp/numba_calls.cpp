@@ -57,7 +57,8 @@ void overlap(guf_device device) {
   print(b, 7);
 }
 
-// The kernel processes each column as its row. The matrix is not copied or transposed.
+// Each column is passed to the kernel as the row that it processes. The matrix is not copied or
+// transposed.
 void columns(guf_device device) {
   std::vector<double> matrix{2, 3, 0, 0, 0, 0};
   guf_call_args args = on(device);
@@ -67,8 +68,8 @@ void columns(guf_device device) {
   print(matrix, 6);
 }
 
-// An output may be larger than the inputs and have a wider dtype. It is written where the mask is
-// true.
+// An output may be larger than the inputs and have a wider dtype. Only the elements for which the
+// mask is true are written.
 void outputs(guf_device device) {
   std::vector<float> a{1, 2, 3}, b{10, 20, 30};
   std::vector<double> out(6, -1);
