@@ -13,7 +13,7 @@
 //                       only for global memory
 //   g.fence()           orders the writes of this thread: every thread of the device sees the
 //                       writes before the fence first, and the writes after the fence later
-//   g.subgroup()        the 32 threads around this one, on every device
+//   g.subgroup()        the group of 32 threads that contains this thread, on every device
 #ifndef GUFUNC_KERNEL_RAW_BLOCK_HPP
 #define GUFUNC_KERNEL_RAW_BLOCK_HPP
 
