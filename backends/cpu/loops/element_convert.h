@@ -12,7 +12,7 @@
 
 namespace gufunc::cpu {
 
-// The representation in memory of the elements on one side of a conversion.
+// The representation in memory of the source or destination elements of a conversion.
 struct ElementForm {
   guf_dtype dtype = GUF_DTYPE_UNSPECIFIED;
   bool swapped = false;
@@ -43,7 +43,7 @@ class ElementConverter {
   guf::time::conversion units_;  // the parameters of a cast between datetime units
   uint32_t from_bytes_, to_bytes_;
   uint32_t from_swap_, to_swap_;  // bytes that are reversed as one unit; 0: native byte order
-  bool from_staged_, to_staged_;  // the cast loop cannot access this side directly
+  bool from_staged_, to_staged_;  // the cast loop cannot access the operand directly
 };
 
 }  // namespace gufunc::cpu

@@ -27,8 +27,8 @@ bool is_written(const guf_launch_block &block, int operand) {
   return (block.operand_flags[operand] & GUF_LAUNCH_OPERAND_WRITTEN) != 0;
 }
 
-// The addresses of the next block's inputs, and the number of bytes by which each address
-// advances per cache line of the output.
+// The addresses of the next block's inputs, and the size in bytes of the part of each input that
+// belongs to one cache line of the output.
 struct Ahead {
   int count = 0;
   const char *from[GUF_MAX_OPERANDS];

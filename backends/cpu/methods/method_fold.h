@@ -124,7 +124,7 @@ class TreeJoiner {
 
   // Allocates memory for at most `pushes` subtrees. Returns false if there is no memory.
   bool open(int64_t lanes, int64_t pushes, bool tracked);
-  // Returns the place for the results of the next subtree.
+  // Returns the memory for the results of the next subtree.
   Lanes next() const { return fold_.at(levels_, depth_ * lanes_); }
   guf_status push();
   guf_status finish(Lanes out);

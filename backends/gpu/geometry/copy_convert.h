@@ -13,7 +13,7 @@ namespace gufunc::gpu {
 // Errors  GUF_E_DTYPE <= the dtypes have no cast; the errors of CommandSink
 guf_status queue_convert(const guf_launch_block &block, CommandSink &commands, guf_error *error);
 
-// One side of a copy or conversion.
+// The source or destination of a copy or conversion.
 struct CopySide {
   guf_dtype dtype;
   uint32_t flags;  // GUF_LAUNCH_OPERAND_SWAPPED and _UNALIGNED

@@ -79,8 +79,8 @@ class Device {
     return __builtin_expect(code == kDone, 1) ? guf_status{GUF_OK}
                                               : report_failure(code, what, error);
   }
-  // Does the same as check(), but without an error report. The caller ignores the failure; the
-  // loss of the device is recorded nevertheless.
+  // Does the same as check(), but without an error report. The caller ignores the failure, but the
+  // loss of the device is recorded.
   void check_for_loss(Code code) {
     if (code != kDone) report_failure(code, "", nullptr);
   }

@@ -81,7 +81,7 @@ class MemoryPool {
   void release_captured(Block *blocks, Stream &stream);
 
   // Returns cached memory to the driver until at most `keep_bytes` bytes are cached.
-  // Errors  the driver's first error; the other blocks were returned nevertheless
+  // Errors  the driver's first error; the other blocks were returned
   guf_status trim(uint64_t keep_bytes, guf_error *error);
   void set_limit(uint64_t bytes);  // UINT64_MAX: no limit
   PoolStatistics statistics();
