@@ -22,7 +22,7 @@
 // M and m are datetime64 and timedelta64 of any unit; all datetime operands of a call have the same
 // unit.
 // The function receives bool for ?, float for e and E (its result is rounded once, when it is
-// stored), guf::datetime and guf::timedelta for M and m, and the letter's own type otherwise.
+// stored), guf::datetime and guf::timedelta for M and m, and the type of the letter otherwise.
 // Options are string literals, "key" or "key=value":
 //   "name=add"       the ufunc's name, if it differs from the function's
 //   "doc=..."        one line
