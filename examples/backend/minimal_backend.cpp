@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest backend that computes. It has one device, whose memory is host memory. The device
-// runs the loops that programs register with guf_ufunc_add_loop; a launch runs on the caller's
-// thread and is complete when the launch function returns. The backend has no kernels of its own,
-// no casts and no masks; calls that need them fail with the backend's message. Start a new backend
-// from a copy of this file.
+// The smallest backend that can run loops. It has one device, whose memory is host memory. The
+// device runs the loops that programs register with guf_ufunc_add_loop; a launch runs on the
+// caller's thread and is complete when the launch function returns. The backend has no kernels of
+// its own, no casts and no masks; calls that need them fail with the backend's message. Start a new
+// backend from a copy of this file.
 #define GUFUNC_BACKEND_IMPLEMENTATION
 #include <gufunc/backend/host.hpp>
 

@@ -22,9 +22,8 @@ struct ElementForm {
 // A conversion of elements. It is usable after choose() has returned true, and owns no memory.
 class ElementConverter {
  public:
-  // Selects the conversion. Returns false if no conversion exists. A structured dtype has no
-  // conversion to another dtype or byte order, and datetime units without a conversion factor have
-  // no conversion between them.
+  // Selects the conversion. Returns false if no conversion exists: from a structured dtype to
+  // another dtype or byte order, or between two datetime units that have no conversion factor.
   bool choose(const ElementForm &from, const ElementForm &to);
 
   void row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) const;
