@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// matmul and vecdot. Each element of a matrix product is a single sum over k in order,
-// for all strides. f16 and bf16 are summed in f32 and rounded once, integers wrap,
-// and the result for bool is any(x and y). vecdot sums by the tree of the dialect.
+// matmul and vecdot. Each element of a matrix product is a single sum over k in order, for all
+// strides. f16 and bf16 are summed in f32 and rounded once, integers wrap, and the result for bool
+// is any(x and y). vecdot sums in the order of the dialect's reduction tree
+// (gufunc/kernel/reduce_tree.hpp).
 #include <gufunc/ops_loops.h>
 
 #include "integer_wrap.hpp"

@@ -125,7 +125,7 @@ struct generalized_block {
 
 // Operands with contiguous rows are staged in shared memory, `options` items per block.
 struct staged_row {
-  divisor elements;  // elements of an item; its d is 0 if the operand is not staged
+  divisor elements;  // elements of an item; elements.d is 0 if the operand is not staged
   u32 pitch;         // elements from one row to the next in shared memory
   u32 at;            // byte offset in shared memory, a multiple of 16
   u32 copies;        // staged_copies
