@@ -101,8 +101,7 @@ guf_status event_synchronize(void *, uint64_t, guf_error *) {
   return GUF_OK;
 }
 
-// ---- Kernels. The only kernels are functions of the process that the program has registered as
-// loops.
+// ---- Kernels. The only kernels are functions that the program has registered as loops.
 
 const guf_module_v1 *builtins() {
   return nullptr;

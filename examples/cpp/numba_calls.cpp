@@ -41,7 +41,8 @@ void scalars_in_vectors_out(guf_device device) {
   std::puts(call("foo_any", {x, 0}, args).str().c_str());
 }
 
-// The kernel reads and writes the row. With a separate output, the row is copied to it first.
+// The kernel reads and writes the row. If the call has a separate output, the row is first copied
+// to that output.
 void rows_in_place(guf_device device) {
   std::vector<float> rows{1, 0, 0, 0, 1, 1, 0, 0, 1, 2, 0, 0}, other(12, 9);
   call("hermite", {Operand(rows.data(), {3, 4})}, {Operand(other.data(), {3, 4})}, on(device));

@@ -11,7 +11,8 @@
 
 namespace gufunc::cpu {
 
-// Launches with fewer items than this are never tiled, so small launches need only one comparison.
+// Launches with fewer than kMinTiledItems items are never tiled, so small launches need only one
+// comparison.
 inline constexpr uint64_t kMinTiledItems = 1024;
 
 // The rows of a launch are divided among threads at multiples of this number, so that few tiles are

@@ -88,7 +88,7 @@ class Fold {
   guf_status leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
                   MethodScratch &scratch) const;
 
-  // Returns the lanes that begin `by` values further on.
+  // Returns the lanes that begin `by` values after the start of `lanes`.
   Lanes at(Lanes lanes, int64_t by) const {
     return {lanes.value + by * partial_bytes_,
             lanes.present == nullptr ? nullptr : lanes.present + by};
