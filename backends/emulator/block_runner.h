@@ -24,7 +24,7 @@ struct FiberItem : guf::device::work_item {
   uint64_t value;  // the value that the item provides, later the value that it receives
 };
 
-// Runs the items of one block in turn, each up to its next barrier.
+// Runs the items of one block one after the other, each up to its next barrier.
 // Threads  an object is used by one thread only
 class BlockRunner {
  public:

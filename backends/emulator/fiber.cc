@@ -48,9 +48,10 @@ inline void switch_done(void *fake_stack) {
   __sanitizer_finish_switch_fiber(fake_stack, nullptr, nullptr);
 }
 #elif defined(GUFUNC_EMULATOR_TSAN)
-// ThreadSanitizer sees all fibers of a thread as one fiber, because a switch between 1024 separate
-// fibers takes 25 us, and barriers order the items anyway. The calling thread is a separate fiber,
-// so that its history does not accumulate abandoned stacks.
+// For ThreadSanitizer, all fibers of a thread are one fiber, because a switch between 1024 separate
+// fibers takes 25 us. ThreadSanitizer therefore treats the work-items of a block as sequential
+// code. The calling thread is a separate fiber, so that its history does not accumulate abandoned
+// stacks.
 GUFUNC_EMULATOR_NO_RACE_CHECK inline void announce_switch(void **, const Fiber &from,
                                                           const Fiber &to) {
   if (from.race_fiber != to.race_fiber) __tsan_switch_to_fiber(to.race_fiber, 0);

@@ -32,7 +32,7 @@ class FiberStacks {
   FiberStacks &operator=(const FiberStacks &) = delete;
   ~FiberStacks() { release(); }
 
-  // Provides at least `count` fibers, which replace the existing ones if there are too few.
+  // Ensures that there are at least `count` fibers. If there are fewer, replaces all of them.
   // Returns false if there is no memory.
   bool reserve(uint32_t count);
   Fiber &at(uint32_t index) { return fibers_[index]; }

@@ -165,8 +165,8 @@ class HipDriver final : public gpu::Driver {
     return mapped;
   }
   Code host_release(uint64_t address) override { return hip_.hipHostFree(pointer_of(address)); }
-  // Since 6.4, HIP accepts memory that is already registered,
-  // but the first hipHostUnregister then ends both registrations.
+  // Since version 6.4, HIP accepts memory that is already registered. The first hipHostUnregister
+  // then ends both registrations.
   Code host_register(uint64_t address, uint64_t bytes) override {
     if (is_page_locked(address) || is_page_locked(address + bytes - 1))
       return kHipAlreadyRegistered;

@@ -55,9 +55,9 @@ constexpr const guf_module_v1 *kStandard = nullptr;
 constexpr const guf_module_v1 *kCopyKernels = nullptr;
 #endif
 
-// The runtime keeps about 140 MB of local memory for each XCC
-// (HSA_SCRATCH_SINGLE_LIMIT), and an XCC has 38 units on gfx942.
-// If a launch needs more, the runtime allocates and frees memory for each launch.
+// The runtime keeps about 140 MB of local memory for each XCC (HSA_SCRATCH_SINGLE_LIMIT). An XCC is
+// a group of compute units; on gfx942 it has 38. If a launch needs more local memory, the runtime
+// allocates and frees memory for each launch.
 constexpr uint64_t kUnitLocalBytes = 3 << 20;
 
 constexpr gpu::Vendor kRoc = {.name = "roc",

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest backend that computes. It has one device, whose memory is host memory. The device
-// runs the loops that programs register with guf_ufunc_add_loop; a launch runs on the caller's
-// thread and is complete when the launch function returns. The backend has no kernels of its own,
-// no casts and no masks; calls that need them fail with the backend's message. Start a new backend
-// from a copy of this file.
+// The smallest backend that can run loops. It has one device, whose memory is host memory. The
+// device runs the loops that programs register with guf_ufunc_add_loop; a launch runs on the
+// caller's thread and is complete when the launch function returns. The backend has no kernels of
+// its own, no casts and no masks; calls that need them fail with the backend's message. Start a new
+// backend from a copy of this file.
 #define GUFUNC_BACKEND_IMPLEMENTATION
 #include <gufunc/backend/host.hpp>
 
@@ -63,8 +63,8 @@ guf_status fill(void *, void *, uint64_t dst, const void *pattern, uint32_t patt
   return GUF_OK;
 }
 
-// ---- Streams and events. Nothing ever waits: the slot that starts work returns only when the work
-// is complete.
+// ---- Streams and events. All work is complete when the function that starts it returns, so no
+// function has to wait.
 
 char always_complete;
 
@@ -101,8 +101,7 @@ guf_status event_synchronize(void *, uint64_t, guf_error *) {
   return GUF_OK;
 }
 
-// ---- Kernels. The only kernels are functions of the process that the program has registered as
-// loops.
+// ---- Kernels. The only kernels are functions that the program has registered as loops.
 
 const guf_module_v1 *builtins() {
   return nullptr;

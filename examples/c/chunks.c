@@ -19,7 +19,7 @@ int main(int argc, char **argv) {
   const int64_t shape[] = {kItems};
   guf_tensor tensors[2];
   guf_operand operands[3] = {{0}};
-  for (int i = 0; i < 3; ++i) { /* two inputs, which are both a, and the result */
+  for (int i = 0; i < 3; ++i) { /* two inputs, which are the same array, and the result */
     float *const at = data + (i == 2 ? kItems : 0);
     tensors[i / 2] = (guf_tensor){sizeof *tensors, GUF_F32, 1, 0, (uint64_t)at, shape, NULL, NULL};
     operands[i].kind = GUF_OPERAND_TENSOR;

@@ -42,14 +42,15 @@ guf_array_info info_of(const Array &array) {
   return info;
 }
 
-// to_device with copy=True: a new device array with the values of the host array.
+// Does the same as Numba's to_device with copy=True: returns a new device array with the values of
+// the host array.
 Array to_device(const Array &host, guf_device device, guf_stream stream) {
   guf_array made = nullptr;
   check(guf_array_to_device, host.get(), device, stream, &made);
   return Array(made);
 }
 
-// device_array_like, which also replaces to_device with copy=False.
+// Does the same as Numba's device_array_like, and as to_device with copy=False.
 Array like(const Array &other, guf_device device) {
   const guf_array_info info = info_of(other);
   guf_array made = nullptr;
@@ -109,7 +110,7 @@ void views(guf_device device) {
   check(guf_array_reshape, there.get(), 2, shape, int32_t{GUF_ORDER_C}, &made);
   const Array reshaped(made);
   check(guf_array_slice, reshaped.get(), 2, starts, stops, steps, &made);
-  const Array odd(made);  // a view of 1, 3, 5 and 7, 9, 11
+  const Array odd(made);  // a view of the elements 1, 3, 5 and 7, 9, 11
   const guf_operand minus = Operand(-1).c_operand();
   check(guf_array_fill, odd.get(), &minus, nullptr);
   check(guf_array_ravel, transposed.get(), int32_t{GUF_ORDER_F}, &made);

@@ -41,7 +41,8 @@ void scalars_in_vectors_out(guf_device device) {
   std::puts(call("foo_any", {x, 0}, args).str().c_str());
 }
 
-// The kernel reads and writes the row. With a separate output, the row is copied to it first.
+// The kernel reads and writes the row. If the call has a separate output, the row is first copied
+// to that output.
 void rows_in_place(guf_device device) {
   std::vector<float> rows{1, 0, 0, 0, 1, 1, 0, 0, 1, 2, 0, 0}, other(12, 9);
   call("hermite", {Operand(rows.data(), {3, 4})}, {Operand(other.data(), {3, 4})}, on(device));
@@ -57,7 +58,8 @@ void overlap(guf_device device) {
   print(b, 7);
 }
 
-// The kernel processes each column as its row. The matrix is not copied or transposed.
+// Each column is passed to the kernel as the row that it processes. The matrix is not copied or
+// transposed.
 void columns(guf_device device) {
   std::vector<double> matrix{2, 3, 0, 0, 0, 0};
   guf_call_args args = on(device);
@@ -67,8 +69,8 @@ void columns(guf_device device) {
   print(matrix, 6);
 }
 
-// An output may be larger than the inputs and have a wider dtype. It is written where the mask is
-// true.
+// An output may be larger than the inputs and have a wider dtype. Only the elements for which the
+// mask is true are written.
 void outputs(guf_device device) {
   std::vector<float> a{1, 2, 3}, b{10, 20, 30};
   std::vector<double> out(6, -1);

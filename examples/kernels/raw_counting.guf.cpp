@@ -3,8 +3,8 @@
 #include <gufunc/raw_kernel.hpp>
 
 // Thread i draws `points` points from random sequence i. The 32 threads of a sub-group add their
-// counts with shuffles, and one of them adds the sum to the total. This needs 32 times fewer
-// atomics.
+// counts with shuffles, and one of them adds the sum to the total. This needs only one atomic
+// operation for 32 threads.
 GUF_DEVICE void count_in_circle(guf::block g, guf::u64 seed, guf::i64 points, guf::u64 *total) {
   guf::random numbers(seed, (guf::u64)g.global_id());
   guf::u64 inside = 0;

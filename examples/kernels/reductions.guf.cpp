@@ -5,7 +5,7 @@
 #include <gufunc/kernel.hpp>
 
 // ---- argmax and argmin: the value and its index in C order over the reduced axes. As in NumPy,
-// the first of equal elements wins, and a NaN wins over every number.
+// the result is the first of several equal elements, and a NaN if there is one.
 
 struct Greater {
   template <class T>

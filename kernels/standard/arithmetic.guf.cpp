@@ -57,9 +57,9 @@ GUF_DEVICE T absolute(guf::complex<T> z) {
   return guf::abs(z);
 }
 
-// Integers: 1 and -1 are their own reciprocals, and other values except 0 yield 0.
-// The reciprocal of 0 is the smallest value for i32 and i64, and 0 for other types.
-// NumPy returns the same on x86, where it converts an infinite quotient.
+// Integers: 1 and -1 are their own reciprocals, and other values except 0 yield 0. The reciprocal
+// of 0 is the smallest value for i32 and i64, and 0 for other types. NumPy returns the same values
+// on x86, where it converts the infinite quotient 1.0 / 0 to the type.
 template <class T>
 GUF_DEVICE T reciprocal(T x) {
   if constexpr (is_integer<T>::value) {
@@ -71,7 +71,8 @@ GUF_DEVICE T reciprocal(T x) {
     return T(1) / x;
   }
 }
-// Uses NumPy's formula, which divides by the part with the larger magnitude.
+// Uses NumPy's formula, which divides by the real or the imaginary part, whichever has the larger
+// magnitude.
 template <class T>
 GUF_DEVICE guf::complex<T> reciprocal(guf::complex<T> z) {
   const bool by_re = guf::fabs(z.im) <= guf::fabs(z.re);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // maximum and minimum, which propagate NaN, and fmax and fmin, which ignore NaN. If the operands
-// are equal, the result is the first operand. If both are real and NaN, it is the second operand.
+// are equal, the result is the first operand. If both operands are NaN and not complex, the result
+// is the second operand.
 //
 // PERF  On x86, two selections, the first by a test for NaN and the second `z < y ? y : z`,
 //       compile to a blend and one max instruction. From any other formulation, compilers make one

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// matmul and vecdot. Each element of a matrix product is a single sum over k in order,
-// for all strides. f16 and bf16 are summed in f32 and rounded once, integers wrap,
-// and the result for bool is any(x and y). vecdot sums by the tree of the dialect.
+// matmul and vecdot. Each element of a matrix product is a single sum over k in order, for all
+// strides. f16 and bf16 are summed in f32 and rounded once, integers wrap, and the result for bool
+// is any(x and y). vecdot sums in the order of the dialect's reduction tree
+// (gufunc/kernel/reduce_tree.hpp).
 #include <gufunc/ops_loops.h>
 
 #include "integer_wrap.hpp"
@@ -29,12 +30,12 @@ GUF_DEVICE S multiply_add(S sum, S x, S y) {
   }
 }
 
-// A product is computed panel by panel. A panel is kDepth x kColumns elements of y, which
-// are packed and converted. All rows of x are multiplied with a panel while it is in the cache.
-// A band of rows keeps its sums in `carry` for all panels of a group of columns,
-// so that intermediate sums are not rounded to the output's type.
-// Panels and sums contain real numbers: a row of complex numbers is stored as its real parts
-// followed by its imaginary parts, so that loops are vectorised.
+// A product is computed panel by panel. A panel is a copy of kDepth x kColumns elements of y in
+// contiguous memory, converted to the type of the sums. All rows of x are multiplied with a panel
+// while it is in the cache. A band of rows keeps its sums in `carry` for all panels of a group of
+// columns, so that intermediate sums are not rounded to the output's type. Panels and sums contain
+// real numbers: a row of complex numbers is stored as its real parts followed by its imaginary
+// parts, so that loops are vectorised.
 enum { kDepth = 256, kBand = 32, kTileRows = 4 };
 
 // The memory of the group and the memory of a thread may be in different address spaces,

@@ -8,9 +8,10 @@
 
 namespace gufunc::cpu {
 
-// The alternate stack is an array on the thread's own stack, near its base. Signal handlers run
-// on it, so that a program's handler can report that a user's loop overflowed the thread's stack.
-// A thread that already has an alternate stack, for example from a sanitizer, keeps that stack.
+// The alternate stack is an array on the thread's own stack, near its base. Signal handlers run on
+// the alternate stack, so that a program's handler can report that a user's loop overflowed the
+// thread's stack. A thread that already has an alternate stack, for example from a sanitizer, keeps
+// that stack.
 class AlternateStack {
  public:
   static constexpr size_t kBytes = size_t{64} << 10;

@@ -13,17 +13,17 @@
 
 namespace gufunc::cpu {
 
-// The caller of `run` works on its own job. At the end it waits only for chunks that a helper has
-// already begun, so a sleeping helper costs nothing. A second caller, or a loop that calls back
-// into the library, finds the pool in use and runs all its chunks itself.
+// The helpers are the threads of the pool. The caller of `run` works on its own job, too. At the
+// end it waits only for chunks that a helper has already begun, so a sleeping helper costs nothing.
+// A second caller, or a loop that calls back into the library, finds the pool in use and runs all
+// its chunks itself.
 //
 // Each chunk begins with the default floating-point control, even if an earlier loop changed it.
 //
-// Helpers start with the first job. They spin for a while after each job and then sleep.
-// In a forked child, the pool detects that its helpers do not exist and starts new ones.
-// If the system refuses a thread, jobs run on the threads that exist. The limit may be temporary
-// (RLIMIT_NPROC), so later jobs try again to start the missing helpers, at most once per
-// kRetryPause.
+// The first job starts the helpers. They spin for a while after each job and then sleep. In a
+// forked child, the pool detects that its helpers do not exist and starts new ones. If the system
+// refuses a thread, jobs run on the threads that exist. The limit may be temporary (RLIMIT_NPROC),
+// so later jobs try again to start the missing helpers, at most once per kRetryPause.
 class ThreadPool {
  public:
   using Body = void (*)(void *context, uint32_t chunk);

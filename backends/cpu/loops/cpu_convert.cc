@@ -53,8 +53,8 @@ int choose_tile_dim(const Conversion &c) {
   return 0;
 }
 
-// Traverses rows, starting at a given row. If the conversion is tiled, the walk traverses stripes
-// of kTile rows instead.
+// Traverses rows, starting at a given row. If the conversion is tiled, traverses stripes of kTile
+// rows instead.
 class StripeWalk {
  public:
   StripeWalk(const Conversion &c, uint64_t stripe) : c_(c) {
@@ -156,7 +156,8 @@ guf_status execute_convert(const guf_launch_block &block, guf_error *error) {
     c.size[d] = d == 0 ? block.size[0] : block.outer_size[d - 1];
     c.from_step[d] = d == 0 ? block.step[0] : block.outer_step[d - 1][0];
     c.to_step[d] = d == 0 ? block.step[1] : block.outer_step[d - 1][1];
-    // The steps of a dimension of one item may have any value. With 0 no address overflows.
+    // A dimension of size 1 may have any step. The steps are set to 0, so that no address
+    // overflows.
     if (c.size[d] == 1) c.from_step[d] = c.to_step[d] = 0;
   }
   c.tile_dim = choose_tile_dim(c);

@@ -25,8 +25,9 @@ uint64_t item_work(const guf_launch_block &block) {
   return work_of(block) / block.items;
 }
 
-// Returns whether the launch is known to be so short that reading the clock is too expensive. One
-// short launch in 16 is timed nevertheless, because the cost may depend on the data.
+// Returns whether the launch is known to be so short that reading the clock is too expensive. For
+// one short launch in 16, returns false, so that the launch is timed, because the cost may depend
+// on the data.
 inline bool is_short(const guf_launch_block &block, uint32_t max_threads, const LoopCost &cost) {
   return cost.is_known() && max_threads == 0 && block.items < kTimedWork &&
          cost.weigh(work_of(block)) < kTimedWork && !is_sample();

@@ -12,7 +12,7 @@
 
 namespace gufunc::cpu {
 
-// The representation in memory of the elements on one side of a conversion.
+// The representation in memory of the source or destination elements of a conversion.
 struct ElementForm {
   guf_dtype dtype = GUF_DTYPE_UNSPECIFIED;
   bool swapped = false;
@@ -22,8 +22,8 @@ struct ElementForm {
 // A conversion of elements. It is usable after choose() has returned true, and owns no memory.
 class ElementConverter {
  public:
-  // Selects the conversion. Returns false if no conversion exists, which is so from a structured
-  // dtype to another dtype or byte order, and between datetime units without a conversion factor.
+  // Selects the conversion. Returns false if no conversion exists: from a structured dtype to
+  // another dtype or byte order, or between two datetime units that have no conversion factor.
   bool choose(const ElementForm &from, const ElementForm &to);
 
   void row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) const;
@@ -42,7 +42,7 @@ class ElementConverter {
   guf::time::conversion units_;  // the parameters of a cast between datetime units
   uint32_t from_bytes_, to_bytes_;
   uint32_t from_swap_, to_swap_;  // bytes that are reversed as one unit; 0: native byte order
-  bool from_staged_, to_staged_;  // the cast loop cannot access this side directly
+  bool from_staged_, to_staged_;  // the cast loop cannot access the operand directly
 };
 
 }  // namespace gufunc::cpu

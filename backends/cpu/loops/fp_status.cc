@@ -73,9 +73,9 @@ bool any_integer_zero(guf_dtype dtype, const char *elements, int64_t step, int64
   }
 }
 
-// Returns the flags of an item. `seen` contains the classes of its operands, and `made` contains
-// the classes of its result. If `poles` is true, an infinite result with a zero operand counts as a
-// division by zero.
+// Returns the flags of an item. `seen` contains the classes (value_class.h) of its operands, and
+// `made` contains the classes of its result. If `poles` is true, an infinite result with a zero
+// operand counts as a division by zero.
 uint32_t fp_flags_of(uint8_t seen, uint8_t made, bool poles) {
   if ((made & kIsNaN) != 0 && (seen & kIsNaN) == 0) return GUF_FP_INVALID;
   if ((seen & (kIsNaN | kIsInfinite)) != 0) return 0;

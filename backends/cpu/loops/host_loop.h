@@ -68,7 +68,8 @@ struct HostLoop {
       failure->keep(returned, nullptr);
       return kLoopFailed;
     }
-    // Of the message, only the terminating NUL is set, because the bytes after it are not read.
+    // The message is initialised as an empty string. Its other bytes are not read, so they stay
+    // uninitialised.
     guf_error report;
     report.struct_size = sizeof report;
     report.status = GUF_OK;

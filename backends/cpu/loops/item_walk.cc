@@ -96,8 +96,8 @@ class DirectLoop {
   int64_t dims_[1 + GUF_MAX_CORE_NAMES];
 };
 
-// Returns the first index in [from, count) whose mask byte is set (`requested`) or clear,
-// or `count` if there is none.
+// Returns the first index in [from, count) whose mask byte is equal to `requested`, or `count` if
+// there is none.
 int64_t find_mask(const char *mask, int64_t step, int64_t from, int64_t count, bool requested) {
   if (step == 1) {
     // Skips eight mask bytes with the other value at a time. A bool is 0 or 1.

@@ -40,7 +40,7 @@ inline bool is_one_call(const guf_launch_block &block, SerialReason serial) {
 
 struct LaunchStrategy {
   SerialReason serial;
-  uint64_t weight;   // see work_split.h
+  uint64_t weight;   // cost of the launch, see loop_cost.h
   uint32_t threads;  // maximum; the launch does not wait for helpers that are busy or asleep
   Split split;
   ItemTraversal items;

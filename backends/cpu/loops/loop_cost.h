@@ -13,8 +13,8 @@ namespace gufunc::cpu {
 // costs are in a table of fixed size. A loop whose table entry was overwritten by another loop is
 // measured again.
 //
-// Work is counted in elements of an ordinary loop, which take 0.25 ns each.
-// An element of a slower loop counts as several elements.
+// The cost of a launch is its weight: the number of elements that an ordinary loop computes in the
+// same time. An ordinary loop takes 0.25 ns for each element.
 class LoopCost {
  public:
   static constexpr uint64_t kElementsPerMicrosecond = 4000;
@@ -22,8 +22,8 @@ class LoopCost {
   LoopCost(const void *entry, const void *user);
 
   bool is_known() const { return factor_ != 0; }
-  // Returns the weight of `work` elements, which is at least `work`, or UINT64_MAX on overflow. If
-  // the loop has not been measured, returns `work`.
+  // Returns the weight of `work` elements of this loop, which is at least `work`, or UINT64_MAX on
+  // overflow. If the loop has not been measured, returns `work`.
   uint64_t weigh(uint64_t work) const;
   // Records the cost of an ordinary loop, unless the loop has been measured. Called for the loops
   // of the standard library.

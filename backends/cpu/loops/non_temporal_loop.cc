@@ -27,19 +27,19 @@ bool is_written(const guf_launch_block &block, int operand) {
   return (block.operand_flags[operand] & GUF_LAUNCH_OPERAND_WRITTEN) != 0;
 }
 
-// The addresses of the next block's inputs, and the number of bytes by which each address
-// advances per cache line of the output.
+// The addresses of the next block's inputs, and the size in bytes of the part of each input that
+// belongs to one cache line of the output.
 struct Ahead {
   int count = 0;
   const char *from[GUF_MAX_OPERANDS];
   int64_t step[GUF_MAX_OPERANDS];
 };
 
-// Copies whole cache lines with non-temporal stores and prefetches the inputs of the next
-// block line by line. Without the prefetch, the loop reads a block of one input, then a block
-// of the next one, which costs 4 of 36 ms. A prefetch of an unmapped address has no effect.
-// Each line is written by two stores of 32 bytes. Four stores of 16 bytes are not faster than
-// ordinary stores, so ISA levels below v3 do not use non-temporal stores.
+// Copies whole cache lines with non-temporal stores and prefetches the inputs of the next block
+// line by line. Without the prefetch, the loop reads a block of one input and then a block of the
+// next input, and takes 36 instead of 32 ms. A prefetch of an unmapped address has no effect. Each
+// line is written by two stores of 32 bytes. Four stores of 16 bytes are not faster than ordinary
+// stores, so ISA levels below v3 do not use non-temporal stores.
 [[gnu::target("avx")]] void store_non_temporal(char *to, const char *from, int64_t nbytes,
                                                Ahead ahead) {
   for (; nbytes >= 64; nbytes -= 64, to += 64, from += 64) {

@@ -9,8 +9,8 @@
 
 namespace gufunc::cpu {
 
-// Launches with fewer items than this never use non-temporal stores, so small launches need only
-// one comparison.
+// Launches with fewer than kMinNonTemporalItems items never use non-temporal stores, so small
+// launches need only one comparison.
 inline constexpr uint64_t kMinNonTemporalItems = 4 << 20;
 
 // Returns whether the launch has one output, which is contiguous, not also an input, and larger

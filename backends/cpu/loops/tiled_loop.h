@@ -11,10 +11,12 @@
 
 namespace gufunc::cpu {
 
-// Launches with fewer items than this are never tiled, so small launches need only one comparison.
+// Launches with fewer than kMinTiledItems items are never tiled, so small launches need only one
+// comparison.
 inline constexpr uint64_t kMinTiledItems = 1024;
 
-// Work is divided at multiples of this number of rows, so that few tiles are cut.
+// The rows of a launch are divided among threads at multiples of this number, so that few tiles are
+// divided.
 inline constexpr int64_t kTileRows = 64;
 
 inline constexpr int64_t kTileLine = 64;  // size of a cache line in bytes

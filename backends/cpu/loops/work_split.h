@@ -21,20 +21,20 @@ uint64_t work_of(const guf_launch_block &block);
 inline constexpr uint64_t kParallelWork = 32 * 1024;
 // Below this limit, waking a thread does not pay, because the thread starts only after 11 to 60 us.
 inline constexpr uint64_t kWakeWork = 128 * 1024;
-// Up to this limit, an idle stream runs work on the caller instead of a thread.
+// Up to this limit, an idle stream runs work on the calling thread instead of its own thread.
 inline constexpr uint64_t kInlineWork = 64 * 1024;
 // Below this limit, not every launch is timed, because reading the clock takes 50 ns.
 inline constexpr uint64_t kTimedWork = 8 * 1024;
-// The least remaining work that threads share after the first item of a loop that was never
-// measured.
+// After the first item of a loop that was never measured, threads share the remaining items only if
+// their weight is at least this limit.
 inline constexpr uint64_t kMinUnmeasuredWork = 512 * 1024;
 // If the first item took less time than this limit, cold caches may dominate its time. The next
 // item is then measured instead.
 inline constexpr uint64_t kColdNs = 50'000;
 
-// Returns the weight that determines the number of threads.
-// If a call requests several threads, the weight is at least kWakeWork, so that the call gets these
-// threads even for little work.
+// Returns the weight from which the number of threads is computed. If a call requests several
+// threads, the weight is at least kWakeWork, so that the call gets these threads even for little
+// work.
 inline uint64_t weight_for_requested_threads(uint64_t weight, uint32_t max_threads) {
   return max_threads < 2 || weight > kWakeWork ? weight : kWakeWork;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements accumulate. A left fold scans each tile of 256 elements. The totals of the tiles are
-// scanned in the same way. The scanned total of the preceding tiles is the offset of a tile, and
-// becomes the left operand of all results of the tile. Functions that are not reduced as a tree use
-// one left fold for all elements.
+// Implements accumulate. A left fold scans each tile of 256 elements; the last result of a tile is
+// its total. The totals are scanned in the same way. The offset of a tile is the combination of all
+// elements before the tile. It is combined, as the left operand, with every result of the tile.
+// Functions that are not reduced as a tree use one left fold for all elements.
 #include <algorithm>
 #include <cstring>
 
@@ -118,8 +118,8 @@ class Accumulation {
   // Returns the number of elements of a lane that one call scans.
   // A single lane that fits in the cache is scanned as several tiles side by side.
   //
-  // PERF  Four tiles at a time halve the run time in cache. If the elements are not in the cache,
-  //       this access order takes 1.5 times as long (f64, 1e6 elements).
+  // PERF  Scanning four tiles at a time halves the run time if the elements are in the cache.
+  //       Otherwise the run time is 1.5 times as long (f64, 1e6 elements).
   int64_t part_of(int64_t lanes) const {
     const bool in_cache = block_.fold_size[0] <= kCachedBytes / size_;
     return lanes == 1 && in_cache && fold_.folds_at_once() ? kScanTile * kSideBySide : kScanTile;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operation of a method: the loop X, X -> X and its fold entry, if there is one. The operation
-// combines values in lanes. A value may be absent, because the mask excludes its elements.
+// computes several results side by side, in one lane each. A value may be absent, because the mask
+// excludes its elements.
 #ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_FOLD_H
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_FOLD_H
 
@@ -87,7 +88,7 @@ class Fold {
   guf_status leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
                   MethodScratch &scratch) const;
 
-  // Returns the lanes that begin `by` values further on.
+  // Returns the lanes that begin `by` values after the start of `lanes`.
   Lanes at(Lanes lanes, int64_t by) const {
     return {lanes.value + by * partial_bytes_,
             lanes.present == nullptr ? nullptr : lanes.present + by};
@@ -123,7 +124,7 @@ class TreeJoiner {
 
   // Allocates memory for at most `pushes` subtrees. Returns false if there is no memory.
   bool open(int64_t lanes, int64_t pushes, bool tracked);
-  // Returns the place for the results of the next subtree.
+  // Returns the memory for the results of the next subtree.
   Lanes next() const { return fold_.at(levels_, depth_ * lanes_); }
   guf_status push();
   guf_status finish(Lanes out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Divides the kept items of a method into units of lanes. The kept dimensions are those along which
-// the method does not combine elements. A unit is a range of items along one kept dimension.
+// the method does not combine elements, and a kept item is one position in these dimensions. A unit
+// is a range of items along one kept dimension; each of its items is computed in its own lane.
 #ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_ITEMS_H
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_ITEMS_H
 

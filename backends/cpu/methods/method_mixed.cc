@@ -50,8 +50,8 @@ class MixedFold {
   const int64_t size_;  // size of X in bytes
   Source source_;
   Sink sink_;
-  // Without an initial value, to_output_ casts the first element to the dtype of the output, and
-  // to_result_ casts the outcome to X.
+  // Without an initial value, the reduction starts with the first element, which to_output_ casts
+  // to the dtype of the output, and to_result_ then casts to X.
   ElementConverter to_output_, to_result_;
   uint64_t rows_ = 1;  // number of rows: product of the sizes of reduced dimensions 1, 2, ...
   bool empty_ = false;

@@ -17,7 +17,7 @@
 
 namespace gufunc::cpu {
 
-// Returns the weight of a method's work, which determines the number of threads.
+// Returns the weight (loop_cost.h) of a method's work, which determines the number of threads.
 inline uint64_t weigh(const guf_backend_method &method, uint64_t work) {
   return weight_for_requested_threads(LoopCost(method.kernel, method.user).weigh(work),
                                       method.max_threads);

@@ -24,8 +24,8 @@ class Event {
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   void release();
 
-  // Starts a new recording and returns its number.
-  // The stream passes the number to `complete` when it reaches that point.
+  // Starts a new recording and returns its number. The stream passes the number to `complete` when
+  // the stream reaches the recording.
   uint64_t begin_record();
   void complete(uint64_t record, const Failure &failure);
 

@@ -19,7 +19,7 @@
 namespace gufunc::cpu {
 namespace {
 
-constexpr uint32_t kMaxShared = 227 * 1024;  // the limit of the largest supported device
+constexpr uint32_t kMaxShared = 227 * 1024;  // the largest limit of all supported devices
 constexpr uint32_t kSubgroup = 32;           // subgroup size of the emulator
 // The assumed weight of one thread of a kernel that was never measured.
 constexpr uint64_t kThreadWork = 16;

@@ -34,8 +34,8 @@ class PlainTask : public Task {
   PlainTask(const PlainTask &) = default;
 };
 
-// Runs a task on a stream. Without a stream, the task runs immediately, because work on the
-// device's default stream is complete when a slot returns.
+// Runs a task on a stream. If `stream` is NULL (the device's default stream), the task runs
+// immediately, because work on the default stream is complete when a slot returns.
 template <class Self>
 guf_status run_in_order(Self &task, void *stream, RunPolicy policy, guf_error *error) {
   if (stream == nullptr) return task.execute(error);
@@ -92,8 +92,8 @@ class FreeTask final : public PlainTask<FreeTask> {
   uint64_t address_, size_;
 };
 
-// The task borrows the launch and its block while it runs on the caller.
-// A queued task owns copies of both.
+// A task that runs on the calling thread borrows the launch and its block. A queued task owns
+// copies of both.
 class LaunchTask : public Task {
  public:
   explicit LaunchTask(const guf_backend_launch &request) : launch_(request) {}
@@ -254,7 +254,7 @@ guf_status launch(void *, const guf_backend_launch *launch, guf_error *error) {
   auto *stream = static_cast<Stream *>(launch->stream);
   LaunchTask task(*launch);
   task.launch = stream->next_launch();
-  // Only work that is known to be short runs on the caller.
+  // Only work that is known to be short runs on the calling thread.
   const LoopCost cost(launch->kernel, launch->user);
   const bool is_short = cost.is_known() && cost.weigh(work_of(block)) <= kInlineWork;
   RunPolicy policy = is_short || block.items == 0 ? RunPolicy::kInlineWhenIdle : RunPolicy::kQueue;

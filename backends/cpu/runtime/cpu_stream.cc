@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queue of a stream, and the choice of the thread that runs its tasks.
 //
-// PERF  Passing work to another thread takes 2 to 32 us. If the stream is idle, the caller runs the
-//       work itself, which takes two compare-and-swaps and no lock.
+// PERF  Passing work to another thread takes 2 to 32 us. If the stream is idle, the calling thread
+//       runs the work itself, which takes two compare-and-swaps and no lock.
 #include "backends/cpu/runtime/cpu_stream.h"
 
 #include <pthread.h>
@@ -64,7 +64,7 @@ guf_status Stream::check_fork(guf_error *error) const {
               "the stream was made before this process was forked");
 }
 
-// Ends an inline run in its destructor, because a user's loop may end the calling thread.
+// Ends an inline run in its destructor, which also runs if a user's loop ends the calling thread.
 class Stream::InlineRun {
  public:
   InlineRun(Stream &stream, Task &task) : stream_(stream), task_(task) {}
@@ -134,8 +134,8 @@ bool Stream::mark_contended() {
   return false;
 }
 
-// Waits until all work that is pending now is complete,
-// then makes the caller the thread that runs work.
+// Waits until all work that is pending now is complete. The calling thread then becomes the thread
+// that runs the stream's work.
 guf_status Stream::begin_on_caller(guf_error *error) {
   // Another caller may start first, even after each wake-up, so kContended is set again each time.
   // A failure of earlier work is not reported here; it stays in the stream until the next
@@ -183,14 +183,14 @@ void Stream::enqueue(Task *task) {
 }
 
 // Must be called when the queue can run. Wakes the stream's thread or starts one. If no thread can
-// be started, runs the queue on the caller.
+// be started, runs the queue on the calling thread.
 void Stream::wake_thread(std::unique_lock<std::mutex> &lock) {
   if (has_thread_) return work_arrived_.notify_one();
   thread_starts();
   has_thread_ = start_thread(thread_entry, this);
   if (has_thread_) return;
   thread_ends();
-  has_thread_ = true;  // the caller acts as the stream's thread
+  has_thread_ = true;  // the calling thread acts as the stream's thread
   drain(lock);
   has_thread_ = false;
 }

@@ -25,8 +25,8 @@ class Stream;
 class Task {
  public:
   virtual ~Task() = default;
-  // Does the work, on the stream's thread or on the caller of submit(). A result other than GUF_OK
-  // becomes the stream's failure.
+  // Does the work, on the stream's thread or on the thread that called submit(). A result other
+  // than GUF_OK becomes the stream's failure.
   virtual guf_status run(Stream &stream, guf_error *error) = 0;
   // Called after run. Lets other threads know that the task is complete.
   // The caller may own the stream's lock.
@@ -43,9 +43,9 @@ class Task {
 
 // Which thread may run a task, and when.
 enum class RunPolicy {
-  kInlineWhenIdle,  // small task: runs on the caller if no work is pending
+  kInlineWhenIdle,  // small task: runs on the calling thread if no work is pending
   kQueue,           // large task or wait: runs on the stream's thread
-  kCaller           // runs only on the caller, which first waits for pending work
+  kCaller           // runs on the calling thread, which first waits for pending work
 };
 
 class Stream {

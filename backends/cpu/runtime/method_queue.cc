@@ -16,7 +16,7 @@
 namespace gufunc::cpu {
 namespace {
 
-// The task borrows the method and its block while it runs on the caller.
+// A task that runs on the calling thread borrows the method and its block.
 class MethodTask : public Task {
  public:
   explicit MethodTask(const guf_backend_method &method) : method_(method) {}

@@ -23,8 +23,8 @@ struct Scan {
   uint64_t output;
 };
 
-// Returns whether tiles are staged in shared memory. This is so if the elements of a lane are
-// closer to each other than neighbouring lanes are; otherwise neighbouring threads read
+// Returns whether tiles are staged in shared memory. Staging is useful if the elements of a lane
+// are closer to each other than neighbouring lanes are. Otherwise, neighbouring threads read
 // neighbouring elements even without staging.
 bool is_staged(const MethodJob &job, const Scan &scan, uint32_t shared_bytes) {
   return scan.size > 1 && abs_step(scan.step) < scan.lanes.min_abs_stride() &&

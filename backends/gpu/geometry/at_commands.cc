@@ -58,7 +58,8 @@ guf_status Scatter::choose_conversion(guf_dtype from, guf_dtype to, dev::time_co
       static_cast<unsigned>(from), static_cast<unsigned>(to));
 }
 
-// Chooses the casts. Each operation loads from the dtype of the array and stores to it.
+// Chooses the casts. Each operation casts an element of the array to the loop's dtype, and casts
+// its result back.
 guf_status Scatter::choose_conversions() {
   GUF_BACKEND_TRY(choose_conversion(block_.output_dtype, block_.loop_dtype, &load_));
   GUF_BACKEND_TRY(choose_conversion(block_.loop_dtype, block_.output_dtype, &store_));

@@ -13,7 +13,7 @@ namespace gufunc::gpu {
 // Errors  GUF_E_DTYPE <= the dtypes have no cast; the errors of CommandSink
 guf_status queue_convert(const guf_launch_block &block, CommandSink &commands, guf_error *error);
 
-// One side of a copy or conversion.
+// The source or destination of a copy or conversion.
 struct CopySide {
   guf_dtype dtype;
   uint32_t flags;  // GUF_LAUNCH_OPERAND_SWAPPED and _UNALIGNED
@@ -27,8 +27,8 @@ guf_status queue_copy(LaunchShape *shape, const CopySide &from, const CopySide &
 // Copies elements of `bytes` bytes and any alignment without a conversion. Does not support masks.
 guf_status queue_copy(LaunchShape *shape, uint32_t bytes, CommandSink &commands, guf_error *error);
 
-// Returns the maximum number of items, at most `limit`,
-// of a part of the shape that has at most `dims` dimensions.
+// Returns the largest number of items, up to `limit`, for which a part of the shape has at most
+// `dims` dimensions.
 uint64_t items_within(const LaunchShape &shape, int dims, uint64_t limit);
 
 }  // namespace gufunc::gpu

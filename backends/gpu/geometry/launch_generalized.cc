@@ -15,7 +15,7 @@ namespace dev = guf::device;
 
 // The shared memory of a block in which rows may be staged. Every device supports this size.
 constexpr uint32_t kStagedShared = 48 * 1024;
-// The maximum number of resident blocks on a unit.
+// The maximum number of resident blocks on a multiprocessor.
 constexpr uint64_t kUnitBlocks = 2048 / dev::kItemThreads;
 constexpr int64_t kLaneElements = 32, kBlockElements = 1024, kFewItemsElements = 256;
 

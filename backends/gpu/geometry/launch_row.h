@@ -19,8 +19,8 @@ struct RowLoop {
   uint64_t status;        // address of the status word, or 0
 };
 
-// Rows that are shorter than this do not fill the vectors of a thread, so the entry `nd` runs such
-// launches.
+// Rows of fewer than kShortRow elements do not fill the vectors of a thread, so the entry `nd` runs
+// launches with such rows.
 inline constexpr int64_t kShortRow = 32;
 
 // Returns whether `row` supports the shape.

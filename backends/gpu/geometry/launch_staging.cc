@@ -17,8 +17,8 @@ constexpr uint32_t kStoredFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAN
 constexpr uint64_t kMinTransposedItems = uint64_t{1} << 16;  // number of items
 constexpr int64_t kTransposedSide = 16;
 
-// Returns whether an input should be transposed. This is so if the input is contiguous along a
-// dimension other than 0, while all outputs are contiguous along dimension 0.
+// Returns whether an input should be transposed. Transposing is useful if the input is contiguous
+// along a dimension other than 0, while all outputs are contiguous along dimension 0.
 bool is_transposed(const guf_launch_block &block, int operand) {
   const uint64_t bytes = dtype_size(block.dtype[operand]);
   if (abs_step(block.step[operand]) < 4 * bytes || block.size[0] < kTransposedSide) return false;

@@ -43,14 +43,14 @@ class MethodJob {
   uint32_t partial_form() const;
   bool is_empty() const;  // whether a reduced dimension has no elements
 
-  // Provides the input of the method, which is converted to scratch memory
-  // if the entries cannot read it. Sets the input strides in `lanes`,
-  // including the stride of the reduced dimension, accordingly.
+  // Provides the input of the method. If the entries cannot read the input, converts it to scratch
+  // memory. Sets the input strides in `lanes`, including the stride of the reduced dimension.
   guf_status open_source(LaneDims *lanes, FoldSource *out);
   // Chooses where results of type X are written: directly to `block.output`, or to scratch memory
-  // that close_output() converts. A slot is one of the results of a kept item. The scratch memory
-  // is dense, in the order of the kept dimensions and then of the slots. output_step() and
-  // slot_step() return the steps for writing.
+  // that close_output() converts. A kept item is one position in the dimensions that the method
+  // does not reduce, and a slot is one of its results. The scratch memory is dense, in the order of
+  // the kept dimensions and then of the slots. output_step() and slot_step() return the steps for
+  // writing.
   guf_status open_output(int64_t slots);
   guf_status close_output();
   uint64_t output() const { return output_; }

@@ -14,8 +14,8 @@ namespace gufunc::gpu {
 
 namespace dev = guf::device;
 
-// A dimension. Strides are in bytes. `fold` is the number
-// of the reduced dimension, or -1 for a kept dimension.
+// A dimension. Strides are in bytes. `fold` is the number of a reduced dimension, or -1 for a kept
+// dimension, which no pass reduces.
 struct LaneDim {
   int64_t size, input, mask, output;
   int fold;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The captures that the host has started on a device: the streams that take part in a capture
-// and the status words of its kernels. The driver reports neither.
+// The captures that the host has started on a device: the streams that take part in a capture and
+// the status words of its kernels. The driver does not report them.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_CAPTURES_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_CAPTURES_H
 

@@ -32,8 +32,8 @@ class Device {
   guf_status start(guf_error *error);
   // Releases everything except the context.
   void close();
-  // Waits for all work before memory that the work may use is released.
-  // Repeats the wait once if the driver refuses it. The driver does not wait if the device is lost.
+  // Waits for all work of the device, so that memory that the work uses can be released. Repeats
+  // the wait once if the driver refuses it. The driver does not wait if the device is lost.
   void wait_until_idle();
 
   Driver &driver() const { return driver_; }
@@ -53,7 +53,8 @@ class Device {
     return stream == nullptr ? *default_stream_ : *static_cast<Stream *>(stream);
   }
   Stream &default_stream() { return *default_stream_; }
-  // The idle stream is never used for work. Memory allocated on it is visible to every stream.
+  // No kernels or copies are queued on the idle stream. Memory that is allocated on it can be used
+  // on every stream.
   Stream &idle_stream() { return *idle_stream_; }
   MemoryPool &pool(Backing backing);
   // Returns the driver's pool for device memory, or NULL if device
@@ -78,8 +79,8 @@ class Device {
     return __builtin_expect(code == kDone, 1) ? guf_status{GUF_OK}
                                               : report_failure(code, what, error);
   }
-  // Does the same as check(), but without an error report. The caller ignores the failure; the
-  // loss of the device is recorded nevertheless.
+  // Does the same as check(), but without an error report. The caller ignores the failure, but the
+  // loss of the device is recorded.
   void check_for_loss(Code code) {
     if (code != kDone) report_failure(code, "", nullptr);
   }

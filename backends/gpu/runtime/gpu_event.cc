@@ -30,8 +30,8 @@ guf_status Event::record(Stream &stream, guf_error *error) {
 }
 
 void Event::watch_failures(Stream &stream) {
-  // Failing work stores the failure before it decrements fallible_work_.
-  // Reading in the opposite order therefore misses no failure.
+  // Failing work stores the failure before it decrements fallible_work_. This function reads
+  // fallible_work_ before the failure, so it misses no failure.
   const bool may_fail = stream.fallible_work_.load(std::memory_order_acquire) != 0;
   const bool failed = stream.failed_.load(std::memory_order_acquire);
   if (!may_fail && !failed && !may_have_failure_.load(std::memory_order_acquire)) return;

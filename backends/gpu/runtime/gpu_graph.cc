@@ -37,7 +37,9 @@ struct Graph {
   explicit Graph(Device &owner) : device(owner) {}
 
   Device &device;
-  std::mutex mutex;  // protects the members below; runs of one executable are sequential anyway
+  // Protects the members below. Runs of one graph wait for each other at this mutex, which costs
+  // nothing, because the driver does not run an executable twice at the same time.
+  std::mutex mutex;
   Native graph = nullptr;
   Native executable = nullptr;
   Native last_run = nullptr;     // event after the last run, or NULL
@@ -187,7 +189,8 @@ guf_status capture_end(void *device, void *stream, void **out_graph, guf_error *
   Native native = nullptr;
   const bool lost = owner.lost();
   const Code code = owner.driver().capture_end(target.native(), &native);
-  // A driver that reports an error here has usually ended the capture nevertheless.
+  // A driver that reports an error here has usually ended the capture. drop_capture() ends the
+  // capture if it is still active.
   if (code != kDone) owner.drop_capture(target);
   Block *const memory = owner.pool(Backing::kDevice).take_captured(target);
   StatusSlot *const words = owner.captures().close(target);

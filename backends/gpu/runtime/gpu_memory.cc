@@ -42,15 +42,15 @@ bool is_settable(uint64_t dst, uint32_t width) {
   return (width == 1 || width == 2 || width == 4) && dst % width == 0;
 }
 
-// Returns whether the host memory at both ends of a range is page-locked.
-// The middle of the range may be pageable nevertheless.
+// Returns whether the host memory at both ends of a range is page-locked. Even then, the middle of
+// the range may be pageable.
 bool are_ends_page_locked(Driver &driver, uint64_t address, uint64_t size) {
   return driver.is_page_locked(address) && (size == 1 || driver.is_page_locked(address + size - 1));
 }
 
-// Copies memory without staging. A driver refuses to copy host memory of which only a part is
-// page-locked. If this part is in the middle, only the refusal reveals it;
-// the copy is then staged, which works with any memory.
+// Copies memory without staging. A driver refuses to copy a range of host memory if only a part of
+// the range is page-locked. The ends of the range do not reveal whether its middle is page-locked.
+// If the driver refuses the copy, the copy is staged, which works with any memory.
 guf_status copy_unstaged(Stream &stream, uint64_t dst, uint64_t src, uint64_t size, int32_t kind,
                          Direction direction, guf_error *error) {
   Device &device = stream.device();
@@ -126,8 +126,8 @@ guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t
   GUF_BACKEND_TRY(scope.begin(error));
   Stream &target = owner.stream_of(stream);
   const bool host_side = direction != Direction::kWithin;
-  // Without a stream the call waits for the copy, so the driver
-  // can access the host memory directly.
+  // If `stream` is NULL, this function waits for the copy, so the driver can access the host memory
+  // directly.
   if (host_side && stream != nullptr &&
       !are_ends_page_locked(owner.driver(), direction == Direction::kToDevice ? src : dst, size)) {
     return owner.staged_copies().queue(dst, src, size, direction, target, error);

@@ -151,8 +151,8 @@ Code MemoryPool::allocate_from_driver(uint64_t bytes, Stream &stream, uint64_t *
   if (driver_pool_ == nullptr) return driver.allocate(bytes, out_address);
   const Code code = driver.pool_allocate(driver_pool_, bytes, stream.native(), out_address);
   if (code != kDone || &stream != &device_.idle_stream()) return code;
-  // The wait makes the memory available to every stream.
-  // It is short, because the idle stream has no work.
+  // After this wait, every stream can use the memory. The wait is short, because the idle stream
+  // has no work.
   const Code waited = driver.stream_synchronize(stream.native());
   if (waited != kDone) device_.check_for_loss(driver.pool_release(*out_address, stream.native()));
   return waited;

@@ -2,11 +2,11 @@
 // Memory of one kind on one device, cached in size classes. Blocks that are larger than the largest
 // class are allocated by the driver and not cached.
 //
-// Device memory follows the order of streams: a stream can immediately reuse memory that it
-// has freed. Other streams can use the memory when a fence that follows the free is signalled, so
-// that no allocation makes a stream wait for another stream. Host memory is written by threads
-// instead of streams, so freed host memory can be used again only when the stream of the free is
-// idle or a fence on it is signalled.
+// Device memory follows the order of streams: a stream can immediately reuse memory that it has
+// freed. Other streams can use the memory when a fence that follows the free is signalled, so that
+// no allocation makes a stream wait for another stream. The program accesses host memory without a
+// stream, so freed host memory can be reused only when the stream on which it was freed is idle, or
+// when a fence on that stream is signalled.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_MEMORY_POOL_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_MEMORY_POOL_H
 
@@ -81,7 +81,7 @@ class MemoryPool {
   void release_captured(Block *blocks, Stream &stream);
 
   // Returns cached memory to the driver until at most `keep_bytes` bytes are cached.
-  // Errors  the driver's first error; the other blocks were returned nevertheless
+  // Errors  the driver's first error; the other blocks were returned
   guf_status trim(uint64_t keep_bytes, guf_error *error);
   void set_limit(uint64_t bytes);  // UINT64_MAX: no limit
   PoolStatistics statistics();

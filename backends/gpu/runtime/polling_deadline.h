@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a wait with a timeout. Some drivers lack such waits, so the caller polls and sleeps
-// for increasing times.
+// The end of a wait with a timeout. Some drivers have no wait with a timeout, so the caller polls
+// and sleeps for increasing times.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_POLLING_DEADLINE_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_POLLING_DEADLINE_H
 

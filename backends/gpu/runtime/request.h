@@ -12,9 +12,9 @@ namespace gufunc::gpu {
 class Stream;
 struct Block;
 
-// The object is on the stack of a slot's function, with the device's context current.
-// The destructor releases the request's memory in stream order, after its work, even if the request
-// has failed.
+// The object is on the stack of a slot's function, with the device's context current. The
+// destructor releases the request's memory in stream order, after the request's work, even if the
+// request has failed.
 class Request final : public CommandSink {
  public:
   Request(Stream &stream, const Kernel *kernel, const StatusRequest &status_request);

@@ -100,7 +100,8 @@ guf_status StagedCopies::queue_parts(StagedCopy &copy, uint64_t device_address, 
   Driver &driver = device.driver();
   const auto staging = reinterpret_cast<uint64_t>(copy.staging);
   const bool to_device = copy.to_device;
-  // From the first part on, the driver's thread changes copy.left.
+  // The size is read here, because the driver's thread changes copy.left as soon as a part is
+  // queued.
   const uint64_t bytes = copy.left;
   const auto queue_host_part = [&] {
     copy.references.fetch_add(1, std::memory_order_relaxed);

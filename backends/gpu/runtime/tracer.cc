@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver reports the time between two events as a float in milliseconds, which has a precision
-// of a microsecond for a few seconds only. The base event is therefore replaced regularly.
+// of a microsecond for a few seconds only. Times are therefore measured from a base event that is
+// replaced regularly.
 #include "backends/gpu/runtime/tracer.h"
 
 #include <algorithm>

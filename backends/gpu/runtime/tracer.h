@@ -43,8 +43,8 @@ class Tracer {
   // nor for another thread that collects.
   void collect();
 
-  // Begins a piece of work. Returns nullptr if the stream is being captured, or if no record is
-  // available. In the latter case, the sink is notified that work is missing in the trace. If the
+  // Begins a piece of work. Returns nullptr if the stream is being captured. If no record is
+  // available, returns nullptr and notifies the sink that work is missing in the trace. If the
   // driver cannot create events, host times are used.
   TracedWork *open(Stream &stream, int32_t kind);
   void close(TracedWork *work, Stream &stream);

@@ -14,9 +14,9 @@ class VendorLibrary {
  public:
   // Opens the first of the names that is already loaded, else a loaded file with a similar name
   // ("libamdhip64-1a2b3c.so"), else the first of the names that the loader finds.
-  // Errors  GUF_E_NO_DRIVER <= there is no such file; the message is the loader's reason for the
-  //         first existing file, else for the first name;
-  //         GUF_E_NO_MEMORY <= the loader has no memory
+  // Errors  GUF_E_NO_DRIVER <= no name can be opened; the message is the loader's reason for the
+  //         first file that exists, or for the first name if no file exists;
+  //         GUF_E_NO_MEMORY <= the loader has no memory;
   //         GUF_E_IO <= the loader has no file descriptor; the native code is EMFILE or ENFILE
   guf_status open(const char *const *names, size_t count, guf_error *error);
 

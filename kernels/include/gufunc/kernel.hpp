@@ -22,7 +22,7 @@
 // M and m are datetime64 and timedelta64 of any unit; all datetime operands of a call have the same
 // unit.
 // The function receives bool for ?, float for e and E (its result is rounded once, when it is
-// stored), guf::datetime and guf::timedelta for M and m, and the letter's own type otherwise.
+// stored), guf::datetime and guf::timedelta for M and m, and the type of the letter otherwise.
 // Options are string literals, "key" or "key=value":
 //   "name=add"       the ufunc's name, if it differs from the function's
 //   "doc=..."        one line
@@ -33,12 +33,13 @@
 //   "fp=fast"        contraction (fma) is allowed
 //   "identity=zero|one|minus_one|minus_inf|reorderable|none"
 //   "commutative"    "associative"
-//   "underflows"     a tiny result was rounded, so it raises the underflow flag
+//   "underflows"     tiny results of the function are rounded, so they raise the underflow flag
 //   "divides"        the last input is a divisor; an integer 0 raises the flag of integer division
 //   "merge=f"        a reduction with a user-defined accumulator: function f of the same module
 //                    merges two accumulators
 //   "finish=f"       function f of the same module computes the results from the accumulator
-//   "accepts_empty"     the function also computes an accumulator of no elements
+//   "accepts_empty"     the function may be called without elements, and then returns an empty
+//                       accumulator
 //   "failure=text"   the function has a last parameter `bool &failed`; if an element sets it, the
 //                    call fails with GUF_E_VALUE and this text
 // Registrations with the same name are one function. They must have equal options, except for
@@ -53,10 +54,10 @@
 #define GUF_UFUNC(function, ...) __guf_register__(ufunc, function, __VA_ARGS__)
 #define GUF_GUFUNC(function, ...) __guf_register__(gufunc, function, __VA_ARGS__)
 #define GUF_KERNEL(function, ...) __guf_register__(kernel, function, ##__VA_ARGS__)
-// Registers a device entry that belongs to no loop, such as an entry with which a backend copies
+// Registers a device entry that belongs to no loop, such as the entries that a backend uses to copy
 // data. The function is void function(const Block &[, char *shared]). The other arguments of the
-// macro are the type Block, the number of threads, and "shared" if the function has the second
-// parameter.
+// macro are the type Block, the number of threads per block, and "shared" if the function has the
+// second parameter.
 #define GUF_ENTRY(function, ...) __guf_register__(entry, function, __VA_ARGS__)
 #else
 #define GUF_UFUNC(function, ...) static_assert(true, "gufcc makes the entries")

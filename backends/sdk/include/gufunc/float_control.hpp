@@ -96,9 +96,9 @@ class DefaultFloatControl {
   const FloatControl before_;
 };
 
-/** Restores the thread's control, including exception flags, at the end of the scope, whatever code
- * in the scope did. For example, the constructor of a library that was linked with -ffast-math sets
- * flush-to-zero. */
+/** At the end of the scope, restores the thread's control, including exception flags, even if code
+ * in the scope has changed it. For example, the constructor of a library that was linked with
+ * -ffast-math sets flush-to-zero. */
 class KeepFloatControl {
  public:
   KeepFloatControl() : before_(FloatControl::read()) {}

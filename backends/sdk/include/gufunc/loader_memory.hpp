@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects whether the dynamic loader failed for lack of memory or of file descriptors, which it
-// does not report by a code. The library uses this file when it opens plugins, and the plugins use
-// it when they open their vendor's driver. They distinguish these failures, because a lack of
-// memory or descriptors may be temporary, whereas GUF_E_NO_DRIVER is permanent.
+// Detects whether the dynamic loader failed for lack of memory or of file descriptors. The loader
+// has no error code for these causes. The library uses this file when it opens plugins, and the
+// plugins use it when they open their vendor's driver. A lack of memory or descriptors may be
+// temporary, so it must not be reported as GUF_E_NO_DRIVER, which is permanent.
 #ifndef GUFUNC_LOADER_MEMORY_HPP
 #define GUFUNC_LOADER_MEMORY_HPP
 

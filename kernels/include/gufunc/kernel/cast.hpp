@@ -89,8 +89,8 @@ struct real_caster<b8, bool> {
   static GUF_FN b8 go(bool x) { return b8{(u8)x}; }
 };
 
-// Unpacks storage types on the source side and handles complex numbers. Casts from a storage type
-// to itself keep the bits, including NaN payloads.
+// Converts a source of a storage type to its value type first, and handles complex numbers. Casts
+// from a storage type to itself keep the bits, including NaN payloads.
 template <class To, class From>
 struct caster {
   static GUF_FN To go(From x) {

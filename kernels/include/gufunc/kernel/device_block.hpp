@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Argument blocks of device entries: plain numbers, passed by value. Their size depends only on the
-// number of operands. Operands are in the order inputs, outputs. The host code that fills the
-// blocks includes this header and device_copy_block.hpp.
+// number of operands. Operands are in the order inputs, outputs. device_elementwise.hpp describes
+// the entries `row` and `nd`, and device_generalized.hpp the entries `thread`, `staged`, `lanes`
+// and `block`. The host code that fills the blocks includes this header and device_copy_block.hpp.
 #ifndef GUFUNC_KERNEL_DEVICE_BLOCK_HPP
 #define GUFUNC_KERNEL_DEVICE_BLOCK_HPP
 
@@ -84,8 +85,7 @@ struct row_block {
   i64 outer_stride[kOuter][N];
 };
 
-// First fields of the blocks of entries that compute items with any strides. A mask may select
-// items.
+// The first fields of the blocks of entries that support arbitrary strides and a mask.
 #define GUF_ITEMS_HEAD                                      \
   u64 status;                                               \
   u64 mask;        /* address of one bool per item, or 0 */ \
@@ -125,7 +125,7 @@ struct generalized_block {
 
 // Operands with contiguous rows are staged in shared memory, `options` items per block.
 struct staged_row {
-  divisor elements;  // elements of an item; its d is 0 if the operand is not staged
+  divisor elements;  // elements of an item; elements.d is 0 if the operand is not staged
   u32 pitch;         // elements from one row to the next in shared memory
   u32 at;            // byte offset in shared memory, a multiple of 16
   u32 copies;        // staged_copies

@@ -66,8 +66,8 @@ typedef row_block<2> copy_block;
 // ---- tile: a copy whose operands are contiguous in different dimensions
 
 enum { kTile = 32, kTileOuter = 6 };
-// Dimension x is the fastest dimension of the written operand, y the fastest dimension of the read
-// operand.
+// Dimension x has the smallest step in the written operand, and dimension y has the smallest step
+// in the read operand.
 struct tile_block {
   u64 from, to;
   u32 size_x, size_y;  // < 2^31

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two device entries of an elementwise loop.
-//   row  A slice of a thread block computes one row of the inner dimension. This entry is for flat
-//        arrays, for broadcast rows and columns, and for strided operands.
+//   row  Some or all threads of a block compute one row of the inner dimension. This entry is for
+//        flat arrays, for broadcast rows and columns, and for strided operands.
 //   nd   Each thread computes the position of each of its elements with one division per dimension.
 //        This entry supports any strides, operands of any type and byte order, a mask, and
 //        floating-point flags.

@@ -62,7 +62,7 @@ enum fold_flag : u32 {
                            // mask exists, and no floating-point flags are computed
 };
 
-// A run of elements of the reduced dimension, and the slot of its result.
+// A piece: a range of elements along the reduced dimension, and the slot of its result.
 struct fold_piece {
   u64 first, count, slot;
 };
@@ -74,8 +74,8 @@ struct tree_block {
   u64 span;        // elements of a piece
   u64 first_slot;  // slot of the first piece of this launch, if there is no table
   u32 fp_flags;
-  // log2 of the number of lanes of a thread block, of accumulators of a base block (0 or 3), and of
-  // base blocks (`leaves`) or runs (`join`) of a piece. Each accumulator has one thread.
+  // The log2 of three numbers: lanes per thread block, accumulators per base block (1 or 8), and
+  // base blocks (`leaves`) or runs (`join`) per piece. Each accumulator has one thread.
   u32 log_lanes, log_parts, log_units;
   divisor pieces;  // number of pieces of this launch
   fold_source from;
@@ -125,8 +125,8 @@ enum scan_flag : u32 {
   kScanStaged = 1u << 1   // elements are staged in shared memory, kScanRun of each tile at a time
 };
 
-// The operations on one element of the output. The second operands of the operations are at the
-// byte offsets `operands[first .. first + count)`, in the order of the operations.
+// The operations on one element of the output. Operation i, for i < count, has its second operand
+// at the byte offset `operands[first + i]`.
 struct at_target {
   i64 output;  // byte offset
   u64 first, count;

@@ -113,7 +113,7 @@ struct chain_fold {
   enum : u32 { kTogether = 4 };
 };
 
-// Wraps a function X -> X as a step with two operands, of which it ignores the second.
+// Wraps a function X -> X as a step with two operands. The step ignores the second operand.
 template <class Op>
 struct unary_step {
   template <class A, class B, class... F>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device entry of accumulate. A thread reduces a tile of one lane from the left. If the
 // elements of a tile are contiguous, they are staged in shared memory, so that accesses to global
-// memory are contiguous. Each step stages kScanRun elements of every tile of the thread block.
-// Passes store only the totals of tiles for the next pass. The pass that writes results computes
-// the partial results of a tile again, which costs less than writing and reading them.
+// memory are contiguous. Each step stages kScanRun elements of every tile of the thread block. A
+// first pass stores only the total of each tile. After the totals have been scanned, the last pass
+// scans each tile again and writes the results. This costs less than storing and loading the
+// partial results of the first pass.
 #ifndef GUFUNC_KERNEL_DEVICE_FOLD_SCAN_HPP
 #define GUFUNC_KERNEL_DEVICE_FOLD_SCAN_HPP
 

@@ -100,7 +100,8 @@ struct tree_fold {
   };
   enum : u32 { kAtOnce = sizeof(value) > 8 ? 8 : 16 };
 
-  // Position of a thread: its lane, its piece, its unit in the piece and its part of the unit.
+  // Position of a thread: its lane, its piece, its unit in the piece (a base block or a run), and
+  // its part of the unit (an accumulator of a base block).
   struct team {
     u32 lane, piece, unit, part, number;
     bool active, first;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements whose type, byte order and alignment are known only at run time. The elements are read
 // as raw words, so that several loads are in flight at once, and then recast() converts them in
-// registers. This function converts every type through a 64-bit integer or two f64, and its results
-// have the bits of guf::cast. It is small because compilers copy it into every entry, although it
-// is not inlined; a cast for each pair of types made each entry 20 KB larger.
+// registers. recast() converts every type through a 64-bit integer or two f64, and its results have
+// the bits of guf::cast. It is small, because compilers copy it into every entry even though it is
+// not inlined. A separate cast for each pair of types would make each entry 20 KB larger.
 #ifndef GUFUNC_KERNEL_DEVICE_FORM_HPP
 #define GUFUNC_KERNEL_DEVICE_FORM_HPP
 

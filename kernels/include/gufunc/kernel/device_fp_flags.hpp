@@ -87,9 +87,9 @@ GUF_FN u32 classify(T x) {
   return detail::classifier<T>::go(x);
 }
 
-// Returns the flags of an item. `seen` contains the classes of all its operands, and `result_class`
-// is the class of its result. If `zero_is_pole` is true, an infinite result with a zero operand
-// raises "divide by zero" instead of overflow.
+// Returns the flags of an item. `seen` contains the classes (NaN, infinite, zero, tiny) of all its
+// operands, and `result_class` is the class of its result. If `zero_is_pole` is true, an infinite
+// result with a zero operand raises "divide by zero" instead of overflow.
 GUF_FN u32 fp_flags_of(u32 seen, u32 result_class, bool zero_is_pole) {
   if ((result_class & kIsNaN) != 0 && (seen & kIsNaN) == 0) return kFpInvalid;
   if ((seen & (kIsNaN | kIsInfinite)) != 0) return 0;

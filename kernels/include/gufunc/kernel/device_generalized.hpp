@@ -16,8 +16,8 @@
 namespace guf {
 namespace device {
 
-// The counterpart of guf::host::operand: element type, role, and the indices of the operand's core
-// dimensions among the signature's distinct dimensions.
+// Describes an operand, like guf::host::operand: element type, role, and the indices of the
+// operand's core dimensions among the signature's distinct dimensions.
 template <class T, role Role, int... D>
 struct operand {
   typedef T type;

@@ -80,7 +80,7 @@ class lane_group : public guf::detail::group_reductions<lane_group> {
   GUF_DEVICE_ONLY T broadcast(T value, u32 rank) const {
     return from_lane(value, rank);
   }
-  // Returns the value of the thread whose rank is `rank`. Each thread may name another rank.
+  // Returns the value of the thread whose rank is `rank`. Each thread may pass a different rank.
   template <class T>
   GUF_DEVICE_ONLY T shuffle(T value, u32 rank) const {
     return from_lane(value, rank);
@@ -145,7 +145,8 @@ class block_group : public guf::detail::group_reductions<block_group> {
     return (T *)(scratch_ + buffer_ * (u32)(kSubgroups * 16));
   }
 
-  // Combines the ranges of base blocks of all sub-groups, from base block `leaf` on.
+  // Combines up to kBlockLeaves base blocks, from base block `leaf` on. Each sub-group reduces
+  // kTeams consecutive base blocks, and then every thread combines the results of the sub-groups.
   template <class T, class F, class Op>
   GUF_DEVICE_ONLY T joined(i64 leaf, i64 leaves, i64 n, F f, Op op, T empty) {
     T *const part = next_buffer<T>();

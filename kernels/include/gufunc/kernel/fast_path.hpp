@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions with a fast path for common arguments. In a host loop a branch per element would
-// prevent vectorisation, and computing both paths and selecting would cost every element the full
-// path. Host loops therefore choose the path for a block of elements. F has these static templates
-// over the arguments:
+// prevent vectorisation, and to compute both paths and select one result would take the time of the
+// full path for every element. Host loops therefore choose the path for a block of elements. F has
+// these static function templates:
 //   in_fast_range(x...)  whether the fast path is valid for the arguments
 //   fast_path(x...)      the fast path
 //   full_path(x...)      the full path, for all arguments. Where the fast path is valid, both paths

@@ -11,10 +11,12 @@
 //   g.reduce(n, f, op, empty)  reduction with another operation
 //   g.shared<T>(n)             memory of the group, uninitialised; null if the calls together
 //                              exceed kSharedBytes
-//   g.broadcast(x, rank)       the x of the thread with this rank, at most 16 bytes; all threads
-//                              must call it
-//   g.subgroup()               the 32 threads around this one, without their own memory. It also
-//                              has s.shuffle(x, rank), where each thread may name another rank
+//   g.broadcast(x, rank)       the x of the thread with this rank; x has at most 16 bytes, and all
+//                              threads must call broadcast
+//   g.subgroup()               the group of 32 threads that contains this thread; it has no memory
+//                              of its own. A sub-group s also has s.shuffle(x, rank), which returns
+//                              the x of the thread with this rank; each thread may pass a different
+//                              rank
 #ifndef GUFUNC_KERNEL_GROUP_HPP
 #define GUFUNC_KERNEL_GROUP_HPP
 
@@ -26,7 +28,8 @@ enum { kSharedBytes = 48 * 1024 };
 
 namespace detail {
 
-// Allocates pieces of the group's memory, aligned to 16 bytes.
+// Allocates `bytes` of the group's memory, aligned to 16 bytes. Returns null if there is not
+// enough.
 GUF_FN char *take_shared(char *base, u32 *used, i64 bytes) {
   if (base == nullptr || bytes < 0 || bytes > (i64)kSharedBytes - (i64)*used) return nullptr;
   char *piece = base + *used;

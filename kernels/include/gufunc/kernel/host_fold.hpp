@@ -53,8 +53,8 @@ struct fold {
   typedef chain<Op, T, MayFail, 4> in_order;
   static constexpr i64 size = (i64)sizeof(T);
   static constexpr i64 partial_size = (i64)sizeof(partial);
-  // Whether the order of elements has no effect on the bits. It is false for datetime types,
-  // because a partial sum that is NaT stays NaT.
+  // Whether the order of elements has no effect on the bits of the result. It is false for datetime
+  // types, because a partial sum that is NaT stays NaT.
   static constexpr bool any_order =
       !is_float<value>::value && !is_complex<value>::value && !is_time<value>::value;
   // Number of rows whose eight accumulators fit into L1 together.

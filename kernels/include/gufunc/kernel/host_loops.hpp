@@ -141,8 +141,8 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail, Independent> {
   static constexpr int nin = (int)sizeof...(A);
   static constexpr int nout = (int)sizeof...(R);
   static_assert(nout >= 1 && nout <= 3, "an elementwise function has one to three outputs");
-  // Scalar operands have specialised loops for every combination except "all are scalars": 2^nin -
-  // 1 loops.
+  // With up to three inputs, each combination of scalar and contiguous inputs has its own
+  // specialised loop, except "all inputs are scalars". Therefore there are 2^nin - 1 loops.
   static constexpr int masks = nin >= 1 && nin <= 3 ? (1 << nin) - 1 : 1;
   static constexpr int max_size = largest<sizeof(A)..., sizeof(R)...>();
 

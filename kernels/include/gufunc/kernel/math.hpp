@@ -48,7 +48,7 @@ GUF_FN T ulp(T x) {
                                 : nextafter(size, limits<T>::infinity) - size;
 }
 
-// The same as tgamma, under Python's name.
+// The function tgamma, under its name in Python's math module.
 GUF_FN f32 gamma(f32 x) {
   return tgamma(x);
 }

@@ -23,8 +23,9 @@ GUF_FN f64 to_odd(pair<f64> sum) {
 GUF_FN f64 fma_of_parts(f64 a, f64 b, f64 c) {
   const fraction_and_exponent<f64> x = normalize(magnitude(a)), y = normalize(magnitude(b)),
                                    z = normalize(magnitude(c));
-  // All terms are divided by 2^(exponents of a and b). A c that is much larger or smaller
-  // contributes only a sticky bit.
+  // All terms are divided by 2^scale, which is 2^base unless c is much larger than a * b. If one of
+  // c and a * b is much larger than the other, the smaller one only affects the direction of the
+  // rounding, so the difference of the exponents is limited.
   const i32 base = x.exponent + y.exponent;
   const i32 gap = z.exponent - base;
   const i32 near = gap > 120 ? 120 : (gap < -170 ? -170 : gap);

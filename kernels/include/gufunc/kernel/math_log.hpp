@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// log on the host. x = 2^k m with sqrt(1/2) <= m < sqrt(2), f = m - 1, and log(1 + f) by a
-// polynomial (f32) or by the series of atanh in s = f / (2 + f) (f64), whose division costs less
-// than ten more terms.
+// log on the host. x = 2^k m with sqrt(1/2) <= m < sqrt(2), f = m - 1. For f32, a polynomial
+// approximates log(1 + f). For f64, the series of atanh in s = f / (2 + f) is used, because the
+// division costs less than the ten additional terms of a polynomial.
 #ifndef GUFUNC_KERNEL_MATH_LOG_HPP
 #define GUFUNC_KERNEL_MATH_LOG_HPP
 

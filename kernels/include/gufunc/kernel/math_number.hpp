@@ -93,8 +93,8 @@ GUF_FN T comb(T n, T k) {
   const u64 whole = detail::unsigned_magnitude(n), some = detail::unsigned_magnitude(k);
   const u64 count = some < whole - some ? some : whole - some;
   u64 choices = 1;
-  // Each step is exact: after division by the common divisor, the rest of i divides the next
-  // factor.
+  // Each step multiplies by (whole - count + i) / i exactly: `choices` and i are divided by their
+  // common divisor, and the remaining i / common divides the factor whole - count + i.
   for (u64 i = 1; i <= count && choices < limits<u64>::max; ++i) {
     const u64 common = detail::unsigned_gcd(choices, i);
     choices = detail::saturating_product(choices / common, (whole - count + i) / (i / common));

@@ -93,8 +93,9 @@ class random {
     return fraction_f64(w.word[0], w.word[1]);
   }
 
-  // sqrt(-2 log(1 - u)) times cos(2 pi v) and sin(2 pi v), where u and v are uniform numbers: for
-  // f32 from words 0 and 1, for f64 from words 0, 1 and 2, 3.
+  // sqrt(-2 log(1 - u)) times cos(2 pi v) and sin(2 pi v), where u and v are uniform numbers. For
+  // f32, u is computed from word 0 and v from word 1. For f64, u is computed from words 0 and 1,
+  // and v from words 2 and 3.
   GUF_FN normal_pair<f32> normals_f32() {
     const random_words w = words();
     return normals(fraction_f32(w.word[0]), fraction_f32(w.word[1]));

@@ -7,12 +7,13 @@
 //   g.rank() g.size()                  local_id and local_size, linear over all dimensions
 //   g.shared<T>(n), g.shared<T>(d0, d1, ...)  memory of the block, uninitialised, 16-byte aligned;
 //                       null if the launch requested less
-//   g.sync()            barrier: all threads of the block have reached it, and each sees what the
-//                       others wrote before. g.sync(guf::local_fence) and (guf::global_fence)
-//                       guarantee it only for shared or only for global memory
-//   g.fence()           all threads of the device see this thread's writes from before the fence
-//                       earlier than its writes from after the fence
-//   g.subgroup()        the 32 threads around this one, on every device
+//   g.sync()            barrier: waits until all threads of the block have called it; each thread
+//                       then sees what the others wrote before. With guf::local_fence or
+//                       guf::global_fence as the argument, this is guaranteed only for shared or
+//                       only for global memory
+//   g.fence()           orders the writes of this thread: every thread of the device sees the
+//                       writes before the fence first, and the writes after the fence later
+//   g.subgroup()        the group of 32 threads that contains this thread, on every device
 #ifndef GUFUNC_KERNEL_RAW_BLOCK_HPP
 #define GUFUNC_KERNEL_RAW_BLOCK_HPP
 
@@ -166,7 +167,7 @@ class lanes {
   static GUF_DEVICE_ONLY constexpr u32 size() { return device::kLanes; }
   GUF_DEVICE_ONLY void sync() const { raw::subgroup_barrier(position_); }
 
-  // Returns the value of the thread whose rank is `rank`. Each thread may name another rank.
+  // Returns the value of the thread whose rank is `rank`. Each thread may pass a different rank.
   template <class T>
   GUF_DEVICE_ONLY T shuffle(T value, u32 rank) const {
     return raw::from_lane(position_, value, rank & (size() - 1));
@@ -225,8 +226,8 @@ class block {
     return lanes(position_, rank() & (u32)(device::kLanes - 1));
   }
 
-  // Pieces are allocated one after another, so all threads must make the same calls in the same
-  // order.
+  // Successive calls return successive parts of the memory, so all threads must make the same calls
+  // in the same order.
   template <class T>
   GUF_DEVICE_ONLY T *shared(i64 count) {
     const i64 left = (i64)capacity_ - (i64)used_;

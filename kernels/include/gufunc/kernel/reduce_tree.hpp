@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tree by which every group reduces. It depends only on the length, so the bits are the same on
-// every backend and for any number of threads.
+// The tree in which every group combines the elements of a reduction. The tree depends only on the
+// number of elements, so the bits are the same on every backend and for any number of threads.
 //   base block  128 consecutive elements. Fewer than 8 are combined in order. Otherwise element i
 //               goes to accumulator i mod 8, the accumulators are combined as
 //               ((0+1)+(2+3))+((4+5)+(6+7)), and the remaining n mod 8 elements are added in
@@ -85,7 +85,7 @@ class tree_joiner {
   T level_[57];
 };
 
-// Reduces everything with one thread; n > 0.
+// Reduces all n elements with one thread. Requires n > 0.
 template <class T, class Op, class F>
 GUF_FN T reduce_serial(Op op, F f, i64 n) {
   if (n <= kLeafSize) return reduce_leaf<T>(op, f, 0, n);

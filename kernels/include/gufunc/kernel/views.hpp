@@ -78,7 +78,7 @@ struct without_const<const T> {
   typedef T type;
 };
 
-// Returns the value of an element, whatever type v[i] returns: `auto x = guf::load(v[0])` is a
+// Returns the value of an element, for any type that v[i] returns: `auto x = guf::load(v[0])` is a
 // copy, never a reference.
 template <class T>
 GUF_FN T load(const T &x) {

@@ -22,8 +22,8 @@ struct work_item {
   char *shared;  // memory of the block as requested by the launch, 16-byte aligned
   // A barrier: returns when every work-item of the block has called sync.
   void (*sync)(work_item *self);
-  // Returns the `value` that work-item `lane` of the same sub-group passed, when all work-items of
-  // the sub-group have called it.
+  // Waits until all work-items of the sub-group have called shuffle. Returns the `value` that
+  // work-item `lane` of the sub-group passed.
   u64 (*shuffle)(work_item *self, u64 value, u32 lane);
 };
 

@@ -22,8 +22,8 @@ using ForkWord = std::atomic<uint32_t>;
 // MADV_WIPEONFORK. A fork does not wipe this word, so forks are then not detected.
 [[gnu::visibility("hidden")]] inline ForkWord unwatched{1};
 [[gnu::visibility("hidden")]] inline std::atomic<ForkWord *> watched{&unwatched};
-// The fork epoch of this process. This variable is in ordinary memory, which a fork does not wipe:
-// a child inherits its parent's epoch and uses the next number.
+// The fork epoch of this process. This variable is in ordinary memory, which a fork does not wipe.
+// A child inherits the epoch of its parent and uses the next number as its own.
 [[gnu::visibility("hidden")]] inline ForkWord last_epoch{1};
 
 [[gnu::cold, gnu::noinline]] inline uint32_t number_child(ForkWord *word) {
