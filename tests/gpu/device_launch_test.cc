@@ -85,9 +85,9 @@ TEST_F(DeviceLaunch, ElementsAndRows) {
   plugin().module_unload(module);
 }
 
-// Flags that the caller requests in a report are OR-ed into the caller's word. Flags for which the
-// launch must fail are reported once by the stream of the launch, and by events that were recorded
-// after the launch.
+// A launch can report floating-point flags or fail. Reported flags are OR-ed into a word of the
+// caller. If a flag makes the launch fail, the stream of the launch reports the failure once, and
+// events that were recorded after the launch also report it.
 TEST_F(DeviceLaunch, FloatingPointFlags) {
   OpenDevice device;
   void *const module = load(device);

@@ -75,8 +75,8 @@ class FaultSweep : public testing::Test {
 
   // Selects the cases that run.
   struct Share {
-    // Number of calls of each function, counted from the first call, that run with every code.
-    // Unless it is 0, the last call of the function also runs with every code.
+    // The first `every_code_of` calls of each function fail with every code, each in its own case.
+    // Unless `every_code_of` is 0, so does the last call of the function.
     uint64_t every_code_of;
     uint64_t one_of;  // one of this many other cases also runs
   };
