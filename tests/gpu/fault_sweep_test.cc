@@ -260,8 +260,8 @@ std::set<std::string> resolved_functions() {
 }
 
 // Returns whether other tests inject faults into a function. The probe tests do so for functions
-// that only a probe calls. Functions that the plugin calls only with an old driver or only with a
-// new driver are tested by the run of this test with such a driver.
+// that only a probe calls. This test also runs with an old driver and with a new driver, and each
+// run tests the functions that the plugin calls only with that driver.
 bool is_swept_elsewhere(const std::string &function) {
   for (const char *const probe : {"cuInit", "cuDeviceGetCount", "hipInit", "hipGetDeviceCount"}) {
     if (function == probe) return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the handle of device "auto". Calls treat the handle as a device of its own, and all other
-// functions treat it as the chosen device. The tests in tests/abi/misuse pass the handle to every
-// function that accepts a device.
+// functions treat it as the device that auto selects. The tests in tests/abi/misuse pass the handle
+// to every function that accepts a device.
 #include "auto_fixture.h"
 
 namespace device_test {

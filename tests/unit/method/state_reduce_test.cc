@@ -216,7 +216,7 @@ TEST(StateReduce, MoreElementsThanCountAreRefused) {
   EXPECT_EQ(reduce.run(), GUF_E_SHAPE) << reduce.error.message;
 }
 
-// ---- Functions that set_parts accepts as the parts of one reduction, or rejects.
+// ---- The functions that a user-defined reduction consists of: which functions set_parts accepts.
 
 void take_first(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i)
