@@ -46,8 +46,8 @@ void draw_tensor(ByteReader *bytes, Drawn *drawn, guf_dlpack_tensor *tensor) {
   tensor->data = bytes->one_in(16) ? nullptr : memory.place(GuardedMemory::kBytes / 2, true);
 }
 
-// For every status, the library must have taken ownership of the tensor and must have called its
-// deleter once.
+// Whatever the status of the import is, the library must have taken ownership of the tensor, and
+// must have called the deleter of the tensor exactly once.
 void demand_deleted_once(guf_status status, guf_array array, int before, const guf_error &error) {
   demand_report(status, error);
   guf_array_release(array, nullptr);

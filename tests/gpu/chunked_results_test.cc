@@ -75,8 +75,8 @@ TEST_P(ChunkedResults, BroadcastOperands) {
   expect_same({"add", {f8({1}, 1), f8({1}, 2)}, {f8({40, 3}, 3)}});
 }
 
-// The split into chunks ignores leading extents of 1. An outer item that is larger than a chunk is
-// split further.
+// Leading extents of 1 have no effect on the split into chunks. An outer item, which is a slice
+// along the first larger dimension, is split further if it is larger than a chunk.
 TEST_P(ChunkedResults, FewOuterItems) {
   expect_same({"add", {f8({1, 300}, 1), f8({1, 300}, 2)}, {f8({1, 300}, 3)}});
   options_.chunk_bytes = 80;
@@ -136,7 +136,8 @@ TEST_P(ChunkedResults, Masks) {
   expect_same({"add", {f8({90}, 1), f8({90}, 2)}, {f8({90}, 3)}, {mask({90})}});
   expect_same({"add", {f8({30, 4}, 1), f8({4}, 2)}, {f8({30, 4}, 3)}, {mask({4})}});
   expect_same({"add", {f8({30, 4}, 1), f8({4}, 2)}, {f8({30, 4}, 3)}, {mask({30, 1})}});
-  // Masked elements must keep their bits, although the loop's dtype cannot represent the values.
+  // Output elements whose mask is false must keep their bits, although the loop's dtype cannot
+  // represent their values.
   Values out = f8({90}, 3);
   for (size_t i = 0; i < 90; ++i) {
     const double value = 1.0 / (1.0 + static_cast<double>(i));
@@ -259,7 +260,8 @@ TEST_P(ChunkedResults, PageLockedMemoryNeedsNoStaging) {
   EXPECT_NE(call_chunked(given), GUF_OK);
 }
 
-// If an unchunked call uses mapped host memory in place, the call is also complete when it returns.
+// An unchunked call that uses mapped host memory in place is complete when it returns, like a
+// chunked call.
 TEST_P(ChunkedResults, ACallOnMappedMemoryIsComplete) {
   const int64_t n = 1000;
   guf_array array = nullptr;

@@ -85,9 +85,9 @@ TEST_F(DeviceLaunch, ElementsAndRows) {
   plugin().module_unload(module);
 }
 
-// Flags that the caller requests in a report are OR-ed into the caller's word. Flags for which the
-// launch must fail are reported once by the stream of the launch, and by events that were recorded
-// after the launch.
+// A launch can report floating-point flags or fail. Reported flags are OR-ed into a word of the
+// caller. If a flag makes the launch fail, the stream of the launch reports the failure once, and
+// events that were recorded after the launch also report it.
 TEST_F(DeviceLaunch, FloatingPointFlags) {
   OpenDevice device;
   void *const module = load(device);
@@ -147,8 +147,8 @@ TEST_F(DeviceLaunch, AFailingFunctionIsReported) {
   plugin().module_unload(module);
 }
 
-// A launch that fails before it is queued gives its status word back, so that repeated failures use
-// no more memory.
+// A launch that fails before it is queued must release its status word, so that repeated failures
+// do not use more memory.
 TEST_F(DeviceLaunch, AFailingLaunchReleasesItsStatusWord) {
   OpenDevice device;
   void *const module = load(device);
@@ -253,7 +253,7 @@ TEST_F(DeviceLaunch, AGraphWithFailedStatusChecksRuns) {
   plugin().module_unload(module);
 }
 
-// A status check that could not be queued must give its status word back.
+// A status check that could not be queued must release its status word.
 TEST_F(DeviceLaunch, ManyFailedStatusChecksNeedNoMoreWords) {
   if (secure_getenv("GUFUNC_SIM_MISSING") != nullptr) GTEST_SKIP() << "the driver has no graphs";
   OpenDevice device;

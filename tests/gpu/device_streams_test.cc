@@ -151,7 +151,7 @@ TEST_F(DeviceStreams, ALostDeviceFailsAtOnceAndFreesSucceed) {
   EXPECT_EQ(plugin().event_query(event, &error_), GUF_E_DEVICE_LOST);
   EXPECT_EQ(plugin().stream_query(stream, &error_), GUF_E_DEVICE_LOST);
   EXPECT_EQ(plugin().stream_wait_event(stream, event, &error_), GUF_E_DEVICE_LOST);
-  EXPECT_EQ(sim().calls(nullptr), 0u);  // the slots return the loss without a driver call
+  EXPECT_EQ(sim().calls(nullptr), 0u);  // the slots report the lost device without a driver call
   free(device, there, 4096);
   plugin().event_close(event);
   plugin().stream_close(stream);
@@ -175,8 +175,7 @@ TEST_F(DeviceStreams, CapturedWorkRunsAgainAndAgain) {
             GUF_E_CAPTURE);
   copy(device, stream, there, from, 4096, GUF_COPY_HOST_TO_DEVICE);
   copy(device, stream, to, there, 4096, GUF_COPY_DEVICE_TO_HOST);
-  const uint64_t other = allocate(device, 100);  // allocated without a stream, so the allocation is
-                                                 // not captured
+  const uint64_t other = allocate(device, 100);  // on the default stream, so it is not captured
   free(device, other, 100);
   void *graph = nullptr;
   EXPECT_EQ(gpu.capture_end(device, stream, &graph, &error_), GUF_OK) << error_.message;

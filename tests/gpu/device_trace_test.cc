@@ -237,8 +237,8 @@ TEST_F(DeviceTrace, CollectReportsCompleteWork) {
   plugin().stream_close(stream);
 }
 
-// Makes each driver function fail that the plugin calls only for traces. The work still succeeds,
-// and the trace then contains times that the host measured.
+// Injects a fault into each driver function that the plugin calls only for traces. The work still
+// succeeds, and the trace then contains times that the host measured.
 TEST_F(DeviceTrace, WithoutEventsHostTimesAreUsed) {
   for (const char *function :
        {pick("cuEventCreate", "hipEventCreateWithFlags"), pick("cuEventRecord", "hipEventRecord"),

@@ -13,8 +13,8 @@ struct StatusCodes {
   std::initializer_list<int> codes;
 };
 
-// The codes of GUF_E_DEVICE_LOST are the codes after which, according to cuda.h, the process must
-// end, the context is unusable or destroyed, the driver is shut down, or the device is lost.
+// According to cuda.h, each code of GUF_E_DEVICE_LOST means that the process must end, the context
+// is unusable or destroyed, the driver is shut down, or the device is lost.
 const StatusCodes kCuda[] = {
     {GUF_E_DEVICE_LOST,
      {4, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911}},

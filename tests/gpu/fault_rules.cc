@@ -15,7 +15,7 @@ enum class Reaction {
   kRecorded,        // the slot continues; a code that means device loss is recorded
   kIgnored,         // the slot continues and ignores the code
   kReportedIfLost,  // the slot reports the code if the device is lost, and otherwise ignores it
-  kEither,          // any of the fates above, because the slot calls the function for several
+  kEither,          // any of the reactions above, because the slot calls the function for several
                     // purposes
   kNextImage,       // reported if the plugin has no other image for the device, and otherwise
                     // ignored

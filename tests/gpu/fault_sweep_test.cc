@@ -75,8 +75,8 @@ class FaultSweep : public testing::Test {
 
   // Selects the cases that run.
   struct Share {
-    // Number of calls of each function, counted from the first call, that run with every code.
-    // Unless it is 0, the last call of the function also runs with every code.
+    // The first `every_code_of` calls of each function fail with every code, each in its own case.
+    // Unless `every_code_of` is 0, so does the last call of the function.
     uint64_t every_code_of;
     uint64_t one_of;  // one of this many other cases also runs
   };
@@ -260,8 +260,8 @@ std::set<std::string> resolved_functions() {
 }
 
 // Returns whether other tests inject faults into a function. The probe tests do so for functions
-// that only a probe calls. Functions that the plugin calls only with an old driver or only with a
-// new driver are tested by the run of this test with such a driver.
+// that only a probe calls. This test also runs with an old driver and with a new driver, and each
+// run tests the functions that the plugin calls only with that driver.
 bool is_swept_elsewhere(const std::string &function) {
   for (const char *const probe : {"cuInit", "cuDeviceGetCount", "hipInit", "hipGetDeviceCount"}) {
     if (function == probe) return true;

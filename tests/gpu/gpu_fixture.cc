@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the plugin in its folder. Opens the driver library under the name under which the plugin
-// opens it.
+// Finds the plugin in its folder. Opens the driver library by the same name as the plugin.
 #include "tests/gpu/gpu_fixture.h"
 
 #include <dlfcn.h>

@@ -191,7 +191,9 @@ size_t count(const std::string &text, const std::string &part) {
   return found;
 }
 
-// The built-in image that contains `add` contains hundreds of other kernels.
+// The built-in image that contains `add` also contains hundreds of other kernels. The driver must
+// compile only the kernels of the requested loop and one empty kernel, with which the plugin tests
+// what the driver accepts.
 TEST_F(ImageLoad, OfABuiltInFamilyOneFunctionIsCompiled) {
   const guf_module_v1 *const table = plugin().builtins();
   const guf_module_loop *loop = nullptr;

@@ -76,7 +76,8 @@ TEST_F(CacheKey, TwoCopiesOfATreeShareEveryObject) {
 
 TEST_F(CacheKey, APathThatTheKernelUsesIsPartOfItsObject) {
   const char *texts[] = {
-      // These constants are inserted by the preprocessor and the compiler.
+      // The preprocessor replaces __FILE__, and the compiler replaces __builtin_FILE(), with the
+      // path of the source.
       "GUF_DEVICE int f(int x) { return x + int(sizeof(__FILE__)); }",
       "constexpr int length(const char *s) {\n  int n = 0;\n  while (s[n] != 0) ++n;\n  return "
       "n;\n}\n"

@@ -14,7 +14,7 @@ extern "C" const guf_module_v1 gufunc_module_v1_chosen_kernels;
 namespace gufunc::gufcc {
 namespace {
 
-constexpr int64_t kCount = 300;  // more than a block of strided operands
+constexpr int64_t kCount = 300;  // more elements than a strided loop processes at a time
 
 template <class Real>
 bool is_before(std::complex<Real> x, std::complex<Real> y) {
@@ -25,8 +25,9 @@ std::complex<Real> lesser(std::complex<Real> x, std::complex<Real> y) {
   return is_before(x, y) ? x : y;
 }
 
-// Returns a sequence of numbers. In the sequences of two seeds, the real parts at one index may be
-// less, equal or greater, without a pattern that matches the vector width.
+// Returns a sequence of numbers. If x and y are the sequences of two seeds, the real part of x[i]
+// is less than, equal to or greater than the real part of y[i], in an order that does not match the
+// vector width.
 template <class Real>
 std::vector<std::complex<Real>> numbers(int64_t count, int64_t seed) {
   std::vector<std::complex<Real>> all;

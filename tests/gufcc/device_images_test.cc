@@ -244,8 +244,9 @@ TEST_F(DeviceImagesTest, AreKeptByContentAndByTheAssemblersVersion) {
   }
   EXPECT_EQ(compiled, 0) << built.output;
   EXPECT_EQ(assembled, 0) << built.output;
-  // There are two units. Each has the result of the check of all rules, the host code, one PTX for
-  // all three targets, two cubins, one AMD image, four compressed frames, and the emulation file.
+  // The source is compiled as two units. For each unit, the cache contains the result of the source
+  // check, the host code, one PTX for all three targets, two cubins, one AMD image, four compressed
+  // frames, and the emulation file.
   EXPECT_EQ(kept, 2 * (1 + 1 + 1 + 2 + 1 + 4 + 1)) << built.output;
 }
 

@@ -95,7 +95,8 @@ TEST_F(Gufcc, TheModuleCarriesItsDigestAndNeedsOnlyTheCLibrary) {
   EXPECT_EQ(std::count(symbols.begin(), symbols.end(), '\n'), 2);
 }
 
-// Texts in the table are equal to the texts in the source, even if C would interpret them.
+// Texts in the table equal the texts in the source, even if they contain trigraphs, format
+// specifiers, quotes or backslashes.
 TEST_F(Gufcc, TextsOfTheTableAreThoseOfTheSource) {
   const std::string source =
       write("texts.guf.cpp",
@@ -162,7 +163,7 @@ TEST_F(Gufcc, GccIsACheckedBuild) {
   EXPECT_THAT(checked.output, HasSubstr(source + ":3:"));
 }
 
-// `helper` is an inline function, of which each ISA level must have a separate copy.
+// Each ISA level must have its own copy of the inline function `helper`.
 TEST_F(Gufcc, LevelsShareNoFunction) {
   write("factor.h", "#define FACTOR 2\n");
   const std::string source =

@@ -163,8 +163,8 @@ TEST(Registration, MergingNeedsTheSameShape) {
               HasSubstr("k.cpp:9: error: f is registered at k.cpp:5 with another"));
 }
 
-// Returns the messages for three registrations of one name with these options, at lines 5, 9 and
-// 13.
+// Returns the messages for three registrations of one name, at lines 5, 9 and 13, whose options are
+// `first`, `second` and `third`.
 std::string messages_of_three(const std::string &first, const std::string &second,
                               const std::string &third, Module *module) {
   const std::string options[] = {first, second, third};

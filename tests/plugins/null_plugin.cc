@@ -118,8 +118,8 @@ guf_status fill(void *, void *stream, uint64_t dst, const void *pattern, uint32_
       error);
 }
 
-// Work without a stream is complete when the slot returns, so the default stream never has queued
-// work.
+// A NULL stream means the default stream. Work on it is complete when the slot returns, so the
+// default stream never has queued work.
 Stream *default_stream() {
   static Stream *const stream = new Stream;
   return stream;

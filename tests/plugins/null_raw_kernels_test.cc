@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests raw kernels that cannot run, because the backend lacks the extension or because the module
-// contains no code for the device.
+// Tests raw kernels that cannot run, because the backend lacks the extension for raw kernels or
+// because the module contains no code for the device.
 #include <gmock/gmock.h>
 
 #include "tests/plugins/null_fixture.h"

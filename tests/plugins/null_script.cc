@@ -18,7 +18,7 @@ constexpr std::array<std::string_view, kSlots> kNames = {
 constexpr std::array<std::string_view, kLiveKinds> kLiveNames = {"memory", "stream", "event",
                                                                  "module"};
 
-// Makes a range of calls of a slot fail, from call number `first` to call number `last`.
+// Makes the calls `first` to `last` of a slot fail.
 struct Rule {
   std::atomic<guf_status> status{GUF_OK};
   std::atomic<uint64_t> first{0}, last{0};

@@ -133,7 +133,7 @@ std::string differences(const State &before, const State &after) {
   return text.str();
 }
 
-// Changes the state of the current thread for a scope, in ways in which a program might change it.
+// Changes the state of the current thread for a scope, as a program might do.
 class HostileThread {
  public:
   HostileThread() : locale_(open_comma_locale()) {

@@ -209,7 +209,8 @@ TEST_F(Copies, AllocationTakesStridesThatDoNotOverlap) {
   const guf_operand value = scalar(2.5);
   expect(guf_array_fill(keep(array), &value, nullptr, &error_));
   EXPECT_THAT(values<double>(array), testing::Each(2.5));
-  // The offsets are 0, 16, 32, 24, 40 and 56. They are distinct, although the axes interleave.
+  // The byte offsets of the six elements are 0, 16, 32, 24, 40 and 56. They are distinct, although
+  // the address ranges of the two rows overlap.
   const int64_t woven[] = {24, 16};
   expect(guf_array_alloc(cpu_, GUF_F64, 2, shape, woven, GUF_ORDER_C, &array, &error_));
   keep(array);

@@ -133,7 +133,7 @@ class OutOfMemory : public ArrayTest {
     total_failures_ += failures;
   }
 
-  // Calls the function several times. The number of blocks must not grow.
+  // Calls the function several times. The number of allocated blocks must not grow.
   void repeat_and_count(const char *name, const std::function<guf_status(guf_array *)> &call) {
     const long before = blocks;
     for (int i = 0; i < 5; ++i) {
@@ -216,8 +216,8 @@ TEST_F(OutOfMemory, CopiesOfAllKinds) {
   EXPECT_GT(total_failures_, 15);
 }
 
-// Computes the largest element of a row. This loop can also merge two accumulators, so it is
-// sufficient for a user-defined accumulator of one value.
+// Computes the largest element of a row. This loop is the base block function of a user-defined
+// reduction with an accumulator of one value; the function `maximum` merges two accumulators.
 void greatest(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     double all = *reinterpret_cast<double *>(args[0] + item * steps[0]);
@@ -408,8 +408,8 @@ TEST_F(OutOfMemory, StreamsEventsAndContexts) {
   EXPECT_GE(total_failures_, 3);
 }
 
-// The library frees released objects when it makes new objects. guf_explain must not leave released
-// objects behind, because it makes no objects that a later call would collect.
+// The library frees released objects when it makes new objects. guf_explain makes no new objects,
+// so repeated calls would accumulate memory if guf_explain left released objects behind.
 TEST_F(OutOfMemory, TextsKeepNothing) {
   guf_ufunc add = nullptr;
   expect(guf_ufunc_find(nullptr, "add", &add, &error_));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests that a wait for an array waits for all work that uses the memory of the array, whether the
-// work is on a stream or not, and for no other work. Reads of an array on the host wait for the
-// same work.
+// Tests that a wait for an array waits for all work that uses the memory of the array, on the
+// default stream and on other streams, and for no other work. A read of an array on the host waits
+// for the same work.
 #include <thread>
 
 #include "device_fixture.h"
@@ -38,7 +38,7 @@ class ArrayWaits : public Devices {
   guf_status wait(guf_array array, uint64_t timeout_ns = UINT64_MAX) {
     return guf_array_synchronize(array, timeout_ns, &error_);
   }
-  // Reads the elements on the host. Only the read itself can wait for queued work.
+  // Reads the elements on the host, without an explicit wait before the read.
   std::vector<float> read(guf_array array) {
     std::vector<float> elements(kSize);
     EXPECT_EQ(guf_array_copy_to_host(array, elements.data(), elements.size() * sizeof(float),

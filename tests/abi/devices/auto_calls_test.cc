@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests calls on device auto. Calls on host memory run on the GPU if they have much work per
-// transferred byte, and otherwise on the host. All other calls run as if they named the chosen
-// device.
+// transferred byte, and otherwise on the host. All other calls run as if they named the device that
+// auto selects.
 #include <cmath>
 #include <cstring>
 
@@ -52,7 +52,7 @@ TEST_P(AutoCalls, SmallProductsStayOnTheHost) {
 }
 
 // Each compute unit multiplies a 4 x 16384 matrix by a 16384 x 4 matrix. Each operand is one
-// broadcast number, so 3.5e7 steps need a transfer of only 17 KB.
+// broadcast number, so the call performs 3.5e7 steps but transfers only 17 KB.
 TEST_P(AutoCalls, ManyProductsRunOnTheDevice) {
   constexpr int64_t kInner = 16384;
   double a = 1.5, b = 2;
@@ -65,8 +65,8 @@ TEST_P(AutoCalls, ManyProductsRunOnTheDevice) {
   EXPECT_EQ(ran_on_device(), !on_cpu());
 }
 
-// The call has one item with as much work as the call in the previous test. A device would compute
-// the item in a single block.
+// The call has one item with about as much work as the whole call in the previous test. A device
+// would compute the item in a single block.
 TEST_P(AutoCalls, OneLargeProductStaysOnTheHost) {
   double a = 1.5, b = 2;
   std::vector<double> out(256);

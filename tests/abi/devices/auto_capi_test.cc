@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the handle of device "auto". Calls treat the handle as a device of its own, and all other
-// functions treat it as the chosen device. The tests in tests/abi/misuse pass the handle to every
-// function that accepts a device.
+// functions treat it as the device that auto selects. The tests in tests/abi/misuse pass the handle
+// to every function that accepts a device.
 #include "auto_fixture.h"
 
 namespace device_test {
@@ -193,8 +193,8 @@ TEST_P(AutoHandle, Graphs) {
   guf_graph_release(graph, nullptr);
 }
 
-// The loader maps a file once. If one context releases a module, the module still runs in another
-// context.
+// The loader maps a module file only once, even if two contexts load the module. If one context
+// releases the module, the other context can still run it.
 TEST_P(AutoHandle, OneFileInTwoContexts) {
   const guf_array x = empty(device(0), {4}, GUF_F64);
   const guf_operand one = scalar_of(1);

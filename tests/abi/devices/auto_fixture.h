@@ -29,7 +29,8 @@ class Auto : public Devices {
   guf_operand looped(std::vector<float> &values);
   static constexpr int64_t kUnits = 132;  // equals GUFUNC_SIM_UNITS in CMakeLists.txt
 
-  // Returns the arguments of a call on device auto. The fixture keeps allocated outputs.
+  // Returns the arguments of a call on device auto. The arguments are valid until the next call of
+  // this function.
   guf_call_args *ready(std::vector<guf_operand> inputs, std::vector<guf_operand> outputs);
   guf_status run(const char *name, std::vector<guf_operand> inputs, guf_operand output);
   // Returns the lines of guf_explain about device auto and about the device of the call.

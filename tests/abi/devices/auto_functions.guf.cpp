@@ -29,7 +29,8 @@ GUF_DEVICE guf::f64 thrice(guf::f64 x) {
 }
 GUF_UFUNC(thrice, "d->d");
 
-// The base block function of a user-defined accumulator.
+// Computes the user-defined accumulator of one base block, which is a range of consecutive
+// elements.
 template <class X, class Low, class High>
 GUF_DEVICE void range_of(X x, Low low, High high) {
   guf::f64 least = x[0], most = x[0];

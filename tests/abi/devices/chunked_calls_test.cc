@@ -165,8 +165,8 @@ TEST_P(ChunkedCalls, StopAndGoOn) {
   for (size_t i = 0; i < 1000; ++i) ASSERT_EQ(out[i], i < 400 ? 9.0F : -3.0F) << i;
 }
 
-// If one chunk raises a floating-point flag, the call reports the flag or fails. In both cases it
-// has written all results.
+// If one chunk raises a floating-point flag, the call reports the flag or fails. In both cases the
+// call has written all results.
 TEST_P(ChunkedCalls, FloatingPointFlags) {
   std::vector<float> a(1000, 1), b(1000, 2), out(1000, 0);
   b[555] = 0;

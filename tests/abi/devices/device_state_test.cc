@@ -250,7 +250,7 @@ TEST_P(DeviceState, TimeBetweenEvents) {
   EXPECT_EQ(guf_event_elapsed(here, here, &zero, &error_), GUF_E_UNSUPPORTED);
 }
 
-// Tests work without a stream: waits, timeouts, and a failure that is reported once.
+// Tests work on the default stream: waits, timeouts, and a failure that is reported once.
 TEST_P(DeviceState, TheDevicesOwnOrder) {
   NEEDS_SIM();
   const guf_array zeros = empty(device_, {100}, GUF_I32);

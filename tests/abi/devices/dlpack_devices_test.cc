@@ -130,8 +130,8 @@ TEST_P(DlpackDevices, HostMemoryKeepsItsKind) {
   }
 }
 
-// The import itself does not wait. Work that is queued later without a stream waits for the
-// producer, and the tensor is deleted after this work.
+// The import itself does not wait. Work that is queued later on the default stream waits for the
+// work of the producer. The tensor is deleted after the work on the default stream.
 TEST_P(DlpackDevices, ImportsComeBehindTheirStream) {
   Foreign &foreign = make_foreign(address_, type_, 0);
   const guf_stream producer = stream(device_);
@@ -162,7 +162,7 @@ TEST_P(DlpackDevices, ConsumersWaitForTheArray) {
   Foreign &held = make_foreign(address_, type_, 0);
   {
     Gate gate(backend_, producer);
-    import_tensor(&held.managed, producer);  // later work without a stream waits for the gate
+    import_tensor(&held.managed, producer);  // the default stream now waits for the gate
     fill(memory_, 7, nullptr);
     guf_dlpack *const managed = export_tensor(memory_, consumer);
     EXPECT_EQ(call("add", {operand_of(memory_), operand_of(memory_)}, operand_of(sums), consumer),
@@ -202,7 +202,7 @@ TEST_P(DlpackDevices, MemoryIsKeptForTheConsumer) {
     EXPECT_EQ(sim().calls(nullptr), 0U);
     let_go(sent);
     guf_poll(0, nullptr, nullptr);
-    const guf_array other = empty(device_, {kSize});  // would use the memory if it were free
+    const guf_array other = empty(device_, {kSize});  // reuses the memory if the memory is free
     fill(other, 50, nullptr);
   }
   synchronize(consumer);

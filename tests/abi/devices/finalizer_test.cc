@@ -60,7 +60,8 @@ void thrice(char **args, const int64_t *dims, const int64_t *steps, void *factor
   }
 }
 
-// One thread of a program. The functions of the fixture can be used on one thread only.
+// One thread of a program. A worker does not use the functions of the fixture, because these
+// functions can be called on one thread only.
 class Worker {
  public:
   Worker(int number, guf_device device, bool on_cpu, Heap *heap, Counts *counts)
@@ -295,8 +296,8 @@ class Worker {
 
 class Finalizers : public Devices {
  protected:
-  // Returns the number of bytes in use on the device after all work without a stream is complete.
-  // Returns 0 on the cpu, which does not support this query.
+  // Waits for the default stream, and returns the number of bytes in use on the device. Returns 0
+  // on the cpu, which does not support this query.
   uint64_t live_bytes(guf_device device) {
     guf_poll(0, nullptr, nullptr);
     EXPECT_EQ(guf_device_synchronize(device, UINT64_MAX, &error_), GUF_OK) << error_.message;

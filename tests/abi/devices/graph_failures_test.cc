@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests captured loops that can fail. If a launch of a graph fails, the stream on which the graph
-// was launched reports the failure.
+// Tests captured loops that can fail. If a loop fails during a launch of a graph, the stream on
+// which the graph was launched reports the failure. A loop stores its failure in a status word,
+// which the library reads after the loop.
 #include "device_fixture.h"
 
 namespace device_test {
@@ -93,9 +94,9 @@ TEST_P(GraphFailures, AreReportedOnceByTheStreamOfTheRun) {
   }
 }
 
-// The first launch of the graph fails, and its work removes the cause of the failure for the second
-// launch. The second launch clears the status word, so it must not start before the status word of
-// the first launch has been checked.
+// In each round, the first launch of the graph fails because of an invalid exponent. The graph then
+// replaces the exponent, so the second launch succeeds. The second launch clears the status word,
+// so it must not start before the library has read the status word of the first launch.
 TEST_P(GraphFailures, OfOneRunDoNotAffectTheNext) {
   const guf_array exponents = integers(-1);
   begin();

@@ -107,8 +107,8 @@ TEST_P(GraphRefusals, CallsThatNeedMemory) {
   running.output = &made;
   running.options.stream = stream_;
   expect_refused(guf_accumulate(find("add"), &running, &error_), "accumulate");
-  // at and reduceat cannot be captured. They wait for the earlier work of the stream, read the
-  // indices on the host, and upload the indices to the device.
+  // `at` and `reduceat` cannot be captured, because they wait for the earlier work of the stream,
+  // read the indices on the host, and upload the indices to the device.
   const int64_t place = 3;
   const guf_tensor places = {sizeof(guf_tensor),
                              GUF_I64,

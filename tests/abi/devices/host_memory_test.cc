@@ -91,7 +91,7 @@ TEST_P(HostMemory, IsUsedInPlace) {
 }
 
 // A second device does not use mapped memory of the first device in place. The second device treats
-// it as host memory.
+// this memory as ordinary host memory.
 TEST_P(HostMemory, IsOfItsDevice) {
   NEEDS_TWO_DEVICES();
   if (on_cpu()) return;

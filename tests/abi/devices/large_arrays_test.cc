@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests arrays of more than 2^31 and more than 2^32 elements. The simulated drivers run only the
-// ends of a grid (GUFUNC_SIM_EDGES), and the system allocates no memory for pages that are never
-// accessed. A kernel computes the addresses of the last items in the same way as all other
-// addresses.
+// first and the last blocks of a grid (GUFUNC_SIM_EDGES), and the system allocates no memory for
+// pages that are never accessed. A kernel computes the addresses of the last items in the same way
+// as all other addresses.
 #include <numeric>
 
 #include "device_fixture.h"
@@ -11,7 +11,7 @@ namespace device_test {
 namespace {
 
 constexpr int64_t kMany = (int64_t{1} << 32) + 77;
-// kRows x kColumns is more than 2^32, too.
+// kRows * kColumns is also more than 2^32.
 constexpr int64_t kRows = (int64_t{1} << 17) + 3, kColumns = (int64_t{1} << 15) + 5;
 constexpr int64_t kTail = 40;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Releases arrays as soon as the call that queued work with the arrays returns. The library must
-// keep the arrays alive, whatever their role in the call is, for work on a stream and for work
-// without a stream.
+// keep the arrays alive, whatever their role in the call is, on the default stream and on other
+// streams.
 #include <numeric>
 
 #include "device_fixture.h"
@@ -14,7 +14,7 @@ using testing::ElementsAreArray;
 
 constexpr int64_t kSize = 600;
 
-// Each test runs its calls with and without a stream.
+// Each test runs its calls on `stream_` and on the default stream.
 class PendingWork : public Devices {
  protected:
   std::vector<guf_stream> streams() { return {stream_, nullptr}; }
@@ -63,7 +63,7 @@ class PendingWork : public Devices {
     if (stream != nullptr) synchronize(stream);
     EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
   }
-  // After this call, work that is queued without a stream waits for the work of `stream`.
+  // Makes later work on the default stream wait for the work of `stream`.
   void order_default_behind(guf_stream stream) {
     guf_dlpack *tensor = nullptr;
     guf_array imported = nullptr;
@@ -172,8 +172,8 @@ TEST_P(PendingWork, Methods) {
       return keep(made);
     }();
     sum = operand_of(scalar);
-    // reduceat and at read their indices before they return, so they wait for the earlier work of
-    // the stream. They therefore run before the gate is closed.
+    // `reduceat` and `at` read their indices before they return, so they wait for the earlier work
+    // of the stream. The test therefore calls them before the gate blocks the stream.
     guf_accumulate_args args = {};
     args.struct_size = sizeof args;
     args.input = &in;

@@ -95,7 +95,8 @@ TEST_P(Placement, PlansTakeNoHostOperands) {
 }
 
 // A plan rejects a mask that is the scalar false, because this mask is in host memory. If the mask
-// is the scalar true, a launch has an address for the mask, but never reads it.
+// is the scalar true, a launch requires an address for the mask, but does not read memory at this
+// address.
 TEST_P(Placement, PlansWithAScalarMask) {
   const guf_array x = filled(device_, 4, 2), y = filled(device_, 4, 0);
   const guf_operand given[] = {operand_of(x), operand_of(x)};
@@ -139,8 +140,8 @@ TEST_P(Placement, HostOperandsAlone) {
   EXPECT_EQ(launches(), before);
 }
 
-// The call names neither device nor stream. The call is queued on the device of its operands,
-// without a stream.
+// The call names neither device nor stream. The call is queued on the default stream of the device
+// of its operands.
 TEST_P(Placement, DeviceOperands) {
   const guf_array x = filled(second_, 100, 4);
   ASSERT_EQ(add(operand_of(x), operand_of(x), {}), GUF_OK) << error_.message;
@@ -213,7 +214,8 @@ TEST_P(Placement, AMixWithAWarning) {
   EXPECT_THAT(read_log(), HasSubstr("add: argument 1 is in host memory and is copied to"));
 }
 
-// A mask may be in any memory in which an operand may be. Masked elements keep their values.
+// A mask may be in the same kinds of memory as an operand. Output elements whose mask is false keep
+// their values.
 TEST_P(Placement, Masks) {
   uint8_t bits[] = {1, 0, 1};
   const int64_t three = 3;
@@ -234,7 +236,8 @@ TEST_P(Placement, Masks) {
   EXPECT_THAT(values(to), testing::ElementsAre(10, 7, 10));
 }
 
-// A call with host operands runs after the queued work of its stream or device.
+// A call with host operands runs after the earlier work of its stream. A call that names no stream
+// runs after the earlier work of the default stream.
 TEST_P(Placement, HostOperandsKeepTheOrder) {
   for (const guf_stream stream : {guf_stream{}, stream(device_)}) {
     const guf_array x = filled(device_, 3, 0);

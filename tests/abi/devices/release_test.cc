@@ -48,7 +48,7 @@ TEST_P(Release, CallsNoDriver) {
     for (const int32_t kind : {GUF_HOST_PINNED, GUF_HOST_MAPPED, GUF_HOST_MANAGED}) {
       arrays.push_back(host_array(kind, size));
     }
-    use(on_device, busy);  // the first call loads kernels, which waits
+    use(on_device, busy);  // the first call loads kernels, and loading waits
     ASSERT_EQ(guf_stream_synchronize(busy, UINT64_MAX, &error_), GUF_OK);
     Gate gate(backend_, busy);
     for (const guf_array array : {arrays[0], arrays[2], arrays[3]}) use(array, busy);

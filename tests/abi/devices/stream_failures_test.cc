@@ -42,8 +42,8 @@ class StreamFailures : public Devices {
   void divide_by_zero() { queue("floor_divide", ones_, zeros_); }
   void raise_to_negative() { queue("power", ones_, minus_); }
 
-  // Queries the stream until its work is complete. The status of a query does not depend on the
-  // number of queries.
+  // Queries the stream until its work is complete. The query that detects the completion, and all
+  // further queries, must return GUF_OK, because only a wait reports failures.
   void query_until_done() {
     guf_status status = GUF_NOT_READY;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);

@@ -73,7 +73,7 @@ TEST_F(KernelTest, ViewsHaveAnyStrides) {
                                          {"transpose_M", GUF_DATETIME64, 8},
                                          {"transpose_D", GUF_C128, 16}}) {
     std::vector<char> data(24 * row.bytes);
-    // With bytes in this range, every element is an ordinary number.
+    // With these byte values, every element is a valid bool or a finite number.
     for (size_t i = 0; i < data.size(); ++i) {
       data[i] = static_cast<char>(row.bytes == 1 ? i % 2 : (i * 7 + 1) % 50);
     }

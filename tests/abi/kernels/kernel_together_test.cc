@@ -134,7 +134,7 @@ TEST_F(KernelTest, AMissedBarrierIsAnErrorAndNoHang) {
   EXPECT_THAT(get<double>(sum), testing::ElementsAre(64));
 }
 
-// Implements Philox4x32-10 as in the paper, independently of the library.
+// Implements Philox4x32-10 from its published definition, independently of the library.
 std::array<uint32_t, 4> philox(std::array<uint32_t, 4> c, std::array<uint32_t, 2> k) {
   for (int round = 0; round < 10; ++round) {
     const uint64_t a = 0xD2511F53ull * c[0], b = 0xCD9E8D57ull * c[2];

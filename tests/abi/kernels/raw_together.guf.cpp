@@ -17,8 +17,8 @@ GUF_DEVICE void sums(guf::block g, const double *in, double *out, guf::i64 n) {
 }
 GUF_KERNEL(sums);
 
-// Allocates shared memory in two pieces: 2 * 8 doubles and `more` bytes. Reports which allocations
-// succeeded.
+// Makes two allocations of shared memory: 2 * 8 doubles, and `more` bytes. Reports which
+// allocations succeeded.
 GUF_DEVICE void pieces(guf::block g, int *out, guf::i64 more) {
   const auto table = g.shared<double>(2, 8);
   char *const rest = g.shared<char>(more);

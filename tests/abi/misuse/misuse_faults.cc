@@ -197,8 +197,8 @@ void Fixture::add_struct_faults(const Function &function, size_t index, std::vec
   Statuses good = good_statuses(function);
   // guf_module_v1 has only one version, so every other size is an error.
   if (std::strcmp(parameter.structure, "guf_module_v1") == 0) good = {GUF_E_STRUCT};
-  // If the first tensor is longer, guf_apply expects the second tensor after it. There is no tensor
-  // at this address.
+  // guf_apply computes the address of the second tensor from the struct_size of the first tensor.
+  // With another struct_size, there is no valid tensor at the computed address.
   if (is(function, "guf_apply")) good = {GUF_E_STRUCT};
   const uint32_t first = first_size(parameter.structure, size);
   for (const uint32_t given : {0U, 3U, first - 1, ~0U}) {

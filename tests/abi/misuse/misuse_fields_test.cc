@@ -13,7 +13,7 @@ namespace {
 using Statuses = std::set<guf_status>;
 
 // The expected statuses for an invalid value of a field. For a field without an entry, every status
-// is correct that does not report an internal error.
+// except an internal error is correct.
 const std::map<std::string, Statuses> kExpected = {
     {"guf_tensor.dtype", {GUF_E_DTYPE}},
     {"guf_tensor.ndim", {GUF_E_SHAPE}},

@@ -78,7 +78,8 @@ void ones(char **args, const int64_t *dims, const int64_t *steps, void *) {
   }
 }
 
-// An element of the largest structured dtype is larger than an element of any numeric dtype.
+// A rule cannot read a size from a structured element. The element in this test is the largest
+// possible one, and would not fit into a buffer for an element of a numeric dtype.
 TEST_F(ValueRule, RefusesStructuredDtypes) {
   guf_dtype structured = 0;
   ASSERT_EQ(

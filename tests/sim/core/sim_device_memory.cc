@@ -36,7 +36,7 @@ void forget_done(Pool &pool) {
   std::erase_if(pool.freeing, [](const auto &free) { return reached(free.first); });
 }
 
-// Reserves bytes of a pool. Appends the points for which the allocation must wait to `waits`. The
+// Reserves bytes of a pool. Appends to `waits` the points for which the allocation must wait. The
 // allocation can immediately reuse memory that the same stream freed earlier.
 int reserve_of_pool(Driver &driver, Pool &pool, const Stream *stream, uint64_t bytes,
                     std::vector<Point> &waits) {

@@ -192,8 +192,8 @@ std::shared_ptr<Stream> Engine::choose() {
 }
 
 // Makes the server thread run the operations that the point requires. Returns when the point is
-// reached or when the server has run `steps` operations. A positive `steps` also ends the wait when
-// the server runs a host function. A negative `steps` means no limit.
+// reached or when the server has run `steps` operations. If `steps` is positive, the function also
+// returns when the server runs a host function. A negative `steps` means no limit.
 void Engine::demand(Lock &lock, const Point &point, int steps) {
   Demand mine = {point, steps};
   demands_.push_back(&mine);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of the simulated devices and the host memory that the driver has allocated or
-// registered. Records the owner of each address. Callers of all functions hold the driver's lock.
+// registered. MemoryTable records the owner of each address. Callers of all functions hold the
+// driver's lock.
 #ifndef GUFUNC_TESTS_SIM_CORE_SIM_MEMORY_H
 #define GUFUNC_TESTS_SIM_CORE_SIM_MEMORY_H
 

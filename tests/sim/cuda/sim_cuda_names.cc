@@ -178,9 +178,9 @@ int version_of(const std::string &name) {
   return 0;
 }
 
-// Finds the newest variant of a function that exists in the CUDA version `version`, for which the
-// program was written. The variants of a name have the suffixes "_v4", "_v3", "_v2" and "", newest
-// first.
+// Finds the newest variant of a function that exists in CUDA version `version`, which is the
+// version that the program was written for. The variants of a name have the suffixes "_v4", "_v3",
+// "_v2" and "", newest first.
 int find_variant(const std::string &symbol, int version, void **out) {
   int status = kUnknownSymbol;
   for (const char *suffix : {"_v4", "_v3", "_v2", ""}) {

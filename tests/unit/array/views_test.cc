@@ -180,8 +180,8 @@ TEST(Views, RefuseArgumentsThatNumPyCannotReceive) {
   base::collect();
 }
 
-// Two elements that are 2^62 bytes apart fit into the address space, but twice this stride does not
-// fit.
+// Two elements that are 2^62 bytes apart fit into the address space, but twice this distance
+// overflows.
 TEST(Views, ReshapeStridesWhoseProductsOverflow) {
   constexpr int64_t kFar = int64_t{1} << 62;
   const base::Ref<Array> pair = borrow(GUF_I8, {2}, {kFar}, 4096);

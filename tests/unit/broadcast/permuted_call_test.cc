@@ -66,7 +66,7 @@ TEST(PermutedCall, AxesHaveAnEntryForEachOperand) {
 
 TEST(PermutedCall, EachEntryHasTheAxesOfItsOperand) {
   const guf_error input =
-      refuse_axes("matmul", "(n?,k),(k,m?)->(n?,m?)", 2, {2, 3, 1});  // in total 6, as expected
+      refuse_axes("matmul", "(n?,k),(k,m?)->(n?,m?)", 2, {2, 3, 1});  // the total, 6, is correct
   EXPECT_EQ(input.status, GUF_E_AXIS);
   EXPECT_EQ(input.argument, 1);
   EXPECT_STREQ(input.message,

@@ -165,7 +165,8 @@ TEST_F(LoopError, OfNoErrorCodeIsALoopsError) {
   EXPECT_STREQ(failing.error.message, "the value -1 is negative");
 }
 
-// Fills its error record up to the last byte, or leaves the record unchanged.
+// A loop that always fails. If the first byte of the input is not 0, the loop fills the whole
+// message of the error record, without a NUL; otherwise it leaves the record unchanged.
 guf_status shout(char **args, const int64_t *, const int64_t *, void *, guf_error *error) {
   if (args[0][0] != 0) std::memset(error->message, 'A', sizeof error->message);
   return GUF_E_VALUE;

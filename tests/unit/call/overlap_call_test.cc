@@ -66,8 +66,8 @@ View random_view(std::mt19937 *engine, const std::vector<int32_t> &buffer, int n
 
 View stretched_copy(const View &like, std::mt19937 *engine, const std::vector<int32_t> &buffer) {
   View made = random_view(engine, buffer, static_cast<int>(like.shape.size()));
-  // The copy has the shape of `like`, except that some axes have extent 1. Its strides do
-  // not depend on the strides of `like`, and its elements may overlap.
+  // The view has the shape of `like`, except that some axes have extent 1. Its strides do not
+  // depend on the strides of `like`, and its elements may overlap.
   for (size_t k = 0; k < like.shape.size(); ++k) {
     made.shape[k] = (*engine)() % 4 == 0 ? 1 : like.shape[k];
     made.strides[k] = 4 * (static_cast<int64_t>((*engine)() % 13) - 6);
@@ -175,8 +175,8 @@ TEST(OverlapCall, GufuncsReadACopy) {
   guf_poll(0, nullptr, nullptr);
 }
 
-// Output k is stored in element k + 1 of the mask. The result of output 0 makes a false element of
-// the mask true. This element must not select output 1.
+// Output element k is in the same byte as mask element k + 1. The result for element 0 changes mask
+// element 1 from false to true, but output element 1 must not be computed.
 TEST(OverlapCall, MaskThatIsOverwrittenIsReadFirst) {
   std::vector<uint8_t> bytes = {1, 0, 0, 0, 1, 0};
   const std::vector<uint8_t> x(5);

@@ -15,7 +15,8 @@
 
 namespace gufunc::cpu {
 
-// The only host of the test program. The backend keeps the first host that opens the backend.
+// The state of the host table that the test program passes to the backend. There is only one,
+// because the backend keeps the first host table that it receives.
 struct TestHost {
   std::map<std::string, std::string> config;  // changed only while the backend runs no other thread
   std::vector<std::string> log;
@@ -43,7 +44,7 @@ struct BlockRow {
 };
 guf_launch_block make_block(const BlockRow &row);
 
-// Launches on `stream`. If `stream` is NULL, the launch is complete on return.
+// Launches the block on `stream`. If `stream` is NULL, the launch is complete on return.
 guf_status launch_block(const guf_launch_block &block, void (*loop)(void), guf_error *error,
                         void *stream = nullptr, void *user = nullptr, uint32_t max_threads = 0,
                         const char *failure = nullptr);

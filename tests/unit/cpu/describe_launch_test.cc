@@ -22,11 +22,11 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-// Records observations of a launch. Its loop has one output.
+// Records observations of a launch whose loop has one input and one output.
 struct Seen {
   const char *first = nullptr, *end = nullptr;  // address range of the output
   size_t rendezvous = 0;                        // number of threads that wait for each other
-  bool waited = false;                          // whether the loop has waited for a surplus thread
+  bool waited = false;                          // whether the loop has waited for one more thread
   bool transposed = false, outside = false;
   uint64_t calls = 0;
   int64_t longest = 0;

@@ -171,7 +171,7 @@ void add_four(char **args, const int64_t *dims, const int64_t *steps, void *) {
 
 // The loop adds four inputs and overwrites input 0, whose columns are contiguous. If most operands
 // have contiguous rows, the launch transposes input 0 in scratch memory. Otherwise the launch
-// exchanges rows and columns.
+// exchanges the two loop dimensions.
 TEST_F(Launch, TransposesOneViewInAndOut) {
   constexpr int64_t kHeight = 130, kWidth = 70;
   for (const size_t others : {0, 1, 3}) {  // number of other inputs with contiguous columns
@@ -310,8 +310,8 @@ TEST(LaunchFailure, StopsAndReportsTheLoopsText) {
   EXPECT_EQ(error.status, GUF_E_VALUE);
 }
 
-// Fails with the input value as its status. Delays the value -1, so that other threads fail
-// earlier.
+// Fails at a negative input value, and returns this value as the status. The loop sleeps before it
+// returns -1, so that loops on other threads fail earlier.
 guf_status late_loop(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i) {
     const float value = *reinterpret_cast<const float *>(args[0] + i * steps[0]);

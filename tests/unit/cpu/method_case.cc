@@ -49,9 +49,9 @@ Operand lay_out(const std::vector<MethodDim> &dims, int64_t element, bool odd, b
   return operand;
 }
 
-// Returns a value such that the order of additions affects the sum; a few values are zero or NaN.
-// All NaNs have the same bits, and products are finite, because the compiler determines which of
-// two different NaNs an operation returns.
+// Returns a random value; a few values are zero or NaN. The order in which such values are added
+// affects the sum. If `factor` is true, products of the values are finite. All NaNs have the same
+// bits, because it is unspecified which of two different NaNs an operation returns.
 Value random_value(std::mt19937 &random, guf_dtype dtype, bool factor) {
   Value value = {};
   double real = std::ldexp(static_cast<double>(random() % 20001) - 10000,
@@ -186,7 +186,8 @@ Setup::Setup(const MethodCase &row)
 }
 
 // Returns an element of the input in the dtype of the loop, or nothing if the element is masked
-// out. `index` contains the kept dimensions, then the reduced dimensions.
+// out. `index` contains the indices of the dimensions that are not reduced, then of the reduced
+// dimensions.
 MaybeValue element(const Setup &setup, const std::vector<int64_t> &index) {
   int64_t at = setup.input.origin, mask_at = setup.mask.origin;
   for (size_t d = 0; d < index.size(); ++d) {

@@ -17,7 +17,7 @@ constexpr size_t kBytes = 1000;
 class Cache : public testing::Test {
  protected:
   // Stops the backend, so that no thread of a closed stream frees scratch memory while the test
-  // counts.
+  // counts allocations.
   void SetUp() override {
     guf_error error = fresh_error();
     ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);

@@ -82,7 +82,8 @@ class FewSlowMethodElements : public SlowWork {
   std::array<float, kMaxRows * kColumns> in_, out_;
 };
 
-// If the backend processed 16 rows together as one vector, only two threads would work on 20 rows.
+// Four threads must share the rows. If the backend processed 16 rows together as one vector, only
+// two threads would work on 20 rows.
 TEST_F(FewSlowMethodElements, AreSharedWhenTheLoopIsKnown) {
   for (const int64_t rows : {int64_t{5}, kMaxRows}) {
     rows_ = static_cast<size_t>(rows);

@@ -193,7 +193,7 @@ TEST(Event, IsCompleteWhenItsStreamIsIdle) {
   Trace trace;
   Step step{&trace, 1};
   for (int round = 0; round < 20000; ++round) {
-    // The stream's thread or the caller completes the event.
+    // In some rounds the stream's thread completes the event, and in other rounds the caller does.
     if (round % 4 != 0) {
       ASSERT_EQ(put(s.stream, as_entry(Step::loop), &step), GUF_OK);
     }
@@ -209,7 +209,8 @@ TEST(Event, IsCompleteWhenItsStreamIsIdle) {
   }
 }
 
-// As above, for an event that the recording thread completes itself while another thread waits.
+// Like the previous test, for an event that the recording thread completes itself while another
+// thread waits.
 TEST(Event, IsCompleteWhenItsStreamIsIdleForAnotherThread) {
   StreamHandle s;
   EventHandle event;

@@ -285,8 +285,8 @@ void divide_f32(char **args, const int64_t *dims, const int64_t *steps, void *us
   }
 }
 
-// Computes x / y for arrays of 661 columns and 200 rows. y and the result are transposed relative
-// to x.
+// Computes x / y for arrays of 661 columns and 200 rows. The memory layouts of y and of the result
+// are transposed relative to x.
 class WatchedTiles : public Tiles {
  protected:
   static constexpr int64_t kWidth = 661, kHeight = 200;

@@ -288,7 +288,7 @@ TEST(LoopAxes, RefuseMoreCoreDimensionsThanABlockHolds) {
   op::Signature &signature = call.ufunc().signature;
   signature.operand_dims.assign(2 * GUF_MAX_CORE_STRIDES, 0);
   signature.core_ndim[0] = 2 * GUF_MAX_CORE_STRIDES;
-  planned.shape->missing = 1;  // simulates a call whose operand 0 lacks these core dimensions
+  planned.shape->missing = 1;  // simulates a call whose operand 0 lacks core dimension n
   EXPECT_EQ(plan_again(call, planned), GUF_E_INTERNAL);
   signature.core_ndim[0] = 1;
   signature.core_ndim[1] = GUF_MAX_CORE_STRIDES;

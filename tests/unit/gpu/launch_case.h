@@ -37,7 +37,7 @@ class Memory {
   size_t bytes_ = 0, offset_ = 0;
 };
 
-// One dimension of an array. A stretched dimension has stride 0.
+// One dimension of an array. A stretched dimension is a broadcast dimension with stride 0.
 struct Extent {
   int64_t size;
   bool stretched;

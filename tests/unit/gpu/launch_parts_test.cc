@@ -238,7 +238,8 @@ TEST(LaunchParts, LocalMemory) {
     if (spills) commands.spilling = Entry::kThread;
     guf_error error;
     ASSERT_EQ(queue_block(block, commands, &error), GUF_OK) << error.message;
-    // 128 work-items of 16 KiB fit twice into 4 MiB, so each launch has 2 of the 8 blocks.
+    // Two blocks of 128 work-items with 16 KiB each fit into 4 MiB, so each launch runs 2 of the 8
+    // blocks.
     EXPECT_EQ(commands.used[static_cast<size_t>(Entry::kThread)], spills ? 4U : 1U);
     for (size_t i = 0; i < x.size(); ++i) {
       const size_t row = i / kItems;

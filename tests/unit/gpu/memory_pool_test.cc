@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests the memory pool with a driver whose work the test completes. No allocation may return
-// memory that another stream still uses.
+// Tests the memory pool with a fake driver. The test decides when queued work of the driver is
+// complete. No allocation may return memory that another stream still uses.
 #include "backends/gpu/runtime/memory_pool.h"
 
 #include <gtest/gtest.h>
@@ -182,7 +182,7 @@ TEST_P(Pool, FreeingByAddressRequiresAnAllocation) {
   EXPECT_EQ(pool().statistics().live_bytes, 0u);
 }
 
-// If this many released bytes are pending behind fences, an allocation without a stream waits.
+// If this many released bytes are pending behind fences, an allocation on the default stream waits.
 constexpr uint64_t kTooMany = uint64_t{60} << 20;
 
 TEST_P(Pool, OthersGoOnWhileOneWaits) {

@@ -177,7 +177,7 @@ TEST_F(DeviceFpFlags, AreThoseOfTheCpu) {
   EXPECT_EQ(seen, kAllFpFlags);
 }
 
-// The total of the last tile is not needed. If the method added this total to the total of the
+// `accumulate` does not need the total of the last tile. If it added this total to the total of the
 // other tiles, the additional operation could raise a flag.
 TEST_F(DeviceFpFlags, OfAccumulateLeaveOutTheLastTotal) {
   constexpr size_t kTiles = 258, kTile = 256;

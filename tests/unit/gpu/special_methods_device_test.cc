@@ -264,8 +264,9 @@ TEST_F(DeviceForms, LaunchesStayBelowTwoToThe31) {
   }
 }
 
-// Each range of lanes begins where the previous range ends, and its addresses are the addresses of
-// its first lane.
+// Lanes are the items along the dimensions that a method does not reduce. Each range of lanes
+// begins where the previous range ends, and the addresses of a range are the addresses of its first
+// lane.
 TEST_F(DeviceForms, RangesOfLanesBeginAtTheirFirstLane) {
   LaneDims lanes;
   lanes.add({5, 8, 1, 16, -1});

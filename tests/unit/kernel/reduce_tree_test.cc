@@ -28,7 +28,7 @@ float leaf(const std::vector<float> &x, size_t first, size_t count) {
   return all;
 }
 
-// Combines aligned pairs of values, level by level.
+// Combines neighbouring pairs of values, then pairs of the results, until one value remains.
 float join(std::vector<float> level) {
   while (level.size() > 1) {
     std::vector<float> next;

@@ -125,8 +125,8 @@ class GuardedArray {
       : shape_(std::move(shape)), strides_(shape_.size()) {
     constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
     constexpr int64_t kWild[] = {0, 8, -8, 1, 24, int64_t{1} << 40, kLowest, -(kLowest + 1)};
-    // The last two strides are excluded for an axis with an extent above 1, because they are too
-    // large.
+    // For an axis with an extent above 1, the last two strides of kWild are excluded, because they
+    // are too large.
     constexpr size_t kBounded = std::size(kWild) - 2;
     const bool empty = is_empty(shape_);
     std::vector<size_t> order(shape_.size());

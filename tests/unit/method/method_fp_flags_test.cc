@@ -198,8 +198,8 @@ TEST(MethodFpFlagsOfAt, OfRowsAndOfUnaryFunctions) {
 }
 
 TEST(MethodFpFlagsThatFail, DoSoWhenAllIsDone) {
-  // Ten kept axes that cannot be coalesced require several launches. The first launch raises the
-  // flag.
+  // Ten axes that are not reduced and cannot be coalesced require several launches. The first
+  // launch raises the flag.
   constexpr int64_t kAxes = 10, kItems = 1 << kAxes, kSpan = 59049;
   std::vector<double> data(2 * kSpan, 1), result(kItems, -1);
   data[0] = data[kSpan] = kMax;

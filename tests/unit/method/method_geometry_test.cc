@@ -126,7 +126,7 @@ TEST(MethodGeometry, RefusesMoreFoldsThanABlockHolds) {
   EXPECT_EQ(sample.geometry.block.output, output);
 }
 
-// guf_explain also uses this code for arrays without elements, whose strides are arbitrary.
+// guf_explain also computes the geometry of arrays without elements, whose strides are arbitrary.
 TEST(MethodGeometry, StridesWithOverflowingProductsDoNotMerge) {
   Sample sample(GUF_F64, 0);
   sample.geometry.keep({2, int64_t{1} << 62, 0, 0});

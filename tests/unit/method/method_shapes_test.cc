@@ -12,7 +12,7 @@
 namespace gufunc {
 namespace {
 
-// The numbers of elements before an axis, along the axis, and after it.
+// The products of the extents before an axis, along the axis, and after the axis.
 struct Stretch {
   int64_t outer, length, inner;
 };

@@ -251,7 +251,7 @@ TEST(ReduceCall, FoldsMoreDimensionsThanABlockHolds) {
   std::iota(data.begin(), data.end(), 0);
   std::vector<double> doubles(data.begin(), data.end());
   View input = spread(data, kNdim);
-  // The last axis is kept. The elements are sums of powers of 3, so the sums can be computed
+  // The last axis is not reduced. The elements are sums of powers of 3, so the sums can be computed
   // independently.
   std::vector<int64_t> axes(kNdim - 1);
   std::iota(axes.begin(), axes.end(), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares reduce with simple loops on shapes of up to 64 axes with extents 0, 1 and 2. The
-// operands are between inaccessible pages. Axes, masks, initial values and those strides
-// that have no effect vary.
+// operands are between inaccessible pages. The tests vary the axes, masks and initial values, and
+// also the strides that must not have an effect.
 #include <cmath>
 #include <functional>
 #include <optional>

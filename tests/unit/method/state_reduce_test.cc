@@ -216,7 +216,7 @@ TEST(StateReduce, MoreElementsThanCountAreRefused) {
   EXPECT_EQ(reduce.run(), GUF_E_SHAPE) << reduce.error.message;
 }
 
-// ---- Functions that set_parts accepts as the parts of one reduction, or rejects.
+// ---- The functions that a user-defined reduction consists of: which functions set_parts accepts.
 
 void take_first(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t i = 0; i < dims[0]; ++i)
@@ -227,8 +227,8 @@ void take_left(char **args, const int64_t *dims, const int64_t *steps, void *) {
     store_value(args[2] + i * steps[2], load_value<double>(args[0] + i * steps[0]));
 }
 
-// The arrays that the base block function receives have two more axes after the kept axes: the
-// number of the base block, and the index of the element within the base block.
+// The arrays that the base block function receives have two more axes after the axes that are not
+// reduced: the number of the base block, and the index of the element within the base block.
 TEST(StateReduce, KeepsAtMostTwoAxesLessThanTheLimit) {
   const int32_t one = 1;
   StateReduce reduce(trace(), {GUF_I32, &one, std::vector<int64_t>(64, 1), {}, 0}, 2);

@@ -117,7 +117,7 @@ TEST_F(StructuredMethods, BeginWithTheBytesThatAreGiven) {
   tree.into(one(result));
   tree.args.initial = tree.tensor(one(first));
   ASSERT_EQ(tree.run(), GUF_OK) << tree.error.message;
-  EXPECT_EQ(result, (Sample{kMark, 31, {4, 0, 0}}));  // at the root: 2 * 10 + 11
+  EXPECT_EQ(result, (Sample{kMark, 31, {4, 0, 0}}));  // the last step is 2 * 10 + 11
   const std::vector<Sample> none;
   Reduce empty(left_, view_of(none));
   empty.args.initial = empty.tensor(one(first));

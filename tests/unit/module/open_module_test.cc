@@ -162,8 +162,8 @@ TEST_F(OpenModule, ASmallFileSizeLimitIsAnErrorNotASignal) {
   EXPECT_THAT(error_.message, HasSubstr("cannot make a sealed copy of " + path));
 }
 
-// A change of program headers, after which they request too much memory, or addresses that the
-// loader would overwrite.
+// A change that makes the load segments of a module invalid: a segment is too large, overlaps
+// another segment, or has an invalid alignment.
 struct Claim {
   const char *name;
   void (*spoil)(std::vector<Elf64_Phdr> &loads);

@@ -51,7 +51,7 @@ TEST(TraceQueue, ManyThreadsPut) {
   uint64_t last[kThreads] = {}, taken = 0;
   Record record;
   for (bool more = true; more;) {
-    more = running.load() != 0;  // read first, so that the next loop takes the last records
+    more = running.load() != 0;  // read before the queue, so that no record is missed
     while (queue.take(&record)) {
       ASSERT_LT(last[record.work.thread], record.work.call);
       last[record.work.thread] = record.work.call;
