@@ -268,7 +268,7 @@ def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
     if overlaps:  # errors are rare, so that overlap is tested
         dtypes = rng.choice([rng.choice(DTYPES), 'bhiq', 'BHIQ', 'fd'])
     buffers = Buffers(rng, overlaps)
-    # An integer loop gets floats, some of which do not fit.
+    # An integer loop gets floats, some of which its dtype cannot represent.
     unfit = not overlaps and rng.random() < 0.04
     if unfit:
         dtypes = rng.choice(['efd', 'd', 'dq'])
