@@ -110,8 +110,8 @@ class Benchmarks:
         self.bars()
 
     def suspects(self, size):
-        """Runs each benchmark in its own process, so that a slow one does not cost the others
-        their results."""
+        """Runs each benchmark in its own process, so that a slow benchmark cannot use the time of
+        the others."""
         copy = self.found.get(f'driver_copy/{size}')
         for name in SUSPECTS:
             full = f'suspect/{name}/bytes:{size}'

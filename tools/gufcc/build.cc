@@ -111,7 +111,7 @@ bool Build::choose_name() {
                     std::all_of(module_.name.begin(), module_.name.end(), [](char c) {
                       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
                     });
-  fs::path place;  // checked before the long compilation
+  fs::path place;  // not used: find_output reports an invalid path before the long compilation
   if (good) return find_output(options_.output, &place, diagnostics_);
   return diagnostics_->usage_error(
       "'{}' is not a module name (letters, digits and _): use --name NAME", module_.name);
