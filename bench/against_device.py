@@ -29,8 +29,8 @@ WORK = {'add': 2, 'negative': 1, 'sin': 1}  # number of input operands of each w
 
 
 class Shared:
-    """Device memory that libgufunc has allocated, with the interface by which other libraries use
-    it."""
+    """Device memory that libgufunc has allocated. Other libraries use the memory through
+    __cuda_array_interface__."""
 
     def __init__(self, address, size):
         self.__cuda_array_interface__ = {'shape': (size,), 'typestr': '<f4', 'version': 3,

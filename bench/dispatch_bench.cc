@@ -179,7 +179,7 @@ void call_new_stretched_shape(benchmark::State &state) {
   call_shapes(state, true);
 }
 
-// Measures the resolution of dtypes that an earlier call has resolved.
+// Measures guf_resolve on dtypes for which an earlier call has already chosen the loop.
 void resolve_known(benchmark::State &state) {
   static Call *const call = new Call(3, kSmall);
   static guf_resolution resolution = {};

@@ -154,8 +154,9 @@ def sample(row):
 
 
 def words(times):
-    """Yields two parts of a line of output: the time of the fastest of NumPy and the peers, divided
-    by the time of libgufunc, and the times of the peers."""
+    """Yields two parts of a line of output. The first is a ratio: the time of the fastest other
+    library, including NumPy, divided by the time of libgufunc. The second lists the times of the
+    peers."""
     others = {name: time for name, time in times.items() if name not in ('numpy', 'gufunc')}
     if others:
         best = min(*others.values(), times['numpy'])

@@ -25,8 +25,8 @@ endforeach()
 # imported target that gufuncConfig.cmake defines.
 install(TARGETS gufunc_backend_cpu_static
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT gufunc_development)
-# The command finds libgufunc relative to its own location. The tools' CMakeLists.txt install the
-# tools.
+# The gufunc command finds libgufunc relative to its own location. The CMakeLists.txt of the tools
+# install the tools.
 if(TARGET gufunc_cli)
   file(RELATIVE_PATH from_bin "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
   set_target_properties(gufunc_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${from_bin}")

@@ -26,9 +26,9 @@ set(GUFUNC_INSTALL_PLUGIN_DIR "${CMAKE_INSTALL_LIBDIR}/${GUFUNC_PLUGIN_SUBDIR}")
 find_program(GUFUNC_CCACHE ccache)
 mark_as_advanced(GUFUNC_CCACHE)
 # With CCACHE_DEPEND ccache uses the compiler's dependency files and need not preprocess uncached
-# sources, which saves a quarter of the time of a fresh build. The sloppiness allows precompiled
-# headers, which do not depend on __TIME__. CCACHE_BASEDIR and CCACHE_NOHASHDIR let several
-# checkouts share the cache.
+# sources, which saves a quarter of the time of a fresh build. CCACHE_SLOPPINESS lets ccache cache
+# sources that use precompiled headers, which is safe because these headers do not use __TIME__.
+# CCACHE_BASEDIR and CCACHE_NOHASHDIR let several checkouts share the cache.
 set(GUFUNC_LAUNCHER env CCACHE_DEPEND=1 CCACHE_SLOPPINESS=pch_defines,time_macros
   "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${GUFUNC_CCACHE}")
 if(GUFUNC_CCACHE AND PROJECT_IS_TOP_LEVEL)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The benchmarks of gpu-check. device_bench compares the library with the driver, and
 against_device.py compares it with other libraries. The results are then compared with the bars.
-All benchmarks of one size run interleaved in one process. The comparisons use minima."""
+All benchmarks of one size run interleaved in one process. The comparisons use the minimum of the
+repetitions of each benchmark."""
 
 import json
 import tempfile
@@ -56,8 +57,8 @@ class Benchmarks:
 
     def slice(self, name, pattern, seconds, lost, repetitions=15):
         """Runs one device_bench process with interleaved repetitions of the matching benchmarks.
-        If the process exceeds its time and is ended, the row of the bar `lost` reports the
-        reason."""
+        If the process exceeds its time, it is ended, and the row of the bar `lost` (the bar that
+        could not be measured) reports the reason."""
         folders = [self.build / 'bench/modules', self.build / 'examples/modules']
         repetitions, least = (3, 0.0005) if self.small else (repetitions, 0.01)
         # A number without a unit works with old and new versions of Google Benchmark.
@@ -109,8 +110,8 @@ class Benchmarks:
         self.bars()
 
     def suspects(self, size):
-        """Runs each benchmark in its own process, so that a slow one does not cost the others
-        their results."""
+        """Runs each benchmark in its own process, so that a slow benchmark cannot use the time of
+        the others."""
         copy = self.found.get(f'driver_copy/{size}')
         for name in SUSPECTS:
             full = f'suspect/{name}/bytes:{size}'
@@ -122,7 +123,7 @@ class Benchmarks:
                                 found=ratio)
 
     def bar(self, name, expected, found, text):
-        """Adds a row: met, not met, or the reason why it was not measured."""
+        """Adds a row that states whether a bar is met, or why it was not measured."""
         if found is None:
             self.report.row('bars', name, 'not measured', text, expected=expected)
         else:

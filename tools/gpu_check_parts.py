@@ -9,7 +9,8 @@ from gpu_check_report import run
 
 # Tests of the C interface. Their cases that need a simulated driver or two devices are skipped.
 DEVICE_TESTS = ('device_graphs', 'device_copies', 'device_chunks', 'device_state')
-# Example programs whose output does not depend on the device: source folder, arguments.
+# Example programs whose output does not depend on the device, with their source folders and
+# arguments.
 PROGRAMS = {
     'device_arrays': ('c', ()),
     'chunks': ('c', ()),

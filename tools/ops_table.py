@@ -29,7 +29,7 @@ class Function:
         return self.signature is None
 
     def has_inputs(self, letters):
-        """Whether all inputs of some loop have one of these types."""
+        """Whether the function has a loop whose input types are all in `letters`."""
         return any(set(inputs) <= set(letters) for inputs, _ in self.loops)
 
     def returns_only(self, letters):

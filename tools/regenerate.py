@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the checked-in files that follow from other files of the tree, or checks that they are up
-to date. The target `regenerate` builds what the generators need, and writes all files:
+"""Writes the checked-in files that are generated from other files of the tree, or checks that they
+are up to date. The target `regenerate` builds what the generators need, and writes all files:
 
     cmake --build --preset release --target regenerate
 

@@ -5,8 +5,8 @@ one-element call in addition to the cost of the same call in C, which is measure
 The result is meaningful only on a machine without other load; ctest only checks that the benchmarks
 run.
 
-The exit status is 1 if a language exceeds its limit. A language without a toolchain is named in the
-output."""
+The exit status is 1 if a language exceeds its limit. A language without an installed toolchain is
+skipped, and the output names it."""
 
 import argparse
 import os

@@ -7,8 +7,8 @@ use a function, bindings/gufunc.i must list the function as abi:raw_only_<langua
 
     coverage.py [--write] [--allow-missing] [--root FOLDER]
 
-Without --write the table is compared with docs/bindings.md. With --allow-missing a language may
-have no sources, and its column contains a note."""
+--write writes the table to docs/bindings.md; without --write the table is compared with this page.
+With --allow-missing a language may have no sources, and its column contains a note."""
 
 import argparse
 import pathlib

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of libgufunc's C ABI that the oracle needs, through ctypes and with NumPy's memory."""
+"""Declares the part of libgufunc's C ABI that the oracle needs, with ctypes, and makes calls on
+arrays in NumPy's memory."""
 
 import collections
 import ctypes as ct
@@ -266,7 +267,8 @@ class Library:
         return self.caller.call(self.control, function, *arguments)
 
     def watch(self, args, report, fail=0):
-        """Makes calls store the floating-point flags of `report` in `fp_flags`."""
+        """Makes a call with the arguments `args` store the raised floating-point flags among
+        `report` in `fp_flags`. The call fails if it raises a flag in `fail`."""
         self.fp_flags = ct.c_uint32()
         args.options.fp_report, args.options.fp_fail = report, fail
         if report:
@@ -382,8 +384,8 @@ class Library:
         explain=False,
     ):
         """Makes a call. Returns the outputs with strides and dtype letters; allocated outputs are
-        copied to NumPy arrays. Afterwards `fp_flags` contains the floating-point flags of `report`
-        and, with `explain`, `explanation` contains the text of guf_explain."""
+        copied to NumPy arrays. Afterwards `fp_flags` contains the raised floating-point flags among
+        `report` and, with `explain`, `explanation` contains the text of guf_explain."""
         keep = []
         args = CallArgs()
         args.struct_size = ct.sizeof(CallArgs)

@@ -93,8 +93,8 @@ class Library(abi.Library):
         request = abi.request_of(method, args)
         requested = self.lib.guf_resolve(handle, ct.byref(request), ct.byref(answer), None)
         status = self.invoke(function, name, args)
-        # guf_resolve cannot return these statuses, because it reads no index, element or device
-        # image and runs no loop.
+        # guf_resolve cannot return the following statuses, because it reads no index, element or
+        # device image and runs no loop.
         unasked = [GUF_E_VALUE, GUF_E_LOOP]
         if self.device:
             unasked += [GUF_E_UNSUPPORTED, GUF_E_NO_IMAGE]

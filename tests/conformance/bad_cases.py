@@ -45,7 +45,7 @@ def bad_axes(rng):
         case['axis'] = one
     elif not ndim:  # NumPy treats an axis and a list of one axis differently
         case['axis'] = rng.choice([1, -2])
-    elif rng.random() < 0.6:  # the same axis twice, written with the same or with two numbers
+    elif rng.random() < 0.6:  # the same axis twice, as equal numbers or as a negative number too
         axis = rng.randrange(ndim)
         case['axis'] = [axis, rng.choice([axis, axis - ndim])]
     else:

@@ -87,8 +87,8 @@ def random_big_method_case(rng):
     method = rng.choice(['reduce', 'reduce', 'accumulate', 'reduceat'])
     name = rng.choice(FOLDED)
     # subtract is a left fold. It is drawn only with dtypes for which NumPy's result has the same
-    # bits as the fold, because for other dtypes the judge computes the fold itself, which takes a
-    # second.
+    # bits as the fold, because for other dtypes method_judge.py computes the fold with calls of the
+    # library, which takes a second.
     dtypes = rng.choice('bhiqBHIQfd' if name == 'subtract' else '?bhiqBHIQefdFD')
     case = method_cases.maker(method)(rng, name, dtypes, shape=random_big_shape(rng))
     if name == 'subtract':

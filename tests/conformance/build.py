@@ -117,8 +117,8 @@ def buffer_values(case, number):
 
 
 class LastValues:
-    """Caches the buffers of the last case, because a case is built for NumPy, the library and the
-    judge."""
+    """Caches the buffers of the last case, because each case is built several times: for NumPy, for
+    the library, and for the comparison of their results."""
 
     def __init__(self):
         self.key, self.values = None, None

@@ -12,8 +12,8 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / 'tools'))
 import ops_table  # noqa: E402
 
 # The functions of the library that the oracle calls. Append new names. A function with a tilde may
-# round its result more than once, and is judged within an error bound (judge.py); the results of
-# all others on real numbers must be exact.
+# round its result more than once, so its results must be within an error bound (judge.py). The
+# results of all other functions on real numbers must be exact.
 LISTED = '''
 add subtract multiply divide true_divide floor_divide remainder maximum minimum fmax fmin equal
 not_equal less less_equal greater greater_equal logical_and logical_or logical_xor bitwise_and
@@ -268,7 +268,7 @@ def random_case(rng, overlaps=False, dtypes=None, shape=None, names=NAMES):
     if overlaps:  # errors are rare, so that overlap is tested
         dtypes = rng.choice([rng.choice(DTYPES), 'bhiq', 'BHIQ', 'fd'])
     buffers = Buffers(rng, overlaps)
-    # An integer loop gets floats, some of which do not fit.
+    # An integer loop gets floats, some of which its dtype cannot represent.
     unfit = not overlaps and rng.random() < 0.04
     if unfit:
         dtypes = rng.choice(['efd', 'd', 'dq'])

@@ -26,7 +26,7 @@ def random_failure(rng, size):
 
 
 def elements(case):
-    """Returns approximately for how many elements a call or method runs the loop."""
+    """Returns the approximate number of elements for which a call or method runs the loop."""
     shapes = [view['shape'] for view in case['inputs'] if 'shape' in view]
     size = 1
     for extent in max(shapes, key=len, default=[]):

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the accuracy that docs/reductions.md states, both the measured figures on the page and the
-error bounds of sums and accumulations. The data have one sign, both signs, or a first value that is
-so large that adding any other value to it has no effect. Yields one sentence for each violation."""
+"""Checks the accuracy that docs/reductions.md states: the measured figures on the page, and the
+error bounds of sums and accumulations. The elements have one sign or both signs, or the first
+element is so large that adding any other element to it has no effect. Yields one sentence for each
+violation."""
 
 import math
 import pathlib

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares floating-point flags with numpy.errstate wherever docs/fp-flags.md lists no difference:
-that is, for real and integer calls without casts. For the functions in UNDERFLOWS, the library must
-report every underflow that NumPy reports, and it may also report underflow for exact results."""
+"""Compares the floating-point flags of real and integer calls without casts with the flags that
+numpy.errstate reports. docs/fp-flags.md lists the differences for all other calls. For the
+functions in UNDERFLOWS, the library must report every underflow that NumPy reports, and it may also
+report underflow for exact results."""
 
 from collections import Counter
 
@@ -49,7 +50,7 @@ RANGE = {'e': 14, 'f': 120, 'd': 1000}  # permitted binary magnitudes of product
 
 
 def difference(case, theirs, ours, loop_dtypes):
-    """Compares the flags of a call, or of the call that an `outer` makes."""
+    """Compares the flags of a call, or of an `outer`, which raises the same flags as a call."""
     if not case.get('fp_flags') or build.is_bfloat16(case):
         return None
     if any(key.startswith('weak') for view in case['inputs'] for key in view):

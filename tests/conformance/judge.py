@@ -222,8 +222,8 @@ def untouched_difference(case, theirs, ours):
 
 
 def compared(case, array):
-    """Returns the elements that are defined: all elements of a given output, and the unmasked
-    elements of an allocated output."""
+    """Returns the elements that are defined: all elements of an output that the caller provides,
+    and the unmasked elements of an output that the call allocates."""
     if not case.get('where') or case['output']:
         return array
     mask = build.Memory(case).view(case['where'])
@@ -337,7 +337,8 @@ def compared_to_truth(case, theirs, found, good):
 
 
 def evaluated(case, operands, theirs):
-    """Calls NumPy's function with wider operands. axes= may contain the axes of a given output."""
+    """Calls NumPy's function with wider operands. If axes= contains the axes of an output, the call
+    needs an output of that shape."""
     axes = keyword_cases.axes_options(case)
     if axes.get('axes') and case['output']:
         axes['out'] = np.empty(theirs.output.shape, np.result_type(*operands))

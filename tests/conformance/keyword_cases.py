@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adds keywords that cases.py does not draw to a valid case: signature=, axes=, axis=, keepdims=
-and many dimensions. Also passes these keywords to NumPy and the library."""
+"""Adds what cases.py does not draw to a valid case: the keywords signature=, axes=, axis= and
+keepdims=, and many dimensions. Also passes these keywords to NumPy and the library."""
 
 import numpy as np
 
 CORE = {'matmul': (2, 2, 2), 'vecdot': (1, 1, 0)}  # number of core dimensions of each operand
 KEYS = ('signature', 'axes', 'axis', 'keepdims')
 LETTERS = '?bhiqBHIQefdFD'
-# NumPy registers the loops of these functions for int64 with uint64 under long long, its second
-# 64-bit type.
+# NumPy registers the loops of these functions on an int64 and a uint64 under long long, which is
+# NumPy's second 64-bit integer type.
 COMPARISONS = ('equal', 'not_equal', 'less', 'less_equal', 'greater', 'greater_equal')
 NO_LOOP = ('did not contain a loop with signature', 'No loop matching the specified signature')
 
@@ -45,7 +45,8 @@ def add_signature(rng, case):
     signature = [rng.choice(letters) if rng.random() < 0.4 else None for _ in range(count)]
     if any(signature):
         case['signature'] = signature
-        case['order'] = 'K' if case['order'] == 'A' else case['order']  # as for dtype=
+        # The effect of A is not known, as with dtype= (cases.known_order).
+        case['order'] = 'K' if case['order'] == 'A' else case['order']
 
 
 def dtypes_of(case):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Replaces the library with NumPy for cases with floating-point control words of the caller and
-with failing loops."""
+"""Replaces the library with NumPy for cases in which the caller sets floating-point control words,
+and for cases with failing loops."""
 
 import abi
 import caller

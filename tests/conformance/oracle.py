@@ -5,7 +5,7 @@
     [--module numpy_functions.so] [--caller libconformance_caller.so] [--device cuda:0] [--keep]
     [--only calls|methods|datetimes|overlaps|fp_flags|bad|several|big|non_temporal|failing]
 
-Stops after the number of cases or of seconds, whichever comes first. Saved rows (rows/*.json) run
+Stops after the number of cases or of seconds, whichever comes first. Saved cases (rows/*.json) run
 first. The module contains functions with several outputs or three inputs; without the module such
 functions are not called. With --caller some calls run under other floating-point control words, and
 some loops fail. Without --seed each commit has its own seed, which is printed; --seed N repeats the

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws random calls of the functions with two outputs and with three inputs in
-numpy_functions.guf.cpp, and of divmod.outer. `outputs` replaces `output` and has one entry per
-output."""
+numpy_functions.guf.cpp, and of divmod.outer. In these cases the key `outputs`, which has one entry
+per output, replaces the key `output`."""
 
 import numpy as np
 

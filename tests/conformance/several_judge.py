@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares a call of the library that has several outputs or three inputs with the same call of
-NumPy. Each output is compared bit by bit, as judge.py compares the output of other calls."""
+"""Compares calls with several outputs or three inputs of the library and of NumPy. Each output is
+compared bit by bit, as judge.py compares the output of other calls."""
 
 import functools
 import operator

@@ -49,8 +49,8 @@ def added(a, b):
 
 
 def loop_of(function, size, alignment):
-    """Returns a host loop on elements in the layout [byte][element]. The loop detects elements that
-    it must never receive."""
+    """Returns a host loop that calls `function` on arrays whose first axis is the byte within an
+    element and whose second axis is the element. The loop detects misaligned operands."""
 
     @LOOP
     def loop(args, dims, steps, _):

@@ -29,8 +29,8 @@ def random_dtype(rng, units):
 
 
 def random_dtypes(rng):
-    """Returns dtypes, mostly with a few units that combine well, and sometimes with a number's
-    dtype."""
+    """Returns dtypes of datetime types, mostly with a few similar units, and sometimes dtypes of
+    numbers."""
     units = rng.choice(
         [['s'], ['D', 'h', 's'], ['s', 'ms', 'us', 'ns'], ['Y', 'M'], ['D', 'M'], UNITS]
     )
@@ -55,8 +55,8 @@ def random_input(rng, buffers, shape, dtypes):
 
 def dtype_keyword(rng, name, used):
     """Draws dtype=, which is a class of datetime types. A class with a unit is rejected. Some
-    functions of NumPy examine only the class and some also the unit, so dtype= mostly repeats the
-    classes of the operands, for which both behave the same."""
+    functions of NumPy examine only the class, and others also the unit. dtype= mostly repeats the
+    classes of the operands, for which all functions behave in the same way."""
     if rng.random() < 0.2:
         return random_unit(rng)
     classes = {dtype.split('[')[0] for dtype in used}
@@ -109,8 +109,8 @@ def all_dtypes(case):
 def without_implementation_defined(case):
     """Changes cases in which NumPy 2.4's result depends on its implementation, and returns the
     case. If a timedelta has no unit, NumPy may leave swapped bytes swapped, so no buffer is
-    swapped. If another dtype has the unit year or month, and in `at`, NumPy treats a datetime
-    without a unit differently depending on its value, or crashes, so such datetimes become M8[s].
+    swapped. In `at`, and if another dtype has the unit year or month, NumPy's treatment of a
+    datetime without a unit depends on its value, or NumPy crashes, so such datetimes become M8[s].
     NumPy overflows when it converts distant years or months to days, so such datetimes get small
     values.
     """

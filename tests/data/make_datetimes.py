@@ -30,7 +30,7 @@ NAT = -2**63
 
 
 def dtypes(draw, count):
-    """Returns random datetime types, with multiples of few and many divisors."""
+    """Returns random datetime types, whose multiples have few or many divisors."""
     for _ in range(count):
         kind = draw.choice("Mm")
         if draw.random() < 0.06:

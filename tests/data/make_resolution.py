@@ -26,8 +26,8 @@ PAGE = pathlib.Path(__file__).with_name("resolution.txt")
 
 LETTERS = "?bBhHiIqQefdFD"
 WEAK = {"1": int, ".": float, "j": complex}
-# NumPy's unary ufuncs treat a Python scalar as an array of the dtype below. Their method
-# resolve_dtypes does not, so it gets the dtype.
+# NumPy's unary ufuncs treat a Python scalar as an array of the dtype below. The method
+# resolve_dtypes does not, so this script passes the dtype instead of the Python type.
 ALONE = {"1": "int64", ".": "float64", "j": "complex128"}
 # "equiv" is omitted, because it equals "no" for dtypes of one byte order, and because
 # resolve_dtypes of NumPy 2.4 crashes with "equiv" and Python scalars.

@@ -47,7 +47,7 @@ def slice_view(rng, array):
 
 
 def random_shape(rng, size):
-    """Returns a shape of this size, sometimes of another size."""
+    """Returns a shape with `size` elements, or sometimes with another number of elements."""
     shape, left = [], max(size, 1)
     while left > 1:
         part = rng.choice([d for d in range(2, left + 1) if left % d == 0][:6] + [left])

@@ -61,11 +61,10 @@ class Scenario:
 
 
 class Sweep:
-    """Runs a scenario repeatedly. In each run, one call of one kind fails, or that call and all
-    later calls of the kind. The position of the call is each position at which the scenario makes
-    such a call, or one of a sample of these positions. A run must either produce the correct
-    result, or print a message, return an error status and leave every file unchanged or complete.
-    """
+    """Runs a scenario repeatedly. In each run, one call of one kind fails, or this call and all
+    later calls of the kind. Each call of the scenario, or each call in a sample, is the first to
+    fail in some run. A run must either produce the correct result, or print a message, return an
+    error status and leave every file unchanged or complete."""
 
     def __init__(self, scenario):
         self.scenario = scenario

@@ -34,7 +34,8 @@ def main():
         locale.write_text(LOCALE)
         rows = (f'<U{code:04X}> /x{code:02x} <U{code:04X}>' for code in range(128))
         charmap.write_text(ASCII.format('\n'.join(rows)))
-        # --force: localedef reports the missing other categories with status 1.
+        # --force makes localedef write the locale although categories are missing. localedef then
+        # exits with status 1.
         command = ['localedef', '--force', '--quiet', '--no-archive', '-i', str(locale), '-f',
                    str(charmap), str(folder / 'comma')]
         status = subprocess.run(command, check=False).returncode

@@ -34,8 +34,9 @@ ACCEPTED = [("GUFUNC_BUILD_BACKENDS=cpu", "GUFUNC_CUDA_TARGETS=", "GUFUNC_ROC_TA
 
 
 def defined():
-    """Returns the names and defaults of the options in the CMake files. Variables that find
-    commands set are options, too, unless they are marked as advanced."""
+    """Returns the names and defaults of the options in the CMake files. The variables that
+    find_path, find_program and similar commands set are options, too, unless they are marked as
+    advanced."""
     options, advanced = {}, set()
     listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"],
                             capture_output=True, text=True, check=True).stdout.splitlines()

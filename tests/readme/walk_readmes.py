@@ -31,7 +31,7 @@ GPU_FILES = ("/dev/nvidiactl", "/dev/kfd")
 
 
 def copy_tree(target):
-    """Returns the files that git tracks or would track."""
+    """Copies the files that git tracks or would track to the folder `target`."""
     listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-coz", "--exclude-standard"],
                             capture_output=True, text=True, check=True).stdout
     for name in filter(None, listed.split("\0")):

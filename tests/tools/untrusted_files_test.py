@@ -18,7 +18,7 @@ import command_fixture
 MIB = 1 << 20
 ADDRESS_SPACE = 256 * MIB
 COMPILER_SPACE = 2048 * MIB  # clang needs more memory than the limit for the tools
-EDGE = 2  # seconds after which the system kills the process; the test's limit is 1
+EDGE = 2  # seconds after which the system kills the process; the test itself permits 1 second
 
 
 def npy(descr="'<f8'", shape='(8,)', data=bytes(64), text=None):

@@ -8,11 +8,11 @@ import xml.etree.ElementTree as ElementTree
 
 @dataclasses.dataclass(frozen=True)
 class Type:
-    """A C type. kind: name, pointer (to .of), array (.count of .of), function (.parameters to
-    .of).
+    """A C type. `kind` is 'name', 'pointer' (to the type `of`), 'array' (of `count` elements of
+    type `of`), or 'function' (with the parameter types `parameters` and the result type `of`).
 
-    .const qualifies the type itself: for `const char *`, the .of of the pointer is const, and the
-    pointer is not."""
+    `const` qualifies the type itself: for `const char *`, the pointer type is not const, but the
+    type `of` that it points to is."""
 
     kind: str
     name: str = ''
@@ -73,7 +73,7 @@ class Typedef:
 
     @property
     def opaque(self):
-        """The name of the structure behind a handle; '' for other types."""
+        """The name of the opaque structure that a handle type points to; '' for other types."""
         target = self.type.of.name if self.type.kind == 'pointer' else ''
         return target if target.endswith('_s') else ''
 

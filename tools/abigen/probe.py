@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes, offsets and values, computed by the C compiler."""
+"""Computes sizes and offsets of structures and values of constants with the C compiler."""
 
 import json
 import subprocess

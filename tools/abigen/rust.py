@@ -152,8 +152,8 @@ def linked(model, layout, comments):
 
 
 def absent(function):
-    """Returns the result of a function while no library is loaded, which is an error status with an
-    error struct, or an empty value."""
+    """Returns the Rust expression for the result of a function while no library is loaded. The
+    function then returns an error status and fills the error struct, or returns an empty value."""
     if function.fallible:
         return 'unsafe { crate::loader::absent(error) }'
     if function.result.kind == 'pointer':

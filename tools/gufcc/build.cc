@@ -111,7 +111,7 @@ bool Build::choose_name() {
                     std::all_of(module_.name.begin(), module_.name.end(), [](char c) {
                       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
                     });
-  fs::path place;  // checked before the long compilation
+  fs::path place;  // not used: find_output reports an invalid path before the long compilation
   if (good) return find_output(options_.output, &place, diagnostics_);
   return diagnostics_->usage_error(
       "'{}' is not a module name (letters, digits and _): use --name NAME", module_.name);
@@ -202,15 +202,15 @@ bool Build::check_sources() {
   });
 }
 
-// Returns the host targets whose objects are examined. Without host targets, it is the lowest ISA
-// level, which is then compiled and examined but not linked.
+// Returns the host targets whose objects are searched for code that only a host can run. Without
+// host targets, returns the lowest ISA level, which is then compiled and searched but not linked.
 const std::vector<Target> &Build::examined_targets() const {
   static const auto *const kLowest = new std::vector<Target>{all_targets()[0]};
   return targets_.empty() ? *kLowest : targets_;
 }
 
-// Plain entries run only on devices. Without host targets, a unit that has only plain entries need
-// not be examined and is not compiled for the host.
+// Plain entries (device entries that belong to no loop) run only on devices. Without host targets,
+// a unit that has only plain entries is not compiled for the host.
 bool Build::is_compiled(const Unit &unit) const {
   return !targets_.empty() || !unit.loops.empty() || !unit.kernels.empty();
 }
@@ -246,8 +246,8 @@ bool Build::choose_targets() {
   return true;
 }
 
-// Numbers the units. The number is the family of all images of a unit. Loops that no device can run
-// get a family that has no images.
+// Numbers the units. All images of a unit are a family, whose number is the number of the unit.
+// Loops that no device can run get the number of a family without images.
 void Build::assign_families() {
   for (RawKernel &kernel : module_.kernels) {
     const Unit &unit = unit_of(kernel.source, kernel.fast || options_.fast);

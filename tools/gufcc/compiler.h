@@ -94,8 +94,7 @@ class Compiler {
   // Path of an intermediate file.
   std::filesystem::path work(const std::string &name) const { return work_ / name; }
 
-  // Returns where the symbols of a unit are defined or first used, without the symbols of
-  // entries.
+  // Returns where the symbols of a unit are defined or first used, without the symbols of entries.
   // Compiles the unit again, with debug information, to `object`.
   std::map<std::string, Place> find_symbols(const Unit &unit,
                                             const std::filesystem::path &object) const;

@@ -221,7 +221,7 @@ void keep_source_line(std::string *source_lines) {
   if (end != std::string::npos) source_lines->erase(end + 1);
 }
 
-// Returns true if the message is about a name of a library.
+// Rewrites a message in terms of kernels. Returns true if the message is about a name of a library.
 bool explain(CompilerMessage *message, LoopKind kind) {
   std::string &text = message->text;
   if (kind == LoopKind::kDouble) explain_precision_in_double(&text);

@@ -22,8 +22,9 @@ struct CompilerMessage {
 std::vector<CompilerMessage> read_messages(const std::string &output);
 std::string write_messages(const std::vector<CompilerMessage> &messages);
 
-// The floating-point type of all loops in one compilation. It determines which type is out of
-// place: double in loops of float, or float in loops of double. kAny: the loops or kernels differ.
+// The floating-point type of all loops in one compilation. Messages warn about the other type:
+// about double in loops of float, and about float in loops of double. kAny: the loops or kernels
+// have different types.
 enum class LoopKind { kAny, kFloat, kDouble };
 
 // Whether a message is about a conversion between float and double.

@@ -36,8 +36,7 @@ class DeviceImages {
         diagnostics_(diagnostics),
         tools_(options, compiler, work_, diagnostics) {}
 
-  // Selects the targets that can be compiled. Returns false in the cases in which
-  // DeviceTools::locate returns false.
+  // Selects the targets that can be compiled. Returns false if DeviceTools::locate returns false.
   bool choose(std::vector<Target> targets);
 
   bool requested() const { return !targets_.empty(); }

@@ -39,10 +39,10 @@ fs::path first_file(const std::vector<fs::path> &candidates) {
   return {};
 }
 
-// Returns LLVM IR with the constants that configure ocml. The optimizer reads the constants and
-// removes code of ocml that they exclude. It can do this only if the module itself defines the
-// constants, with a linkage that allows their removal. The constants that ship with ocml lack new
-// ISAs.
+// Returns LLVM IR with the constants that configure ocml, AMD's mathematical library. The optimizer
+// reads the constants and removes code of ocml that they exclude. It can do this only if the module
+// itself defines the constants, with a linkage that allows their removal. The constants that ship
+// with ocml lack new ISAs.
 std::string constants_text(const Target &target) {
   const auto line = [](const char *name, const char *type, int value, int align) {
     return fmt::format(
@@ -213,8 +213,9 @@ void DeviceTools::add_clang_ptx(Compiler::Unit *unit) const {
   unit->stack_key = libdevice_hash_;
 }
 
-// nvcc links its own libdevice. -w suppresses nvcc's warnings, which are about branches that no
-// template argument reaches. The kernel compiler already reports the warnings about kernels.
+// nvcc links its own libdevice. -w suppresses nvcc's warnings: those about kernels repeat the
+// warnings of the kernel compiler, and all others are about branches that are unreachable for the
+// given template arguments.
 void DeviceTools::add_nvcc_ptx(bool fast, Compiler::Unit *unit) const {
   unit->command = {nvcc_, "-x", "cu", "-std=c++17", "-O3", "-w", "-arch=compute_75"};
   unit->command.emplace_back(fast ? "-fmad=true" : "-fmad=false");

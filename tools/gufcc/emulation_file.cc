@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record of a device entry is defined in the entry's own translation unit, where the size of
-// the entry's block is known. The table of the file copies the records when the file is loaded.
+// The record that describes a device entry is defined in the translation unit of the entry, where
+// the size of the struct that the entry receives is known. The table of the file copies the records
+// when the file is loaded.
 #include "emulation_file.h"
 
 #include <algorithm>

@@ -90,8 +90,9 @@ struct ImageRow {
 };
 std::string frame_name(size_t frame);
 
-// The C source of the table gufunc_module_v1_<name>: host images of `targets`, then the device
-// images. as_shared adds the alias and the note for the digest.
+// The C source of the table gufunc_module_v1_<name>, which lists the host images of `targets` and
+// then the device images. With `as_shared`, the source also defines the alias gufunc_module_v1 and
+// the ELF note that will contain the digest.
 std::string generate_table(const Module &module, const std::vector<Target> &targets,
                            const std::vector<ImageRow> &device_images, bool as_shared);
 

@@ -120,7 +120,7 @@ struct EntryCall {
   std::string block;     // type of the block
   std::string function;  // called with (p[, base][, shared])
   std::string threads;
-  size_t nbases = 0;  // 0: none are passed
+  size_t nbases = 0;  // number of base addresses to pass
   bool accepts_shared = false, synchronises = false, in_opencl = false;
 };
 

@@ -138,7 +138,8 @@ class LoopRules {
   }
   std::string loop_name() const { return fmt::format("'{}->{}'", loop_.inputs, loop_.outputs); }
 
-  // Returns a struct whose takes<A>(0) reports whether the function accepts an A as this parameter.
+  // Returns a struct whose takes<A>(0) reports whether the function accepts an argument of type A
+  // for the parameter with the index `parameter`.
   std::string taker(size_t parameter, bool in_braces) const {
     std::string arguments;
     for (size_t i = 0; i < types_.size(); ++i) {
@@ -148,7 +149,7 @@ class LoopRules {
                                     : fmt::format("guf_probe_value<{}>()", as_reference(types_[i]));
       arguments += i == parameter && in_braces ? "{" + value + "}" : value;
     }
-    std::string proxies;  // arguments for is_overloaded, which only a template accepts
+    std::string proxies;  // arguments that only a template accepts, for is_overloaded
     for (size_t i = 0; i < types_.size(); ++i) {
       const bool is_input = i < loop_.inputs.size();
       proxies += fmt::format("{}guf_probe_value<{}>()", i == 0 ? "" : ", ",
@@ -198,8 +199,8 @@ class LoopRules {
                                what, parameter + 1, spelling));
   }
 
-  // Returns an assertion about the result of a call. It holds for a call that does not compile,
-  // which other checks report.
+  // Returns an assertion about the result of a call. The assertion is true if the call does not
+  // compile, because other checks report that error.
   std::string result() const {
     const TypeLetter &letter = *find_letter(loop_.outputs[0]);
     const bool may_cast = loop_.inputs.size() == 1 && loop_.inputs != loop_.outputs;

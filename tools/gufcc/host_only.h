@@ -16,9 +16,9 @@ struct HostOnly {
   std::string message;  // what was found and what to use instead
 };
 
-// Reports calls of functions that neither the kernel nor the compiler defines, variables,
-// constructors of static objects, and addresses of functions. An empty result means that a device
-// can run the code. may_print allows calls of printing functions.
+// Reports variables, constructors of static objects, addresses of functions, and calls of functions
+// that neither the kernel nor the compiler defines. An empty result means that a device can run the
+// code. If `may_print` is true, calls of printing functions are allowed.
 std::vector<HostOnly> find_host_only(const ObjectFile &object, bool may_print = false);
 
 // Returns "f(float)" for "_Z1ff". C names are returned unchanged.

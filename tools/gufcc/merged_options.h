@@ -7,8 +7,8 @@
 
 namespace gufunc::gufcc {
 
-// Refuses a registration `added` whose options differ from `known`. doc and failure may be left
-// out.
+// Refuses a registration `added` whose options differ from `known`. Each registration may leave out
+// doc and failure.
 bool merge_options(Function *known, const Function &added, Diagnostics *diagnostics);
 
 }  // namespace gufunc::gufcc

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses the loader's own code, so that the writer and the reader cannot disagree.
+// Uses code of the module loader, so that gufcc and the loader compute and place the digest in the
+// same way.
 #include "module_file.h"
 
 #include <cstring>

@@ -13,8 +13,7 @@ using Command = std::vector<std::string>;
 
 struct ProcessResult {
   // The exit status, or 128 + the signal that ended the program, or -1 if the program could not be
-  // started or its output could not be read. If it is -1, `output` contains
-  // the reason.
+  // started or its output could not be read. If `status` is -1, `output` contains the reason.
   int status = -1;
   std::string output;  // stdout and stderr, interleaved
   int error = 0;       // errno of a failure in this process

@@ -13,7 +13,7 @@ namespace gufunc::gufcc {
 bool read_form(const Place &place, const std::string &signature, const RegistrationOptions &options,
                Function *function, Diagnostics *diagnostics);
 
-// Reads the form of an elementwise function, whose operand counts its types have already set.
+// Sets the roles of an elementwise function, whose operand counts must already be set.
 bool read_elementwise_form(const Place &place, Function *function, Diagnostics *diagnostics);
 
 // Returns the signature of a function that read_form or read_elementwise_form has read.

@@ -31,7 +31,7 @@ struct CodeFinding {
 };
 
 // Returns the functions with more than kMaxStack bytes of local variables, at the line of the
-// largest one. In generated code, the file of the place is kEntriesFile.
+// largest one. If this line is in generated code, the file name in `place` is kEntriesFile.
 std::vector<CodeFinding> find_large_stacks(std::string_view code);
 
 // Returns the marked conversions from integers of 64 bits to narrower ones.

@@ -58,7 +58,7 @@ int32_t order_of(const std::string &letter);
 // Parses `text` as the value of --axis, or as a part of the value `whole`, which the error quotes.
 int64_t axis_of(std::string_view text, std::string_view whole, const char *expected);
 inline constexpr const char *kOneAxis = "an integer";
-// Returns 0 for no value, so that the backend chooses the number.
+// Returns the number of threads. Returns 0 without a value; the backend then chooses the number.
 uint32_t threads_of(const std::optional<std::string> &text);
 guf_dtype dtype_of(const std::optional<std::string> &name);    // without a value: 0, any dtype
 guf_device device_of(const std::optional<std::string> &spec);  // without a value: NULL, the device

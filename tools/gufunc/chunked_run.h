@@ -14,8 +14,8 @@ namespace gufunc::cli {
 // Parses a size in bytes: "65536", "64K", "8M", "1G". Throws Failure(kUsage).
 uint64_t chunk_bytes_of(const std::string &text);
 
-// Runs a call in chunks. Every output must be given. The progress line shows the number of finished
-// items.
+// Runs a call in chunks. `args` must contain every output. The progress line shows the number of
+// finished items.
 void call_in_chunks(guf_ufunc ufunc, guf_call_args *args, uint64_t chunk_bytes,
                     ProgressLine *progress);
 

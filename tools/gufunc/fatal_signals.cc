@@ -83,8 +83,8 @@ uintptr_t stack_pointer(const void *context) {
 #endif
 }
 
-// Whether an address is close to the stack pointer. The frame of a function may be accessed first
-// at its far end, several pages below the last frame, so the test allows 256 KiB.
+// Whether an address is close to the stack pointer. The first access of a function to its frame may
+// be at the far end, several pages below the caller's frame, so the test allows 256 KiB.
 bool is_stack_overflow(uintptr_t address, uintptr_t stack) {
   constexpr uintptr_t kNear = 256U << 10;
   return address + kNear > stack && address < stack + kNear;

@@ -12,7 +12,8 @@
 
 namespace gufunc::cli {
 
-// The call or method writes the flags into this object, so the object must outlive its execution.
+// The parsed value of --fp-flags, and the flags that were raised. A call or method writes the flags
+// into this object, so the object must outlive the call.
 class FpFlags {
  public:
   // Parses "report", or a list such as "divide=fail,over=report,all=ignore" in which later entries
@@ -21,7 +22,7 @@ class FpFlags {
   FpFlags(const FpFlags &) = delete;
   FpFlags &operator=(const FpFlags &) = delete;
 
-  // Requests the flags in the argument struct of a call or method.
+  // Sets the fields that request the flags, in the argument struct of a call or method.
   template <class Args>
   void set_options(Args *args) {
     args->options.fp_flags = report_ == 0 ? nullptr : &found_;

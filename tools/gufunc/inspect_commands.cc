@@ -42,9 +42,9 @@ std::vector<std::string> loops_of(guf_ufunc ufunc, const guf_ufunc_info &info) {
   return loops;
 }
 
-// Returns the element and result types of guf_reduce as texts such as "d->dd". If the reduction has
-// a finish function, the result types come from its loop whose inputs are exactly the types of the
-// accumulator. A loop without a matching finish loop has no entry.
+// Returns the element and result types of guf_reduce as texts such as "d->dd", one per loop. If the
+// reduction has a finish function, the result types are the outputs of the finish function's loop
+// whose inputs are exactly the types of the accumulator. Without such a loop, there is no text.
 std::vector<std::string> result_types(const guf_ufunc_info &info,
                                       const std::vector<std::string> &loops) {
   std::vector<std::string> finishing;

@@ -9,7 +9,8 @@
 
 namespace gufunc::cli {
 
-// Converts an array or a tensor to lists nested like its shape, or to a single value for 0-d.
+// Converts an array or a tensor to lists nested like its shape, or to a single value if it has no
+// dimensions.
 // Complex numbers become [real, imaginary]; non-finite numbers become "nan", "inf" or "-inf".
 // Throws Failure.
 nlohmann::ordered_json values_json(const guf_operand &operand);

@@ -25,8 +25,8 @@ nlohmann::ordered_json kernel_row(const std::vector<ModuleHandle> &modules,
 // Returns the full names ("module:name") of the ufuncs of a module.
 std::vector<std::string> function_names(const ModuleHandle &module);
 
-// Finds a ufunc by name. Modules come before the library; a line on stderr reports when both have a
-// ufunc of that name. The name of a raw kernel is an error with its own message.
+// Finds a ufunc by name, first in the modules and then in the library. If both have a ufunc of that
+// name, a line on stderr reports it. The name of a raw kernel is an error with its own message.
 UfuncHandle find_function(const std::vector<ModuleHandle> &modules, const std::string &name);
 
 }  // namespace gufunc::cli

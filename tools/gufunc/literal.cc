@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses literals with the locale-independent functions of the C++ library. The casts of libgufunc
-// convert a literal to the dtype that it names.
+// Parses literals with the locale-independent functions of the C++ library. A literal that names a
+// dtype, such as f4:2, is converted by the casts of libgufunc.
 #include "literal.h"
 
 #include <fmt/format.h>

@@ -130,7 +130,7 @@ class Method {
 
   bool automatic() const { return options_.device == "auto"; }
 
-  // The outputs of a ufunc, or the results of a reduction with a user-defined accumulator.
+  // The number of outputs of a ufunc, or of results of a reduction with a user-defined accumulator.
   size_t nresults() const {
     if (options_.method == "outer") return results_of(info_);
     return options_.method == "reduce" && info_.nresults > 0 ? static_cast<size_t>(info_.nresults)

@@ -26,7 +26,8 @@ struct NpyHeader {
 // All functions throw Failure(kFile) with a message that begins with `name`. With `raw_bf16`, the
 // two-byte void type ("V2") means bfloat16, which .npy has no name for.
 
-// Returns the bytes before the first element, from the first 10 (version 1) or 12 bytes of a file.
+// Returns the number of bytes before the first element. `bytes` must contain the first 10 (version
+// 1) or 12 bytes of the file.
 size_t npy_header_size(std::span<const std::byte> bytes, const std::string &name);
 
 // Parses the start of a file. Reads nothing outside `bytes`, which may end after the header.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives through minizip, with I/O callbacks on our own file descriptors.
+// Reads and writes archives with minizip, whose I/O callbacks use this program's file descriptors.
 #include "npz_file.h"
 
 #include <fcntl.h>

@@ -18,7 +18,8 @@
 
 namespace gufunc::cli {
 
-// Owns the arrays and files of the operands of one call. The operands are borrowed from it.
+// Owns the arrays and files of the operands of one call. The operands that its functions return are
+// valid as long as this object.
 class OperandFiles {
  public:
   explicit OperandFiles(bool raw) : raw_(raw) {}
@@ -32,7 +33,7 @@ class OperandFiles {
   guf_operand operand_of(const std::string &text, bool writable);
   // Opens a .npy file if `text` names one, else parses a list of integers: "0,3,5".
   guf_operand indices_of(const std::string &text);
-  // Creates a file that appears with commit().
+  // Creates a file that gets its name in commit().
   guf_operand new_file(const std::string &path, guf_dtype dtype, const std::vector<int64_t> &shape,
                        bool fortran_order);
   // Creates a new file with a copy of the elements of an existing one.

@@ -37,22 +37,23 @@ inline std::string visible(const std::string &text) {
   return text.empty() ? "''" : text;
 }
 
-// The exit code of a system call on a file that failed with the errno value `code`. A lack of
-// memory or of descriptors is no fault of the file: the same command succeeds later, or with a
-// higher limit.
+// Returns the exit code of the program after a system call on a file has failed with the errno
+// value `code`. A lack of memory or of descriptors is not a fault of the file: the same command
+// succeeds later, or with a higher limit.
 inline Exit exit_of_errno(int code) {
   return code == ENOMEM || code == EMFILE || code == ENFILE ? Exit::kRunTime : Exit::kFile;
 }
 
-// Throws for a system call on the file `name` that failed with the errno value `code`: "a.npy:
-// cannot open: Permission denied".
+// Throws a Failure for a system call that failed on the file `name` with the errno value `code`.
+// Example of a message: "a.npy: cannot open: Permission denied".
 [[noreturn]] inline void fail_file(const std::string &name, const std::string &verb,
                                    int code = errno) {
   throw Failure(exit_of_errno(code),
                 visible(name) + ": cannot " + verb + ": " + std::strerror(code));
 }
 
-// `native_code` is the errno value of an input or output error, or 0.
+// Returns the exit code for a status. `native_code` is the errno value of an input or output error,
+// or 0.
 inline Exit exit_of(guf_status status, int native_code) {
   const int category = status / 100;
   if (category == 11) return exit_of_errno(native_code);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RAII owners of library handles, and the modules that one run loads.
+// RAII owners of library handles, and the modules that one run of the program loads.
 #ifndef GUFUNC_TOOLS_GUFUNC_OWNED_HANDLE_H
 #define GUFUNC_TOOLS_GUFUNC_OWNED_HANDLE_H
 

@@ -151,8 +151,8 @@ class Run {
     fp_flags_.set_options(&args_);
   }
 
-  // Reports options that need a signature. The library's message would name its own arguments
-  // instead of the options.
+  // Refuses options that need a signature if the ufunc has none. The library would refuse them too,
+  // but its message would name arguments of the C API instead of the options.
   void refuse_core_options() const {
     if (info_.signature[0] != '\0') return;
     const std::string option = !options_.dims.empty() ? "--dim " + options_.dims[0]

@@ -18,7 +18,7 @@ void print_line(fmt::format_string<Args...> format, Args &&...args) {
   write_line(fmt::format(format, std::forward<Args>(args)...));
 }
 
-// Writes a text with the line feeds that it has to stdout. Throws Failure(kFile).
+// Writes a text to stdout. Line feeds in the text are not escaped. Throws Failure(kFile).
 void print_text(std::string_view text);
 
 // Writes bytes to stdout as they are. Throws Failure(kFile).

@@ -12,8 +12,9 @@
 
 namespace gufunc::cli {
 
-// Parses "dd->d", or one name per operand: "f4,None,f8". None becomes 0. Returns an
-// empty list without a signature. Throws Failure(kUsage), also if `dtype` is given as well.
+// Parses "dd->d", or one name per operand: "f4,None,f8". None becomes 0. Returns an empty list
+// without a signature. Throws Failure(kUsage) for an invalid signature, and if both `signature` and
+// `dtype` have values.
 std::vector<guf_dtype> loop_types_of(const std::optional<std::string> &signature,
                                      const std::optional<std::string> &dtype,
                                      const guf_ufunc_info &info);
@@ -22,7 +23,8 @@ std::vector<guf_dtype> loop_types_of(const std::optional<std::string> &signature
 // parentheses, which is one axis. Throws Failure(kUsage).
 std::vector<std::vector<int64_t>> axes_by_operand(const std::string &text);
 
-// Returns each named core dimension of a signature, or of part of one, once: "(m?,3),(n)" has m, n.
+// Returns the named core dimensions of a signature, or of a part of a signature, without
+// duplicates: m and n for "(m?,3),(n)".
 std::vector<std::string> core_dimensions(const std::string &signature);
 
 }  // namespace gufunc::cli

@@ -59,7 +59,7 @@ def log_tail(f):
 
 fit("kLog32", "f32", 9, F_LOW, F_HIGH, log_tail, lambda f: f ** 3 / log1p(f) if f else f,
     "(log(1 + f) - f + f^2/2) / f^3, sqrt(1/2) <= 1 + f <= sqrt(2)")
-# A fit for pow of f32, which computes twice the binary logarithm.
+# A fit of 2 * log2(1 + f) / f, which pow of f32 uses.
 fit("kLog2Mid", "f64", 9, mpf("-0.1517"), mpf("0.2023"),
     lambda f: 2 * (log1p(f) / f if abs(f) > TINY else 1) / log(2),
     lambda f: f / log1p(f) * log(2) / 2 if f else log(2) / 2,

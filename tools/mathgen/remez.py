@@ -50,7 +50,7 @@ def minimax(function, weight, low, high, terms, rounds=30):
 
         peaks = _extrema(error, grid)
         worst = max(abs(e) for _, e in peaks)
-        while len(peaks) > terms + 1:  # drop the weaker end
+        while len(peaks) > terms + 1:  # drop the first or the last peak, whichever is lower
             peaks.pop(0 if abs(peaks[0][1]) < abs(peaks[-1][1]) else -1)
         if len(peaks) < terms + 1 or worst <= abs(solved[terms]) * mpf("1.0005"):
             break

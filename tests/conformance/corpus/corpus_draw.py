@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws groups of random cases. They are the oracle's cases, restricted to cases whose results
-depend neither on the order of operations, nor on the instruction set, nor on earlier calls of
-NumPy."""
+"""Draws groups of random cases in the same way as the oracle. Leaves out cases whose results depend
+on the order of operations, on the instruction set, or on earlier calls of NumPy."""
 
 import random
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Provides the class with which cases are written by hand, with operands as NumPy arrays and with
-the expected results."""
+"""Provides the class Call for cases that are written by hand. A Call has NumPy arrays as operands,
+and the expected results."""
 
 import numpy as np
 

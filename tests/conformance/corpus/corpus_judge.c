@@ -14,7 +14,7 @@ static const cJSON *get(const cJSON *json, const char *key) {
 
 typedef struct form { /* the format of a real element */
   size_t size;
-  uint64_t magnitude, infinity; /* bit patterns: the mask of all bits but the sign; infinity */
+  uint64_t magnitude, infinity; /* the mask of all bits except the sign; the bits of infinity */
   double eps;
 } form;
 

@@ -108,7 +108,8 @@ class Buffers:
 
 
 def result(blob, array, ulp, dtype=None, fresh_strides=None, defined=None):
-    """Describes an expected result. An allocated result is described with its strides."""
+    """Describes an expected result. For a result that the library allocates, `fresh_strides` are
+    the expected strides."""
     data = native(array).tobytes()
     made = {'dtype': dtype or dtype_name(array.dtype), 'shape': list(array.shape)}
     made |= {'at': blob.add(data), 'nbytes': len(data), 'ulp': int(ulp)}

@@ -199,7 +199,7 @@ def check_elementwise(plugin, target, function, letters, loop, rng, n):
     expected = numpy_result(name, letters, inputs)
     free = unspecified(name, letters, inputs)
     ulps = COMPLEX_ULP if output in "FD" else REAL_ULP
-    if name == "power" and output == "D":  # this function does not reduce the error of w log z
+    if name == "power" and output == "D":  # exp(w log z) magnifies the error of w log z
         ulps += np.abs(inputs[1].astype("G") * np.log(inputs[0].astype("G")))
         ulps = np.where(np.isfinite(ulps), ulps, 0)
     for step in (1, 2, -1):
@@ -213,7 +213,7 @@ def check_elementwise(plugin, target, function, letters, loop, rng, n):
             good = within(output, out, expected, ulps)
         elif output in "eEfdFD" and name in {"maximum", "minimum", "fmax", "fmin"}:
             got, numpy = for_numpy(output, out), for_numpy(output, expected)
-            # either sign of a zero is valid
+            # A zero of either sign is valid.
             good = (got == numpy) | (np.isnan(got) & np.isnan(numpy))
         else:
             good = same_bits(output, out, expected)
