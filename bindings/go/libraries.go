@@ -101,8 +101,9 @@ func ReadLog() (line string, level LogLevel, ok bool) {
 }
 
 // Shutdown waits for all work, stops the library's threads and frees its caches. A program need not
-// call it before it exits. After Shutdown almost only Close works. If ctx ends first, Shutdown
-// returns ctx's error and the library stays usable.
+// call it before it exits. After Shutdown, objects can still be closed, but calls that need a
+// device fail with ErrShutdown. If ctx ends first, Shutdown returns ctx's error and the library
+// stays usable.
 func Shutdown(ctx context.Context) error {
 	return wait(ctx, func(nanoseconds C.uint64_t) error { return cShutdown(nanoseconds) })
 }

@@ -37,8 +37,8 @@ func (r *released) run() {
 
 // Of makes an array from a slice, without a copy: calls write into data. Without a shape the array
 // has one dimension. data is kept alive until no array and no queued work uses it, even if the
-// array is closed earlier. If append reallocates data, the array still uses the old memory. Of
-// fails with ErrShape if the shape does not have exactly len(data) elements.
+// array is closed earlier. If append reallocates data, the array continues to use the old memory.
+// Of fails with ErrShape if the shape does not have exactly len(data) elements.
 func Of[T Element](data []T, shape ...int) (*Array[T], error) {
 	return typed[T](wrapSlice(data, &Memory{DType: DTypeOf[T](), Shape: shape}))
 }
