@@ -201,7 +201,7 @@ impl<'a> Operand<'a> {
         matches!(self.0, Kind::None)
     }
 
-    /// Returns the operand's array, if it is one, without taking a reference.
+    /// Returns the array of an operand that is an array, without retaining another reference.
     pub(crate) fn as_array(&self) -> Option<std::mem::ManuallyDrop<DynArray>> {
         match self.0 {
             Kind::Array(raw, _) => {

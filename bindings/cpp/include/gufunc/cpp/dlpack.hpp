@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Owners of DLPack tensors, and the streams of the other library in a DLPack exchange.
+// Owners of DLPack tensors, and the streams with which a DLPack exchange synchronizes.
 #ifndef GUFUNC_CPP_DLPACK_HPP
 #define GUFUNC_CPP_DLPACK_HPP
 
@@ -60,9 +60,10 @@ class DlpackTensor {
   guf_dlpack_unversioned *unversioned_ = nullptr;
 };
 
-// The stream of the other library in a DLPack exchange: a stream of the array's device, or one of
-// the vendor's default streams, which have no guf_stream. A default-constructed DlpackStream means
-// that no stream waits. For host memory, it is the only value that is allowed.
+// The stream on which the other library produces or reads the values of an exchanged array: a
+// stream of the array's device, or one of the vendor's default streams, which have no guf_stream. A
+// default-constructed DlpackStream means that no stream waits. For host memory, it is the only
+// value that is allowed.
 class DlpackStream {
  public:
   DlpackStream() = default;
