@@ -111,8 +111,8 @@ func Shutdown(ctx context.Context) error {
 const longestWait = 2 * time.Millisecond
 
 // wait repeatedly calls a function that waits for a limited time, until the function is done or ctx
-// ends. When the time limit of a call expires, no report of the library is lost. For a context that
-// cannot end, or a nil context, wait makes a single call without a limit.
+// ends. A call whose time limit expires does not consume a failure that the library has to report.
+// For a context that cannot end, or a nil context, wait makes a single call without a limit.
 func wait(ctx context.Context, waiting func(nanoseconds C.uint64_t) error) error {
 	if ctx == nil || ctx.Done() == nil {
 		return waiting(math.MaxUint64)

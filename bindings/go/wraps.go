@@ -87,8 +87,8 @@ func OfBytes(data []byte, offset int, m Memory) (*AnyArray, error) {
 	return wrap(address, &m, r)
 }
 
-// within reports whether all elements are inside a buffer of this many bytes. No sum overflows,
-// because each is computed only after a check that it stays within bytes.
+// within reports whether all elements are inside a buffer of this many bytes. The sums do not
+// overflow, because each sum is compared with bytes before it is computed.
 func (m *Memory) within(bytes, offset int) bool {
 	for _, extent := range m.Shape {
 		if extent <= 0 { // no elements, or an extent that the library rejects

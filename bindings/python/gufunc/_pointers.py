@@ -145,9 +145,9 @@ def _checked(address):
 
 def _classed(letters, unknown):
     """(types, kind) of a function, such as ("dd->d", "scalar"), from the letters of its parameters
-    and its result. The types are "" if a parameter or the result is not a number, and `unknown` if
-    one of the types is unknown. The kind is None if the function may be an inner loop, whose
-    parameters are addresses."""
+    and its result. The types are "" if a parameter or the result is not a number, and the argument
+    `unknown` if one of the types is unknown. The kind is None if the function may be an inner loop,
+    whose parameters are addresses."""
     *taken, given = letters
     if not {"f", "d"} & set(taken) and (_POINTER in taken or given == _VOID):
         return "", None

@@ -250,8 +250,8 @@ int gufpy_set_indices(gufpy_frame *frame, PyObject *object, guf_operand *operand
 int gufpy_convert_stream(gufpy_frame *frame, gufpy_keywords *keywords, PyObject *const *args,
                          Py_ssize_t count);
 
-/* The floating-point flags that calls of this thread report, and the flags on which they fail
- * (gufunc.errstate). */
+/* The floating-point flags that calls of this thread report, and the flags that make these calls
+ * fail (gufunc.errstate). */
 typedef struct {
   uint32_t report, fail;
 } gufpy_fp_flags;

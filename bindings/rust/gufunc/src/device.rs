@@ -49,7 +49,7 @@ pub struct BackendInfo {
 pub struct DeviceInfo {
     /// Index among the backend's devices.
     pub index: usize,
-    /// Compute units; for the cpu, threads.
+    /// Number of compute units; for the cpu, number of threads.
     pub units: u32,
     /// Whether the host can access the device's memory.
     pub host_memory: bool,

@@ -42,7 +42,7 @@ pub struct UfuncInfo {
     pub signature: String,
     /// Additional rules for the signature.
     pub rules: String,
-    /// Description of one line.
+    /// One-line description.
     pub doc: String,
     /// Number of inputs.
     pub nin: usize,
@@ -84,11 +84,11 @@ pub struct CoreDim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum Role {
-    /// Read.
+    /// The operand is read.
     In = sys::GUF_ROLE_IN,
-    /// Written.
+    /// The operand is written.
     Out = sys::GUF_ROLE_OUT,
-    /// Read and written in place.
+    /// The operand is read and written in place.
     Inout = sys::GUF_ROLE_INOUT,
 }
 

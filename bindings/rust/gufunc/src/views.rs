@@ -198,7 +198,7 @@ impl DynArray {
         made(|out, error| unsafe { sys::guf_array_squeeze(self.as_raw(), naxes, axes, out, error) })
     }
 
-    /// Inserts axes of extent 1 at these positions of the result.
+    /// Inserts axes of extent 1 at the positions `axes` of the result.
     ///
     /// # Errors
     /// `AXIS`, `SHAPE`.
