@@ -190,8 +190,8 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
     axis_selection_ = AxisSelection::kAll;
     return *this;
   }
-  // The value with which the reduction to each result starts, a number or a 0-d operand. Operand()
-  // means that there is no initial value.
+  // The initial value of every result, a number or a 0-d operand. Operand() means that there is no
+  // initial value.
   ReduceKeywords &initial(Operand value) {
     initial_ = std::move(value);
     has_initial_ = true;
