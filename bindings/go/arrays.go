@@ -22,7 +22,7 @@ const (
 	KeepOrder Order = cGUF_ORDER_KEEP // keep the layout of the source ('K')
 	COrder    Order = cGUF_ORDER_C    // last axis fastest
 	FOrder    Order = cGUF_ORDER_F    // first axis fastest
-	AnyOrder  Order = cGUF_ORDER_ANY  // F when the source is F- and not C-contiguous ('A')
+	AnyOrder  Order = cGUF_ORDER_ANY  // F if the source is F- but not C-contiguous, else C ('A')
 )
 
 // HostMemory is a kind of host memory that a device copies or reads directly.
@@ -164,10 +164,10 @@ func (a *AnyArray) Clone() (*AnyArray, error) {
 // with ErrHandle.
 func (a *AnyArray) Close() error { return a.reference().close() }
 
-// Synchronize waits for all work on the array's memory that was submitted to the library, with or
-// without a stream. Afterwards the program may use a slice of [Array.Data]. If ctx ends first,
-// Synchronize returns ctx's error. Synchronize does not report failures of the work: the stream or
-// device reports them.
+// Synchronize waits for all work on the array's memory that was submitted to the library, on any
+// stream, including the device's default stream. Afterwards the program may use a slice of
+// [Array.Data]. If ctx ends first, Synchronize returns ctx's error. Synchronize does not report
+// failures of the work: the stream or device reports them.
 func (a *AnyArray) Synchronize(ctx context.Context) error {
 	defer runtime.KeepAlive(a)
 	return wait(ctx, func(limit C.uint64_t) error { return cArraySynchronize(a.handle(), limit) })

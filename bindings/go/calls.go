@@ -15,7 +15,7 @@ import (
 // nil options select all defaults.
 //
 // On the cpu the call is complete on return, unless it runs on a stream. On a GPU it is complete on
-// return if an operand in host memory has to be copied to the device, and without a stream also if
+// return if an operand in host memory has to be copied to the device, or if there is no stream and
 // an operand is in mapped or managed host memory. Otherwise the work is queued, and the library
 // keeps the arrays alive until the work is done.
 //

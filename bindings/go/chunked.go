@@ -17,7 +17,7 @@ import (
 type ChunkOptions struct {
 	ChunkBytes uint64 // bytes of the largest operand in a chunk; 0: at most 8 MiB
 	Depth      int    // chunks in progress at the same time, 1 to 16; 0: 3
-	FirstItem  int    // outer items to skip; used to resume a stopped call
+	FirstItem  int    // number of outer items to skip, to resume a stopped call
 	// Progress is called on the calling goroutine after a chunk is written. The call has items
 	// outer items, and the results of the first done of them are now in the outputs. If Progress
 	// returns false, the call stops with ErrCancelled. Progress may call this package, but not with
@@ -31,11 +31,11 @@ type progress struct {
 	panicked any
 }
 
-// CallChunked applies the ufunc in chunks along the outermost loop dimension. Use CallChunked for
-// arrays in host memory, including mapped files, that are larger than the device's memory.
-// options.Out must contain all outputs, and no stream is allowed. CallChunked returns the number of
-// outer items whose results are in the outputs, also when it fails. Pass this number as FirstItem
-// to resume the call.
+// CallChunked applies the ufunc in chunks along the outermost loop dimension; an outer item is one
+// index of this dimension. Use CallChunked for arrays in host memory, including mapped files, that
+// are larger than the device's memory. options.Out must contain all outputs, and no stream is
+// allowed. CallChunked returns the number of outer items whose results are in the outputs, also
+// when it fails. Pass this number as FirstItem to resume the call.
 //
 // When ctx ends, the call stops after the current chunk. The error then wraps both ctx's error and
 // ErrCancelled. Errors: ErrUnsupported for operands in device memory, ErrDeviceMemory if Depth

@@ -78,11 +78,11 @@ func (c *Context) Create(desc UfuncDesc) (*Ufunc, error) {
 	return ownUfunc(made)
 }
 
-// Loop computes a run of items. A loop runs on the goroutine that makes the call, unless the loop
-// was added with AnyThread. If the loop returns an error or panics, the call fails. The call
-// reports the error's text, and the error's Status if it has one, otherwise ErrLoop. If the error
-// is an [Error], the call also reports its operand, axis and code. The caller receives a new
-// [Error], because the loop's error value does not pass through the library.
+// Loop computes the results of consecutive items of a call. A loop runs on the goroutine that makes
+// the call, unless the loop was added with AnyThread. If the loop returns an error or panics, the
+// call fails. The call reports the error's text, and the error's Status if it has one, otherwise
+// ErrLoop. If the error is an [Error], the call also reports its operand, axis and code. The caller
+// receives a new [Error], because the loop's error value does not pass through the library.
 type Loop func(l *LoopArgs) error
 
 // LoopFlags is a set of properties of a loop.
@@ -115,8 +115,8 @@ func (u *Ufunc) AddLoop(types []DType, flags LoopFlags, loop Loop) error {
 }
 
 // SetReduction makes a generalized ufunc a reduction with a user-defined accumulator. The ufunc
-// computes the accumulator of a base block. merge combines two accumulators into one. finish
-// computes the results from an accumulator and may be nil. See guf_reduction_desc in
+// itself computes an accumulator from elements, merge combines two accumulators into one, and
+// finish computes the results from an accumulator. finish may be nil. See guf_reduction_desc in
 // gufunc/ufunc.h. Errors: ErrSignature if the signatures of the three ufuncs do not match,
 // ErrExists if the ufunc is already a reduction.
 func (u *Ufunc) SetReduction(merge, finish *Ufunc) error {
@@ -128,9 +128,9 @@ func (u *Ufunc) SetReduction(merge, finish *Ufunc) error {
 	return cUfuncSetReduction(u.handle(), &desc)
 }
 
-// AddModuleLoop adds a kernel of a module to the ufunc: the loop with exactly these dtypes of the
-// module's function. The function must have the same signature as the ufunc. Errors: ErrNotFound,
-// ErrSignature, ErrExists.
+// AddModuleLoop adds a kernel of a module to the ufunc: the loop of the module's function that has
+// exactly these dtypes. The function must have the same signature as the ufunc. Errors:
+// ErrNotFound, ErrSignature, ErrExists.
 func (u *Ufunc) AddModuleLoop(m *Module, function string, types []DType) error {
 	if err := whole(function); err != nil {
 		return err

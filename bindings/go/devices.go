@@ -20,7 +20,7 @@ type BackendInfo struct {
 	Devices    int   // -1: not probed yet
 	Version    string
 	Driver     string
-	Path       string // "" for the backend that is part of the library
+	Path       string // of the plugin; "" for the backend that is part of the library
 	Priority   int    // "auto" prefers higher values
 	ABIMinor   int    // minor ABI version of the plugin
 	NativeCode int    // the vendor's error code for State
@@ -74,10 +74,10 @@ type DeviceInfo struct {
 	MemoryBytes uint64
 }
 
-// FindDevice finds a device by its spec: "cpu", "cuda:0", "roc:1" or "auto". The automatic device
-// runs calls on host memory on the cpu if the cpu is faster. If the spec names a backend,
-// FindDevice never returns a device of another backend: it fails with ErrNoBackend, ErrNoDriver,
-// ErrNoDevice or a similar error.
+// FindDevice finds a device by its spec: "cpu", "cuda:0", "roc:1" or "auto". The device "auto" runs
+// calls on host memory on the cpu if the cpu is faster. If the spec names a backend, FindDevice
+// never returns a device of another backend: it fails with ErrNoBackend, ErrNoDriver, ErrNoDevice
+// or a similar error.
 func FindDevice(spec string) (Device, error) { return (*Context)(nil).FindDevice(spec) }
 
 // FindDevice is like the function [FindDevice], for a particular context. Each context resolves
@@ -122,16 +122,16 @@ func (d Device) String() string {
 	return info.Spec
 }
 
-// Synchronize waits for the work that was submitted to the device without a stream, and returns the
-// first failure since the last report. If ctx ends first, Synchronize returns ctx's error, and a
-// later call still reports the failure.
+// Synchronize waits for the work on the device's default stream, which runs the calls without a
+// stream. Synchronize returns the first failure since the last report. If ctx ends first,
+// Synchronize returns ctx's error, and a later call still reports the failure.
 func (d Device) Synchronize(ctx context.Context) error {
 	return wait(ctx, func(limit C.uint64_t) error { return cDeviceSynchronize(d.c, limit) })
 }
 
 // DeviceMemory contains the memory statistics of a device. Sizes are in bytes.
 type DeviceMemory struct {
-	Live, Peak, Cached uint64 // in use; the maximum of Live so far; freed but kept by the pool
+	Live, Peak, Cached uint64 // in use; maximum of Live; freed, and kept for later arrays
 	Limit              uint64 // limit of Live and Cached together; math.MaxUint64: none
 	Allocations        uint64 // allocations so far
 	DriverAllocations  uint64 // allocations that needed a call of the driver

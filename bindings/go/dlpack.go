@@ -25,10 +25,10 @@ const (
 type DLPackOptions struct {
 	// Unversioned selects a DLManagedTensor (DLPack 0.x) instead of a DLManagedTensorVersioned.
 	Unversioned bool
-	// For FromDLPack, Stream is the stream that produces the values. Work that the default stream
-	// of the device receives later runs after the work on Stream. For ToDLPack, Stream is the stream
-	// that will read the memory. It waits for the work that the default stream of the device has
-	// received. Neither function blocks the host.
+	// For FromDLPack, Stream is the stream that produces the values. Work that is queued later on the
+	// device's default stream runs after the work on Stream. For ToDLPack, Stream is the stream that
+	// will read the memory. It waits for the work that is already queued on the device's default
+	// stream. Neither function blocks the host.
 	Stream  *Stream
 	Foreign ForeignStream
 	Copied  bool // ToDLPack: marks the tensor as a copy for the exclusive use of the consumer
@@ -45,9 +45,9 @@ func (o *DLPackOptions) orDefault() *DLPackOptions {
 // DLManagedTensorVersioned or, with Unversioned, to a DLManagedTensor. The structure must not be in
 // Go memory.
 //
-// FromDLPack takes ownership of the tensor even when it fails. The deleter runs once, when the last
-// array or view is gone and the work on the device without a stream is complete, on any thread that
-// calls the library. Host memory of every kind becomes an array of the cpu.
+// FromDLPack takes ownership of the tensor even when it fails. The deleter runs once, on any thread
+// that calls the library, when the last array or view is gone and the work on the device's default
+// stream is complete. Host memory of every kind becomes an array of the cpu.
 //
 // Errors: ErrABI for another major version, ErrDType, ErrShape, ErrUnsupported for an unknown kind
 // of device, ErrDeviceMismatch, ErrArg, and the errors of the device's driver. See
@@ -75,8 +75,8 @@ func FromDLPack(managed unsafe.Pointer, options *DLPackOptions) (*AnyArray, erro
 // ToDLPack exports the array's memory as a tensor for another library, and returns a pointer to a
 // DLManagedTensorVersioned or, with Unversioned, to a DLManagedTensor. The caller owns the tensor
 // until another library takes it or [DeleteDLPack] deletes it with the same options. The memory
-// lives until the tensor is deleted and the work that the stream has queued by then is complete.
-// The array may be closed earlier.
+// lives until the tensor is deleted and the work that is queued on the stream at that time is
+// complete. The array may be closed earlier.
 //
 // Errors: ErrDType for datetime types, structured dtypes and elements whose byte order is not the
 // machine's; ErrUnsupported if a stride is not a multiple of the item size; ErrReadOnly for a

@@ -32,8 +32,8 @@ const (
 	Float64      DType = cGUF_F64
 	Complex64    DType = cGUF_C64
 	Complex128   DType = cGUF_C128
-	DateTime64   DType = cGUF_DATETIME64  // in the dtypes of a loop: with any unit
-	TimeDelta64  DType = cGUF_TIMEDELTA64 // in the dtypes of a loop: with any unit
+	DateTime64   DType = cGUF_DATETIME64  // as a dtype of a loop, accepts every unit
+	TimeDelta64  DType = cGUF_TIMEDELTA64 // as a dtype of a loop, accepts every unit
 )
 
 // NaT is the datetime64 or timedelta64 value "not a time".
@@ -176,7 +176,7 @@ func RegisterDType(name string, itemSize, alignment int) (DType, error) {
 	return DType(made), err
 }
 
-// withText calls a function with a C copy of a text.
+// withText calls a function with a C copy of a text, which is valid during the call.
 func withText(text string, use func(text *C.char) error) error {
 	if err := whole(text); err != nil {
 		return err
@@ -186,8 +186,8 @@ func withText(text string, use func(text *C.char) error) error {
 	return use(copied)
 }
 
-// whole returns an error for a text with a NUL byte, because C would read only the part before the
-// NUL.
+// whole returns an error if a text contains a NUL byte, because C would read only the part before
+// the NUL.
 func whole(texts ...string) error {
 	for _, text := range texts {
 		if strings.IndexByte(text, 0) >= 0 {

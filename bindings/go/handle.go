@@ -65,8 +65,8 @@ func owner[T, H any, P counted[T, H]](c H, release func(H) error) P {
 	return object
 }
 
-// another returns a new object that owns another reference to the same library object, or nil if of
-// is nil.
+// another returns a new object that owns another reference to the same library object. If of is
+// nil, it returns nil.
 func another[T, H any, P counted[T, H]](of P, retain func(H) error, owner func(H) P) (P, error) {
 	if of == nil {
 		return nil, nil

@@ -81,8 +81,8 @@ func (p *Plan) describe(u *Ufunc, o *CallOptions, inputs []Operand) error {
 	return cPlanWorkspace(p.handle(), &p.bytes, &alignment)
 }
 
-// place returns the device on which a plan of these operands runs, or nil for the cpu. An automatic
-// device runs a plan whose operands are in host memory on the cpu.
+// place returns the device on which a plan of these operands runs, or nil for the cpu. The device
+// "auto" runs a plan whose operands are in host memory on the cpu.
 func (o *CallOptions) place(layouts []*layout) (C.guf_device, error) {
 	for _, lay := range layouts {
 		if lay != nil && lay.device != nil {

@@ -101,8 +101,9 @@ func ReadLog() (line string, level LogLevel, ok bool) {
 }
 
 // Shutdown waits for all work, stops the library's threads and frees its caches. A program need not
-// call it before it exits. After Shutdown almost only Close works. If ctx ends first, Shutdown
-// returns ctx's error and the library stays usable.
+// call it before it exits. After Shutdown, objects can still be closed, but calls that need a
+// device fail with ErrShutdown. If ctx ends first, Shutdown returns ctx's error and the library
+// stays usable.
 func Shutdown(ctx context.Context) error {
 	return wait(ctx, func(nanoseconds C.uint64_t) error { return cShutdown(nanoseconds) })
 }
@@ -110,8 +111,8 @@ func Shutdown(ctx context.Context) error {
 const longestWait = 2 * time.Millisecond
 
 // wait repeatedly calls a function that waits for a limited time, until the function is done or ctx
-// ends. When the time limit of a call expires, no report of the library is lost. For a context that
-// cannot end, or a nil context, wait makes a single call without a limit.
+// ends. A call whose time limit expires does not consume a failure that the library has to report.
+// For a context that cannot end, or a nil context, wait makes a single call without a limit.
 func wait(ctx context.Context, waiting func(nanoseconds C.uint64_t) error) error {
 	if ctx == nil || ctx.Done() == nil {
 		return waiting(math.MaxUint64)

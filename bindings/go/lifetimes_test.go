@@ -49,7 +49,7 @@ func flat(t *testing.T, cycle func()) {
 	before := residentMiB(t)
 	run(cycles)
 	grown := residentMiB(t) - before
-	// The garbage collector runs finalizers on a separate goroutine, later on a busy machine.
+	// The garbage collector runs finalizers on a separate goroutine, which a busy machine may delay.
 	for end := time.Now().Add(10 * time.Second); grown > 24 && time.Now().Before(end); {
 		run(0)
 		grown = residentMiB(t) - before

@@ -12,9 +12,9 @@ import (
 	"unsafe"
 )
 
-// LoopArgs contains the arguments of a Go loop for one run of items. It is valid only until the
-// loop returns. Its methods and [Item] panic for an index out of range, like a slice. The panic
-// fails the call with ErrLoop and the panic's text.
+// LoopArgs contains the arguments of a Go loop for one run, which covers consecutive items of a
+// call. It is valid only until the loop returns. Its methods and [Item] panic for an index out of
+// range, like an access to a slice. The call then fails with ErrLoop and the panic's text.
 type LoopArgs struct {
 	run         *hostLoop
 	items       int
@@ -96,7 +96,7 @@ func (h *hostLoop) begin(args **C.char, dims, steps *C.int64_t) *LoopArgs {
 		}
 		if v.step = l.steps[i]; empty {
 			v.first, v.last = 1, 0
-			continue // the address may be unmapped; hide it from the collector
+			continue // do not show the collector an address that may be unmapped
 		}
 		v.start, v.element = l.args[i], word(h.operands[i].element)
 	}
@@ -106,7 +106,7 @@ func (h *hostLoop) begin(args **C.char, dims, steps *C.int64_t) *LoopArgs {
 // end clears l, because the library's memory is not valid after the run.
 func (l *LoopArgs) end() { *l = LoopArgs{} }
 
-// word returns the type word of an interface value.
+// word returns the first word of an interface value, which identifies its type.
 func word(pointer any) unsafe.Pointer { return (*[2]unsafe.Pointer)(unsafe.Pointer(&pointer))[0] }
 
 // Items returns the number of items.
@@ -200,7 +200,7 @@ func (u *Ufunc) elementwise(loop Loop, types ...DType) error {
 	return u.AddLoop(types, AnyThread, loop)
 }
 
-// place is Item without checks: T must be the operand's type, and the item must exist.
+// place is like [Item] without checks: T must be the operand's type, and the item must exist.
 func place[T Element](v *view, i int) *T { return (*T)(unsafe.Add(v.start, i*v.step)) }
 
 // AddFunc1 adds an elementwise loop R = f(A). f may run on any thread. AddFunc1 fails with

@@ -103,7 +103,7 @@ func (o *AtOptions) prepare(b *block, array AnyOperand, indices []Operand, opera
 		options: shared(o.Stream, o.Device, o.Threads, o.FPStatus, o.Report, o.Fail)}
 }
 
-// with runs a call with a block, and keeps the objects that the call uses alive.
+// with calls run with a block for the arguments, and keeps the objects that the call uses alive.
 func with[O any](u *Ufunc, options *O, inputs []Operand, run func(o *O, b *block) error) error {
 	if options == nil {
 		options = new(O)

@@ -100,7 +100,7 @@ type CallOptions struct {
 	Dims     []Dim // sizes of core dimensions that only outputs have
 	// Device is the device on which the call runs. The zero Device selects the operands' device.
 	Device     Device
-	Stream     *Stream // nil: complete on return (cpu), or in order with the device's work (GPU)
+	Stream     *Stream // nil: complete on return (cpu), or on the device's default stream (GPU)
 	HostPolicy HostPolicy
 	Threads    int       // limit of threads on the cpu; 0: the library's choice
 	FPStatus   *FPStatus // receives the flags of Report

@@ -15,9 +15,9 @@ type Plan struct {
 }
 
 // NewPlan prepares a call. options.Out must contain all outputs. The plan stores scalars by value.
-// The plan does not keep arrays alive, but it keeps their layouts and the way in which they
-// overlap. NewPlan fails with the errors of Call, and with ErrUnsupported for Report and Fail and
-// for operands in host memory that the device cannot read.
+// The plan does not keep arrays alive, but it records their layouts and how they overlap. NewPlan
+// fails with the errors of Call, and with ErrUnsupported for Report and Fail and for operands in
+// host memory that the device cannot read.
 func (u *Ufunc) NewPlan(options *CallOptions, inputs ...Operand) (*Plan, error) {
 	var p *Plan
 	err := with(u, options, inputs, func(o *CallOptions, b *block) error {
@@ -58,18 +58,18 @@ func (p *Plan) Workspace() (bytes, alignment int, err error) {
 	return int(size), int(align), err
 }
 
-// LaunchOptions contains the options of a launch. A field with the value zero counts as not set.
+// LaunchOptions contains the options of a launch. A zero field is not set.
 type LaunchOptions struct {
 	Stream    *Stream
 	Workspace *AnyArray // required if the plan needs one; concurrent launches need separate ones
 }
 
-// Launch runs the plan on operands in the order inputs, outputs, mask; nil takes the place of a
-// scalar. On the cpu without a stream, Launch returns when the result is complete. Otherwise the
-// work is queued, and the caller must keep the arrays alive until the work is complete. Arrays do
-// not track launches on a stream of a GPU, so synchronize the stream before you read the arrays. If
-// a GPU uses an array in host memory in place, a launch accepts only the array with which the plan
-// was made.
+// Launch runs the plan on operands in the order inputs, outputs, mask. Pass nil for each scalar. On
+// the cpu without a stream, Launch returns when the result is complete. Otherwise the work is
+// queued, and the caller must keep the arrays alive until the work is complete. Arrays do not track
+// launches on a stream of a GPU, so synchronize the stream before you read the arrays. If a GPU
+// uses an array in host memory in place, a launch accepts only the array with which the plan was
+// made.
 //
 // Errors: ErrPlanMismatch if the dtype, shape, strides, byte order or device of an operand differ
 // from the plan's, or if operands overlap differently; ErrReadOnly for a read-only output; ErrArg

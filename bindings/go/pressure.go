@@ -41,8 +41,9 @@ func collect() {
 	}
 }
 
-// collections is the number of times that a call is repeated after a collection. One is not always
-// enough: the cleanups of arrays run on several goroutines, and collect does not wait for all.
+// collections is the maximum number of times that a call is repeated after a collection. One
+// repetition is not always enough: the cleanups of arrays run on several goroutines, and collect
+// does not wait for all of them.
 const collections = 4
 
 // retry makes a call that allocates memory, and repeats it while again returns true. A call that

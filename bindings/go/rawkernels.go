@@ -16,7 +16,7 @@ type KernelInfo struct {
 	Doc          string
 	Parameters   int
 	MaxThreads   int  // threads per block, as declared in the source
-	SharedBytes  int  // bytes per block of every launch, in addition to the bytes in the options
+	SharedBytes  int  // shared memory per block, in addition to KernelOptions.SharedBytes
 	Synchronises bool // the threads of a block may synchronize
 }
 
@@ -41,7 +41,7 @@ type Parameter struct {
 // KernelDeviceInfo describes the limits and resources of a kernel on one device.
 type KernelDeviceInfo struct {
 	MaxThreads     int // per block
-	MaxSharedBytes int // per block, in total
+	MaxSharedBytes int // of shared memory per block, in total
 	Registers      int // per thread; 0: unknown
 	LocalBytes     int // local memory per thread; also 0 if unknown
 	SubgroupSize   int // threads that the hardware runs together
@@ -123,15 +123,16 @@ func (k *Kernel) DeviceInfo(d Device) (KernelDeviceInfo, error) {
 // KernelOptions contains the options of a launch. A zero field is not set.
 type KernelOptions struct {
 	Stream      *Stream
-	SharedBytes int // per block, in addition to the bytes that the source declares
+	SharedBytes int // of shared memory per block, in addition to KernelInfo.SharedBytes
 }
 
 // Launch runs the kernel on a grid of blocks: grid is the number of blocks, block the number of
-// threads per block. The kernel runs on the stream's device, without a stream on the device of the
-// arrays, and without arrays on the cpu. args has one operand per parameter: scalars of exactly its
-// dtype, weak scalars, or arrays of exactly its dtype. On the cpu without a stream, the kernel is
-// complete on return. Otherwise the kernel is queued, and the library keeps the arrays alive.
-// Errors: ErrArg, ErrDType, ErrShape, ErrReadOnly, ErrDeviceMismatch, ErrNoImage.
+// threads per block. The kernel runs on the stream's device. Without a stream it runs on the device
+// of the arrays, or on the cpu if there are no arrays. args has one operand per parameter: a scalar
+// of exactly the parameter's dtype, a weak scalar, or an array of exactly the parameter's dtype. On
+// the cpu without a stream, the kernel is complete on return. Otherwise the kernel is queued, and
+// the library keeps the arrays alive. Errors: ErrArg, ErrDType, ErrShape, ErrReadOnly,
+// ErrDeviceMismatch, ErrNoImage.
 func (k *Kernel) Launch(options *KernelOptions, grid, block Dim3, args ...Operand) error {
 	if options == nil {
 		options = &KernelOptions{}

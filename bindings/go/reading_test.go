@@ -11,8 +11,8 @@ import (
 	"example.org/gufunc"
 )
 
-// heldBy returns a ufunc that adds 1 and whose loop first waits until the gate's channel is closed,
-// if the gate has one.
+// heldBy returns a ufunc that adds 1. If the gate contains a channel, the ufunc's loop first waits
+// until this channel is closed.
 func heldBy(t *testing.T, gate *atomic.Pointer[chan struct{}]) *gufunc.Ufunc {
 	own := must(gufunc.NewContext())(t)
 	u := must(own.Create(gufunc.UfuncDesc{Name: "held", NIn: 1, NOut: 1}))(t)

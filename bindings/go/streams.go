@@ -10,10 +10,9 @@ import (
 	"runtime"
 )
 
-// Stream is a queue of work on a device, which runs in order. A nil *Stream means no stream: on the
-// cpu a call is then complete on return, and on other devices it runs in order with the device's
-// other work. Streams may be used from any goroutine. A stream keeps the first failure of its work
-// until Synchronize reports it.
+// Stream is a queue of work on a device, which runs in order. A nil *Stream means the device's
+// default stream; on the cpu, a call with a nil *Stream is complete on return. Streams may be used
+// from any goroutine. A stream keeps the first failure of its work until Synchronize reports it.
 type Stream struct{ ref handle[C.guf_stream] }
 
 // NewStream makes a stream on the device. Pending work completes even if the stream is closed.
@@ -72,8 +71,8 @@ func (s *Stream) Device() (Device, error) {
 }
 
 // Native returns the vendor's handle (CUstream, hipStream_t), which the stream continues to own.
-// For a nil *Stream, Native returns the handle of the vendor's stream on which d runs the work that
-// is queued without a stream. Native fails with ErrUnsupported on the cpu.
+// For a nil *Stream, Native returns the handle of the default stream of d. Native fails with
+// ErrUnsupported on the cpu.
 func (s *Stream) Native(d Device) (uintptr, error) {
 	defer runtime.KeepAlive(s)
 	var native C.uint64_t

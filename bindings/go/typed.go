@@ -41,8 +41,8 @@ func Full[T Element](d Device, value T, shape ...int) (*Array[T], error) {
 }
 
 // As returns the same array as an array of T. As makes neither a copy nor a new reference: closing
-// one of the two arrays closes the other too. As fails with ErrDType if the array has another
-// dtype.
+// one of the two arrays also closes the other. As fails with ErrDType if T is not the element type
+// of the array.
 func As[T Element](a *AnyArray) (*Array[T], error) {
 	if found := a.DType(); !DTypeOf[T]().holds(found) {
 		if _, err := a.Info(); err != nil {

@@ -42,13 +42,13 @@ type FunctionFlags uint32
 
 // Properties of ufuncs.
 const (
-	InplaceSafe  FunctionFlags = cGUF_FUNCTION_INPLACE_SAFE // may write to the view it reads
+	InplaceSafe  FunctionFlags = cGUF_FUNCTION_INPLACE_SAFE // an output may be the view of an input
 	Commutative  FunctionFlags = cGUF_FUNCTION_COMMUTATIVE
 	Associative  FunctionFlags = cGUF_FUNCTION_ASSOCIATIVE
 	Fast         FunctionFlags = cGUF_FUNCTION_FAST          // compiled with contraction (fma)
-	Underflows   FunctionFlags = cGUF_FUNCTION_UNDERFLOWS    // a tiny result is a rounded result
+	Underflows   FunctionFlags = cGUF_FUNCTION_UNDERFLOWS    // a tiny result raises Underflow
 	Divides      FunctionFlags = cGUF_FUNCTION_DIVIDES       // the last input is a divisor
-	AcceptsEmpty FunctionFlags = cGUF_FUNCTION_ACCEPTS_EMPTY // an accumulator that accepts n = 0
+	AcceptsEmpty FunctionFlags = cGUF_FUNCTION_ACCEPTS_EMPTY // allows reductions over no elements
 )
 
 // UfuncInfo describes a [Ufunc].

@@ -100,8 +100,8 @@ func (a *AnyArray) Squeeze(axes ...int) (*AnyArray, error) {
 	return viewOf(&made, cArraySqueeze(a.handle(), C.int32_t(len(axes)), some(axes), &made))
 }
 
-// ExpandDims returns a view with new axes of extent 1 at these positions of the result. Errors:
-// ErrAxis, ErrShape.
+// ExpandDims returns a view with new axes of extent 1. axes contains their positions in the result.
+// Errors: ErrAxis, ErrShape.
 func (a *AnyArray) ExpandDims(axes ...int) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)
 	var made C.guf_array

@@ -37,8 +37,8 @@ func (r *released) run() {
 
 // Of makes an array from a slice, without a copy: calls write into data. Without a shape the array
 // has one dimension. data is kept alive until no array and no queued work uses it, even if the
-// array is closed earlier. If append reallocates data, the array still uses the old memory. Of
-// fails with ErrShape if the shape does not have exactly len(data) elements.
+// array is closed earlier. If append reallocates data, the array continues to use the old memory.
+// Of fails with ErrShape if the shape does not have exactly len(data) elements.
 func Of[T Element](data []T, shape ...int) (*Array[T], error) {
 	return typed[T](wrapSlice(data, &Memory{DType: DTypeOf[T](), Shape: shape}))
 }
@@ -87,8 +87,8 @@ func OfBytes(data []byte, offset int, m Memory) (*AnyArray, error) {
 	return wrap(address, &m, r)
 }
 
-// within reports whether all elements are inside a buffer of this many bytes. No sum overflows,
-// because each is computed only after a check that it stays within bytes.
+// within reports whether all elements are inside a buffer of this many bytes. The sums do not
+// overflow, because each sum is compared with bytes before it is computed.
 func (m *Memory) within(bytes, offset int) bool {
 	for _, extent := range m.Shape {
 		if extent <= 0 { // no elements, or an extent that the library rejects

@@ -24,8 +24,8 @@ void fail(guf_status status) {
   if (status != GUF_OK) std::abort();
 }
 
-// The call in C. It writes its operands and arguments each time, like a program that calls only
-// once.
+// The call in C. It writes its operands and arguments each time, like a program that makes the call
+// only once.
 void call_in_c(guf_ufunc ufunc, guf_array a, guf_array b, guf_array out) {
   guf_operand inputs[2] = {}, output = {};
   inputs[0].kind = inputs[1].kind = output.kind = GUF_OPERAND_ARRAY;

@@ -83,7 +83,7 @@ std::vector<gufunc::Device> devices() {
   for (const char *spec : {"cuda:0", "roc:0"}) {
     try {
       found.emplace_back(spec);
-    } catch (const gufunc::Error &) {  // this device is not simulated
+    } catch (const gufunc::Error &) {  // there is no such device, not even a simulated one
     }
   }
   return found;

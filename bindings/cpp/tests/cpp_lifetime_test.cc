@@ -109,7 +109,7 @@ TEST(CppLifetime, ThreadsShareOperandsAndKeywords) {
   EXPECT_EQ(right, kThreads * kCalls);
 }
 
-// Arrays are released by other threads than the thread that created them and continues to run.
+// Each array is released on another thread than the thread that created it.
 TEST(CppLifetime, ObjectsAreReleasedOnOtherThreads) {
   std::vector<gufunc::Array> made;
   const gufunc::Device cpu("cpu");

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Computes x, x + x^2, … along rows: in place, into a reversed output, and along columns.
+# Computes x, x + x^2, … along rows. One call works in place, one call writes to a reversed output,
+# and one call works along columns.
 include("program_arguments.jl")
 
 f = ufunc_of("cumulative_power")

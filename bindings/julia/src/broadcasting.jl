@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Dotted expressions: f.(A, B), A .+ B .* C, R .= f.(A, B). In an expression that contains a
-# GufArray or a ufunc, every function becomes a call of a ufunc, and the last call writes into R.
-# Julia evaluates a function without a corresponding ufunc if all operands of the function are
-# Julia's.
+# GufArray or a ufunc, every function becomes a call of a ufunc, and the last call writes into R. If
+# a function has no corresponding ufunc and all its operands are arrays and numbers of Julia, Julia
+# evaluates it.
 
 import Base.Broadcast: Broadcasted, BroadcastStyle, broadcasted, materialize!
 

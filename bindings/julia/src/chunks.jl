@@ -19,16 +19,16 @@ end
     call_chunked!(f, out, inputs…; chunk_bytes=0, depth=0, first_item=0, done=nothing,
                   progress=nothing, keywords…) -> out
 
-Applies a ufunc as `call!` does, in chunks along the last dimension that is longer than 1. Operands
-must be in host memory, which includes mapped files (`Mmap.mmap`). Copies to the device, computation
-and copies to the host overlap.
+Applies a ufunc as `call!` does, in chunks along the last dimension that is longer than 1; an item
+is one index of this dimension. Operands must be in host memory, which includes mapped files
+(`Mmap.mmap`). Copies to the device, computation and copies to the host overlap.
 
 - `chunk_bytes`: the size in bytes of the largest operand in a chunk; 0 means 8 MiB, or less if the
   device has less memory.
 - `depth`: the number of chunks in progress at once, 1 to 16; 0 means 3.
-- `progress`: called as `progress(done, items)` on the calling thread after each chunk. If it
-  returns `false` or throws, the call stops with `GUF_E_CANCELLED`. An exception becomes the error's
-  `cause`.
+- `progress`: called as `progress(done, items)` on the calling thread after each chunk, with the
+  number of completed items and the number of all items. If it returns `false` or throws, the call
+  stops with `GUF_E_CANCELLED`. An exception becomes the error's `cause`.
 - `done`: a `Ref{Int64}` that receives the number of items whose outputs are complete, even if the
   call fails. To resume the call, pass this number as `first_item`.
 

@@ -124,8 +124,9 @@ end
 """
     synchronize(d::Device; timeout=Inf) -> Bool
 
-Waits for the work of `d` that was queued without a stream. Returns `false` if work is still running
-after `timeout` seconds. Throws the first failure of that work. Other tasks run meanwhile.
+Waits for the work on the default stream of `d`, which runs the calls without a stream. Returns
+`false` if work is still running after `timeout` seconds. Throws the first failure of that work.
+Other tasks run meanwhile.
 """
 synchronize(d::Device; timeout::Real=Inf) =
     wait_in_slices(left -> @check(guf_device_synchronize(d.handle, left)), timeout)

@@ -6,8 +6,8 @@ const DLPackPointer = Union{Ptr{guf_dlpack},Ptr{guf_dlpack_unversioned}}
 
 const DLPACK_STREAMS = (legacy=GUF_DLPACK_LEGACY_STREAM, per_thread=GUF_DLPACK_PER_THREAD_STREAM)
 
-# The stream argument and the flag for the stream with which an exchange synchronizes. The vendor's
-# default streams have a flag and no handle.
+# Converts the argument `ready_on` or `consumer` to a stream handle and a flag for the C interface.
+# The vendor's default streams have a flag and no handle.
 partner(::Nothing) = (guf_stream(C_NULL), UInt32(0))
 partner(s::Stream) = (stream_handle(s), UInt32(0))
 partner(name::Symbol) = (guf_stream(C_NULL), UInt32(chosen(DLPACK_STREAMS, name, "a stream")))
@@ -26,9 +26,9 @@ no array, view or queued work uses the memory. It runs on any thread that calls 
 possibly in a finalizer.
 
 `ready_on` is the stream whose work fills the memory: a `Stream`, or `:legacy` or `:per_thread` for
-the vendor's streams without a handle. Work that is queued later on the device without a stream runs
-after the work of `ready_on`. The call itself does not wait. `nothing` means that the values are
-complete. For host memory, `ready_on` must be `nothing`.
+the vendor's streams without a handle. Work that is queued later on the default stream of the device
+runs after the work of `ready_on`. The call itself does not wait. `nothing` means that the values
+are complete. For host memory, `ready_on` must be `nothing`.
 """
 function from_dlpack(managed::DLPackPointer; ready_on=nothing)
     stream, flags = try
@@ -61,9 +61,9 @@ dimensions of the tensor are the dimensions of `x`, reversed. The caller owns th
 another library consumes it or `delete_dlpack` is called. `x` is kept alive until then.
 
 `consumer` is the stream that will read the memory; it accepts the same values as `ready_on` of
-`from_dlpack`. The consumer stream waits for the work that was queued on the device without a
-stream. With `nothing`, no stream waits. `copied` informs the other library that the memory is a
-copy for its exclusive use.
+`from_dlpack`. The consumer stream waits for the work that is already queued on the default stream
+of the device. With `nothing`, no stream waits. `copied` informs the other library that the memory
+is a copy for its exclusive use.
 Errors: `GUF_E_DTYPE` for datetime types, structured dtypes and elements in non-native byte order;
 `GUF_E_UNSUPPORTED` for strides that are not multiples of the element size; `GUF_E_READ_ONLY` for
 read-only arrays with `versioned=false`.

@@ -48,8 +48,8 @@ end
 # These sources never leave a GC.@preserve block by `return`, because the compiler would then treat
 # a preserved object on the stack as dead before its last use.
 
-# Returns the exception of a callback. It is kept in the storage of the task until the call that ran
-# the callback fails, because both run in the same task.
+# Returns and removes the exception that a callback threw. It is stored in the task-local storage,
+# because the callback and the call that ran it, and that fails now, are in the same task.
 caught() = pop!(task_local_storage(), :gufunc_caught, nothing)
 catch_for_caller(exception) = task_local_storage(:gufunc_caught, exception)
 

@@ -14,9 +14,9 @@ end
 
 Records the work that `f()` queues on `s` instead of running it. `s` is the current stream during
 `f()`. The work may be calls and copies that do not allocate, launches of plans, and events. Calls
-with Julia arrays need `stream=s`. Without it, such a call waits for the stream, which is not
-possible during a capture. The second form replaces the work of a graph. The cpu does not support
-graphs (`GUF_E_UNSUPPORTED`).
+with Julia arrays need `stream=s`. Without this keyword, a call with Julia arrays waits for the
+stream, which is not possible during a capture. The second form replaces the work of a graph. The
+cpu does not support graphs (`GUF_E_UNSUPPORTED`).
 """
 function capture(f::Function, s::Stream)
     graph = Graph(C_NULL, s, Any[])

@@ -167,10 +167,10 @@ end
 """
     synchronize(x::GufArray; timeout=Inf) -> Bool
 
-Waits for all work of the library that uses the memory of `x`, on streams and without a stream.
-Afterwards the host may access the memory. Returns `false` if work is still running after `timeout`
-seconds. Failures of the work are reported by `synchronize` of the stream or device, and not by this
-function. Other tasks run meanwhile.
+Waits for all work of the library that uses the memory of `x`, on any stream, including the default
+stream of the device. Afterwards the host may access the memory. Returns `false` if work is still
+running after `timeout` seconds. Failures of the work are reported by `synchronize` of the stream or
+device, and not by this function. Other tasks run meanwhile.
 """
 synchronize(x::GufArray; timeout::Real=Inf) =
     wait_in_slices(timeout) do left

@@ -224,8 +224,8 @@ end
     set_reduction!(leaf::UFunc; merge, finish=nothing) -> leaf
 
 Defines a reduction with a user-defined accumulator (docs/reductions.md). In `reduce(leaf, A)` the
-generalized ufunc `leaf` computes accumulators from elements, `merge` combines two accumulators, and
-`finish` computes the results from an accumulator.
+generalized ufunc `leaf` computes accumulators from elements, `merge` combines two accumulators into
+one, and `finish` computes the results from an accumulator.
 """
 function set_reduction!(leaf::UFunc; merge::UFunc, finish=nothing)
     last = finish === nothing ? guf_ufunc(C_NULL) : found(finish)

@@ -57,8 +57,8 @@ end
 """
     Context()
 
-A separate registry of ufuncs and modules, which contains the standard library. Functions with
-`context=` use the default context of the process if none is given.
+A separate registry of ufuncs and modules, which contains the standard library from the start.
+Functions with `context=` use the default context of the process if none is given.
 """
 mutable struct Context
     handle::guf_context
@@ -75,8 +75,8 @@ handle(x::Context) = x.handle == C_NULL ? freed("context") : x.handle
 """
     poll(max_callbacks=0) -> Int
 
-Frees objects whose release was deferred and runs queued release callbacks, all of them by default.
-Returns the number of callbacks that ran.
+Frees objects whose release was deferred and runs at most `max_callbacks` queued release callbacks
+(0: all). Returns the number of callbacks that ran.
 """
 function poll(max_callbacks::Integer=0)
     ran = Ref(UInt32(0))

@@ -64,12 +64,12 @@ kept_count(entry::Pending) = lock(() -> length(entry.kept), PENDING_LOCK)
 kept_from(entry::Pending, first) = lock(() -> entry.kept[min(first, end + 1):end], PENDING_LOCK)
 
 # Whether work is running that uses memory unknown to the library, because the program passed only
-# addresses.
+# addresses for it.
 untracked_work() = STREAMS[] != 0 && lock(() -> any(runs_untracked, PENDING), PENDING_LOCK)
 runs_untracked(entry::Pending) =
     entry.untracked && LibGufunc.guf_stream_query(entry.stream, C_NULL) == GUF_NOT_READY
 
-# Waits for such work. The failures of the work are reported by `synchronize`.
+# Waits for the work that untracked_work reports. `synchronize` reports the failures of this work.
 function wait_for_untracked_work()
     while untracked_work()
         yield()

@@ -32,9 +32,9 @@ plain_place(d::guf_device) = d == C_NULL ? device("cpu").handle : d
 
 A call that is prepared for operands of these types, sizes and strides. `launch!(plan)` launches the
 plan on the same operands. `launch!(plan, out, inputs…)` launches the plan on other operands with
-the same layout and overlap and with the same numbers, and throws `GUF_E_PLAN_MISMATCH` for
-different ones. The operands of device work must be on the device. The plan keeps its operands
-alive. Vectors among the operands cannot be resized any more. After `unsafe_free!` of an operand,
+the same layout and overlap and with the same numbers, and throws `GUF_E_PLAN_MISMATCH` for any
+other operands. The operands of device work must be on the device. The plan keeps its operands
+alive, and vectors among them cannot be resized any more. After `unsafe_free!` of an operand,
 `launch!(plan)` throws `GUF_E_HANDLE`.
 """
 mutable struct Plan
@@ -86,8 +86,8 @@ end
     launch!(plan, out, inputs…; where=nothing, stream=current) -> out
 
 Launches a plan. Without a stream, a launch on the cpu or on host memory is complete on return, and
-other launches are queued. With a stream, the rules of `Stream` apply. Only one launch may run at a
-time, because all launches of a plan share its workspace.
+any other launch is queued on the default stream of the device. With a stream, the rules of `Stream`
+apply. Only one launch may run at a time, because all launches of a plan share its workspace.
 """
 function launch!(plan::Plan; stream=UNNAMED)
     foreach(refuse_freed, plan.operands, 0:length(plan.operands)-1)
@@ -143,7 +143,7 @@ function launch_at(plan, addresses, operands, stream)
     return nothing
 end
 
-# Waits for the device of each operand in host memory that the device uses in place. A launch
+# For each operand in host memory that a device uses in place, waits for this device. A launch
 # without a stream passes only addresses and has no entry in PENDING, so a later `synchronize(x)`
 # would not wait for it.
 function finish_host(operands)

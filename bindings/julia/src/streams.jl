@@ -13,10 +13,10 @@ and freed:
         C = add.(A, B)
     end
 
-On a current stream, a call with a Julia array among its operands waits for the stream; a call with
-`GufArray`s only is queued. With `stream=s`, every call is queued. Queued calls may read and write
-Julia arrays until `synchronize(s)`. The arrays are kept alive until then, even if the stream is
-dropped, and cannot be resized any more.
+A call that uses the current stream waits for the stream if one of its operands is a Julia array,
+and is queued if all its arrays are `GufArray`s. With `stream=s`, every call is queued. Queued calls
+may read and write Julia arrays until `synchronize(s)`. The arrays are kept alive until then, even
+if the stream is dropped, and cannot be resized any more.
 """
 mutable struct Stream
     handle::guf_stream
@@ -84,7 +84,7 @@ function native_handle(x::Union{Stream,Device})
     return out[]
 end
 
-# Keeps objects alive that the work queued last uses; see Pending.
+# Keeps the objects alive that the most recently queued work uses; see Pending.
 keep!(s::Stream, objects...) = keep!(s.pending, objects)
 keep!(::Nothing, objects...) = nothing
 

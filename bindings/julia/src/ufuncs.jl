@@ -58,7 +58,7 @@ end
     @check guf_ufunc_find(handle(f.context), f.name, out)
     return lock(FINDING) do
         f.handle == C_NULL && return adopt!(f, out[])
-        LibGufunc.guf_ufunc_release(out[], C_NULL) # another thread found it first
+        LibGufunc.guf_ufunc_release(out[], C_NULL) # another thread found the ufunc first
         return f
     end
 end

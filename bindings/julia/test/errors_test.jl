@@ -107,7 +107,7 @@ unsafe_free!(x)
 s, own = Stream(), Gufunc.Context()
 unsafe_free!(s)
 unsafe_free!(own)
-@test status_of(() -> add([1.0], 1; stream=s)) == Gufunc.GUF_E_HANDLE # no run without a stream
+@test status_of(() -> add([1.0], 1; stream=s)) == Gufunc.GUF_E_HANDLE # not on the default stream
 @test status_of(() -> with_stream(() -> add!([1.0], [1.0], 1), s)) == Gufunc.GUF_E_HANDLE
 @test status_of(() -> synchronize(s)) == Gufunc.GUF_E_HANDLE
 @test status_of(() -> UFunc("add"; context=own)(1, 2)) == Gufunc.GUF_E_HANDLE

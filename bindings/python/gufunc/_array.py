@@ -33,7 +33,7 @@ class Array(_gufunc.ArrayBase):
 
     @property
     def device(self):
-        """The device whose memory holds the array; cpu for host memory."""
+        """The device whose memory holds the array. It is the cpu for host memory."""
         return self._device or Device("cpu")
 
     @property
@@ -104,10 +104,10 @@ class Array(_gufunc.ArrayBase):
         lowlevel.guf_array_assign(self, source, CASTINGS[casting], stream)
 
     def synchronize(self, timeout=None):
-        """Waits for all work of the library that uses the array's memory, on streams and without a
-        stream. Returns False if `timeout` seconds pass first. Operations that access elements on
-        the host wait in the same way: `numpy`, the buffer protocol, `tolist`, `item`, print and
-        ``a[i] = x``. Reads through an existing ndarray do not wait."""
+        """Waits for all work of the library that uses the array's memory, on any stream, including
+        the device's default stream. Returns False if `timeout` seconds pass first. Operations that
+        access elements on the host wait in the same way: `numpy`, the buffer protocol, `tolist`,
+        `item`, print and ``a[i] = x``. Reads through an existing ndarray do not wait."""
         return lowlevel.guf_array_synchronize(self, nanoseconds(timeout)) is None
 
     def copy(self, order="C", *, stream=None):
@@ -165,8 +165,9 @@ class Array(_gufunc.ArrayBase):
         return lowlevel.guf_array_transpose(self, len(axes), axes or None)
 
     def squeeze(self, axis=None):
-        """A view without the axes of extent 1 that `axis` selects, or without all of them if `axis`
-        is None. ShapeError if a selected axis has another extent."""
+        """A view without the axes that `axis` selects, which must have extent 1. If `axis` is None,
+        the view lacks every axis of extent 1. ShapeError if a selected axis has an extent other
+        than 1."""
         axes = None if axis is None else _indexing.several(axis, "axis")
         return lowlevel.guf_array_squeeze(self, len(axes or ()), axes)
 
@@ -326,7 +327,7 @@ def array(value, dtype=None, *, copy=True, device=None, stream=None):
     as a pandas Series, or arrays of other libraries.
 
     dtype   the dtype to which the values are cast; by default the dtype of `value`
-    copy    True: the array has new memory. False: the array is a view if `value` has memory.
+    copy    True: the array has new memory. False: a view if `value` exports its memory.
     device  the device whose memory holds the array
     stream  the stream on which copies to and on a device are queued
 

@@ -90,8 +90,8 @@ def _mean(divide):
         total = self.sum(axis, dtype, out, keepdims)
         if total.dtype.kind == "m":
             return divide(total, count, out=total)
-        # NumPy's count has a dtype and is not a weak scalar. A float32 sum is therefore divided in
-        # float64 and rounded once.
+        # In NumPy's mean, the number of elements has a dtype and is not a weak scalar. A float32
+        # sum is therefore divided in float64 and rounded once.
         wide = "complex128" if total.dtype.kind == "c" else "float64"
         divide(total, float(count), out=total, dtype=wide, casting="unsafe")
         return total.astype("float16") if half and out is None else total

@@ -24,9 +24,9 @@ def have_numpy():
 
 
 def convert(value, dtype=None):
-    """Converts `value` to an Array or ndarray: a view if `value` has memory, else a new array of
-    `dtype`. Rejects classes whose extra data (units, masks, labels) would be lost. The extension
-    calls this function."""
+    """Converts `value` to an Array or ndarray: a view if `value` exports its memory, else a new
+    array of `dtype`. Rejects classes whose extra data (units, masks, labels) would be lost. The
+    extension calls this function."""
     _foreign.refuse(value)
     for matches, conversion in converters:
         if matches(value):

@@ -34,8 +34,8 @@ class errstate:
 
     The values of `divide`, `over`, `under` and `invalid`, or of `all` for all four, are "ignore",
     "warn" or "raise". If ``errstate.call`` is set to a function, all threads call the function with
-    the flag bits (guf_fp_flag) instead of warning. The check for flags costs a pass over operands
-    and results. Calls on a stream do not warn.
+    the flag bits (guf_fp_flag) instead of warning. To check the flags, a call reads its operands
+    and results once more. Calls on a stream do not warn.
     """
 
     call = None

@@ -63,8 +63,8 @@ def _let_wait(array, stream):
 def dlpack(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     """A DLPack capsule of the array. ``from_dlpack`` of other libraries calls this method.
 
-    stream       the consumer's stream, which waits for work queued without a stream: a number as in
-                 the array API standard, a `gufunc.Stream`, or -1 for no wait
+    stream       the consumer's stream, which waits for the work on the device's default stream: a
+                 number as in the array API standard, a `gufunc.Stream`, or -1 for no wait
     max_version  the newest protocol version of the consumer; without it the capsule is unversioned
     dl_device    (1, 0) for a copy on the host
     copy         True: export a copy; False: never copy
@@ -102,8 +102,8 @@ def from_dlpack(value, /, *, device=None, copy=None, stream=None):
     value   an object with ``__dlpack__``, or a capsule that has not been consumed yet
     device  the device of the result; an array on another device is copied
     copy    True: copy to new memory; False: never copy
-    stream  the `Stream` on which the array is used first, which waits for the producer's work. By
-            default, work without a stream waits for the producer's work
+    stream  the `Stream` that waits for the producer's work, so the array can be used on this stream
+            at once. By default, the device's default stream waits for the producer's work
     """
     if hasattr(value, "__dlpack__"):
         made = _take(value, stream)
@@ -185,8 +185,9 @@ class UnsupportedStrides(NotImplementedError):
 
 
 def _described(facts):
-    """(dtype, code) for the memory that `facts` describes: the dtype as which the array is viewed
-    afterwards, or None, and the code of a dtype that DLPack supports."""
+    """(dtype, code) for the memory that `facts` describes. `code` is a dtype that DLPack supports,
+    with which the memory is imported. `dtype` is the dtype as which the imported array must be
+    viewed, or None if this is not necessary."""
     text = facts["typestr"]
     if text[0] == ">":
         raise TypeError(f"elements in the other byte order: {text}")

@@ -59,7 +59,7 @@ class VendorModule:
         return memory.free_bytes, memory.total_bytes
 
     def synchronize(self):
-        """Waits for all work of the current device: work without a stream, and work on all its
+        """Waits for all work of the current device: the work on its default stream, and on all its
         streams that this module created."""
         device = self.get_current_device()
         for stream in list(self._streams):
@@ -99,13 +99,14 @@ class VendorModule:
         return made
 
     def default_stream(self):
-        """A stream over the driver's stream on which work without a stream runs."""
+        """A stream over the driver's stream that is the device's default stream: calls without a
+        stream run on it."""
         device = self.get_current_device()
         return Stream.adopt(device, native_of(device))
 
     def external_stream(self, native):
-        """A stream over a driver's handle or another library's stream. The handle or stream must
-        outlive the new stream."""
+        """A stream over a stream handle of the driver or a stream object of another library. The
+        handle or object must outlive the new stream."""
         made = as_stream(native, self.get_current_device())
         if made is None:
             return self.default_stream()

@@ -43,7 +43,7 @@ def several(value, what):
 
 
 def place_of(shape, index):
-    """The index along each axis of the element with a flat index in C order."""
+    """The index along each axis of the element whose flat index in C order is `index`."""
     size = math.prod(shape)
     if not -size <= index < size:
         raise make_error(lowlevel.GUF_E_INDEX, f"index {index} is out of bounds for size {size}")
@@ -152,8 +152,8 @@ def of_reduceat(indices):
 
 def as_integers(array, key, as_array):
     """(array, index) with an index that consists of integers and arrays of integers. Slices and
-    masks are converted. If the array is 0-d and the index has another form, the index applies to a
-    1-d view."""
+    masks are converted. If the index of a 0-d array is converted, the returned array is a 1-d
+    view."""
     items = key if isinstance(key, tuple) else (key,)
     if all(map(_is_plain, items)):
         items = tuple(_as_numbers(item, as_array) for item in items)

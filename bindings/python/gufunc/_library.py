@@ -38,8 +38,9 @@ def preload():
 
 
 preload()
-# If the main interpreter has already imported the extension, the check in its initialization is
-# skipped in a subinterpreter. The call below repeats the check.
+# The extension supports only the main interpreter and checks this when it is initialized. In a
+# subinterpreter, Python does not initialize an extension again that the main interpreter has
+# already imported. The call below therefore repeats the check.
 from . import _gufunc  # noqa: E402: the library must be loaded first
 
 _gufunc._check_interpreter()

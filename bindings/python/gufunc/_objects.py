@@ -46,8 +46,8 @@ class Device(_gufunc.Handle):
 
     @classmethod
     def adopt(cls, spec, native):
-        """Opens a device over a driver context of the program (a CUcontext). The context must live
-        as long as the device and its objects are used."""
+        """Opens a device that uses a driver context of the program (a CUcontext). The context must
+        live as long as the device and its objects are used."""
         return lowlevel.guf_device_adopt(spec, int(native))
 
     @property
@@ -74,7 +74,8 @@ class Device(_gufunc.Handle):
         return int(target[3:-1]), int(target[-1])
 
     def synchronize(self, timeout=None):
-        """Waits for work queued without a stream. Returns False if `timeout` seconds pass first."""
+        """Waits for the work on the device's default stream, which runs the calls without a stream.
+        Returns False if `timeout` seconds pass first."""
         return _done(lowlevel.guf_device_synchronize(self, nanoseconds(timeout)))
 
     @property
@@ -208,7 +209,7 @@ class Event(_gufunc.Handle):
 
     def record(self, stream=None):
         """Records the event after the work that is already queued on `stream`. If `stream` is None
-        or 0, records it after the work that is queued without a stream on the event's device."""
+        or 0, records the event on the default stream of the event's device."""
         if stream is None or (isinstance(stream, int) and stream == 0):
             stream = self._default_stream()
         lowlevel.guf_event_record(self, stream)
@@ -256,7 +257,8 @@ class Graph(_gufunc.Handle):
 
 
 class Context(_gufunc.Handle):
-    """A separate registry of ufuncs and modules. Most programs do not need one."""
+    """A separate registry of ufuncs and modules, which contains the standard library from the
+    start. Most programs do not need one."""
 
     __slots__ = ()
 
@@ -313,7 +315,8 @@ def load_backend(path):
 
 
 def poll(max_callbacks=0):
-    """Frees objects whose release was deferred. Returns the number of callbacks that ran."""
+    """Frees objects whose release was deferred and runs at most `max_callbacks` queued release
+    callbacks (0: all). Returns the number of callbacks that ran."""
     return lowlevel.guf_poll(max_callbacks)
 
 

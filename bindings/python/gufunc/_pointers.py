@@ -47,7 +47,8 @@ def ufunc_from_pointer(pointer, types=None, *, name, nin=None, nout=None, signat
     fallible    True: the loop returns a status, which is 0 or the reason for the failure of the
                 call. "error": the loop also has a ``guf_error *`` as its last parameter; the
                 exception has the message, argument, axis and native code that the loop writes there
-    any_thread  the function may run on several threads at once; useless if it acquires the GIL
+    any_thread  the function may run on several threads at once; this has no benefit for a function
+                that acquires the GIL
     signature   the signature of a generalized ufunc, which determines nin and nout
     """
     several = isinstance(pointer, list)
@@ -144,9 +145,9 @@ def _checked(address):
 
 def _classed(letters, unknown):
     """(types, kind) of a function, such as ("dd->d", "scalar"), from the letters of its parameters
-    and its result. The types are "" if a parameter or the result is not a number, and `unknown` if
-    one of the types is unknown. The kind is None if the function may be an inner loop, whose
-    parameters are addresses."""
+    and its result. The types are "" if a parameter or the result is not a number, and the argument
+    `unknown` if one of the types is unknown. The kind is None if the function may be an inner loop,
+    whose parameters are addresses."""
     *taken, given = letters
     if not {"f", "d"} & set(taken) and (_POINTER in taken or given == _VOID):
         return "", None

@@ -9,13 +9,13 @@ from ._objects import Stream, as_device
 
 
 def native_of(device):
-    """The driver's handle of the stream on which work without a stream runs."""
+    """The driver's handle of the device's default stream, which runs the calls without a stream."""
     return lowlevel.guf_stream_get_native(device, None)
 
 
 def as_stream(stream, device=None):
     """Converts None, 0, a Stream, a driver's handle or another library's stream object to a Stream,
-    or to None for work without a stream. The extension calls this function."""
+    or to None for the device's default stream. The extension calls this function."""
     if stream is None or isinstance(stream, Stream):
         return stream
     number = _number_of(stream)

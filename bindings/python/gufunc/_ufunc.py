@@ -130,9 +130,11 @@ class Ufunc(_gufunc.UfuncBase):
     def call_chunked(self, *args, chunk_bytes=0, depth=0, first_item=0, progress=None, **keywords):
         """Runs a call in chunks, for arrays that are larger than the memory of a device. Blocks.
 
-        All operands must be in host memory and all outputs must be given. ``progress(done, items)``
-        is called after each chunk; a true result or an exception ends the call. An exception of the
-        call has the attribute `items_done`. To resume the call, pass that number as `first_item`.
+        All operands must be in host memory and all outputs must be given. An item of the call is
+        one index of its outermost loop dimension. ``progress(done, items)`` is called after each
+        chunk with the number of completed items and the number of all items; a true result or an
+        exception ends the call. If the call raises an exception, the exception has the attribute
+        `items_done`, the number of completed items. To resume the call, pass it as `first_item`.
         """
         items = []
         options = (size_of(chunk_bytes, "chunk_bytes", 2**64 - 1),

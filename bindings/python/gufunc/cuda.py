@@ -13,7 +13,7 @@ pinned = _vendor_module.register
 
 
 def legacy_default_stream():
-    """CUDA's default stream."""
+    """CUDA's legacy default stream, which all threads share."""
     return _gpu.Stream.adopt(_vendor_module.get_current_device(), 1)
 
 

@@ -77,7 +77,7 @@ static PyObject *get_ndim(PyObject *self, void *unused) {
   return PyLong_FromLong(((gufpy_array *)self)->ndim);
 }
 
-/* The getter of size, nbytes and address. `place` is the offset of the member. */
+/* The getter of size, nbytes and address. `place` is the offset of the member in the structure. */
 static PyObject *get_number(PyObject *self, void *place) {
   return PyLong_FromUnsignedLongLong(*(uint64_t *)((char *)self + (size_t)place));
 }

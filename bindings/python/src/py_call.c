@@ -206,9 +206,10 @@ static guf_status run_call(call_fn function, gufpy_call *call, int all, guf_erro
   Py_END_ALLOW_THREADS return status;
 }
 
-/* Whether a call that ran out of memory may be repeated. A call must not be repeated if its loop
- * may have changed the inputs, which may overlap given outputs. If an allocation on a device
- * failed, no work of the call has started. */
+/* Whether a call that ran out of memory may be repeated. It must not be repeated if its loop may
+ * have changed the inputs: either because the ufunc writes its inputs, or because an output that
+ * the caller passed may overlap an input. If an allocation on a device failed, no work of the call
+ * has started. */
 static int may_try_again(const gufpy_call *call, guf_status status) {
   if (call->ufunc->written) return 0;
   for (int i = 0; status == GUF_E_NO_MEMORY && i < call->nout; ++i) {
@@ -217,7 +218,7 @@ static int may_try_again(const gufpy_call *call, guf_status status) {
   return 1;
 }
 
-/* Failure path, out of line so that successful calls stay fast. */
+/* Handles a failed call. This function is not inlined, so that successful calls stay fast. */
 __attribute__((cold, noinline)) static guf_status run_again(call_fn function, gufpy_call *call,
                                                             guf_error *error, guf_status status) {
   if (!may_try_again(call, status) || !gufpy_freed_memory(status)) return status;

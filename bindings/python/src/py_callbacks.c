@@ -92,8 +92,8 @@ static PyObject *add_loop(PyObject *self, PyObject *args) {
     loop->nargs = count;
     loop->ncore = ncore;
     desc.kind = GUF_LOOP_ERROR;
-    /* Several threads would only wait for the GIL, and an exception would be raised on another
-     * thread than the call. */
+    /* Only one thread at a time can hold the GIL, so the other threads would only wait. A callable
+     * that ran on another thread would also raise its exception there, and not in the call. */
     desc.flags &= ~(uint32_t)GUF_LOOP_ANY_THREAD;
     desc.error = run_loop;
     desc.user = loop;

@@ -34,8 +34,9 @@ void gufpy_entry_block(gufpy_entry *entry) {
   for (;;) pause();
 }
 
-/* The size in bytes of the stack that must be free when a callback starts, at most half of the
- * stack. The library and the interpreter use it without another check until the next callback. */
+/* The number of bytes that must be free on the stack when a callback starts, but at most half of
+ * the stack. The library and the interpreter use this space without another check until the next
+ * callback. */
 enum { STACK_LEFT = 512 << 10 };
 
 int gufpy_has_stack(void) {
@@ -53,8 +54,9 @@ int gufpy_has_stack(void) {
     (void)pthread_attr_destroy(&attributes);
   }
   const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-  /* Below `start`, the thread runs on a stack that the program allocated (a coroutine), whose size
-   * is unknown. From `least` on, enough stack is left. */
+  /* An address below `start` means that the thread runs on a stack that the program allocated (a
+   * coroutine), whose size is unknown. An address of at least `least` means that enough stack is
+   * left. */
   if (here < start || here >= least) return 1;
   PyErr_SetString(PyExc_RecursionError,
                   "maximum recursion depth exceeded: the end of the stack is near");

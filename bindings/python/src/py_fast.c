@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Writes the results of plain calls on NumPy operands directly into memory of NumPy. This avoids an
- * array of the library and an ndarray over that array. The result dtype depends only on the
- * operands' dtypes. It is known from the first call with these dtypes, which uses the general
- * path. */
+ * Writes the results of plain calls on NumPy operands directly into memory of NumPy. This avoids
+ * creating an array of the library and an ndarray over that array. The result dtype depends only on
+ * the operands' dtypes. The first call with these dtypes uses the general path, and its result
+ * dtype is cached. */
 #include "pygufunc.h"
 
 static uint32_t generation = 1;

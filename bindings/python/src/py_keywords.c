@@ -5,7 +5,7 @@
 void gufpy_keywords_begin(gufpy_keywords *keywords, int in_method) {
   keywords->in_method = in_method;
   keywords->has_out = keywords->has_axes = 0;
-  /* The arrays are not cleared, because only as many elements as their counts are read. */
+  /* The arrays in `keywords` are not cleared, because each has a count of the elements in use. */
   keywords->out = keywords->where = keywords->initial = keywords->axis = NULL;
   keywords->foreign = NULL;
   keywords->stream = NULL;

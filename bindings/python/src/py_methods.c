@@ -4,7 +4,7 @@
 
 enum { MAX_POSITIONAL = 7 };
 
-/* The parameters in NumPy's order. The first `nneeded` have no default. */
+/* The parameters of a method in NumPy's order. The first `nneeded` have no default. */
 typedef struct {
   const char *name;
   int nneeded, ncount;
@@ -94,7 +94,8 @@ static int set_outputs(gufpy_method *method) {
   return 0;
 }
 
-/* An initial value beyond 64 bits becomes a float if the input is one. */
+/* Converts an initial value that does not fit in 64 bits to a float if the input is
+ * floating-point. */
 static void convert_initial(gufpy_method *method, PyObject *input) {
   PyObject *const objects[] = {input, method->keywords.initial};
   guf_operand operands[] = {method->input, method->initial};
@@ -147,8 +148,8 @@ static int32_t ndim_of(const guf_operand *operand) {
   return guf_array_get_info(operand->array, &info, NULL) == GUF_OK ? info.ndim : 0;
 }
 
-/* Reads the axis of accumulate and reduceat, which work along one axis. None selects the axis of an
- * array that has only one. */
+/* Reads the axis of accumulate and reduceat, which work along one axis. None selects the only axis
+ * of a 1-d array. */
 static int read_one_axis(gufpy_method *method, const char *name) {
   PyObject *axis = method->keywords.axis;
   int count = 1;

@@ -5,7 +5,7 @@
 
 enum { MAX_INPUTS = 4 };
 
-/* A function, its last argument, and the object that owns it. */
+/* A function, its last argument, and the Python object that owns the function. */
 typedef struct {
   void *function, *user;
   PyObject *owner;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * NumPy's warnings before a call or a method runs. A call that may discard imaginary parts is
- * resolved separately, to determine whether it does. */
+ * NumPy's warnings before a call or a method runs. A call that may discard imaginary parts is first
+ * resolved: the casts of the resolution show whether the call discards them. */
 #include "pygufunc.h"
 
 static int is_complex_array(guf_array array) {

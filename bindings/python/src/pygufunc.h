@@ -96,10 +96,10 @@ PyObject *gufpy_raise(guf_status status, const guf_error *error);
 int gufpy_freed_memory(guf_status status);
 /** Sets the exception for wrong arguments (GUF_E_ARG) without calling the library. Returns -1. */
 int gufpy_refuse(const char *format, ...);
-/** Keeps the present exception for the next gufpy_raise of this thread, which raises the exception
- * if its message starts with the text that this function writes into `error`, or in any case if
- * `error` is NULL. The text identifies the failure, because work of a stream runs inside a wait of
- * another call, which need not report that failure. */
+/** Stores the current exception and writes its text into `error`. The next gufpy_raise of this
+ * thread raises the stored exception if the error's message starts with this text, or in any case
+ * if `error` was NULL. The text must be compared, because a callback of queued work may run while
+ * another call waits, and the error of that call may be another one. */
 void gufpy_carry_exception(guf_error *error);
 
 /* Handles. */
@@ -124,8 +124,8 @@ int gufpy_integers(PyObject *sequence, int64_t *out, int capacity, const char *w
  * rejected. */
 int gufpy_axes(PyObject *axes, int64_t *out, int capacity, const char *what);
 
-/* A gufpy_entry is one entry of a callback of the library into Python. While an interpreter is
- * being finalized, any other thread that requests the GIL exits by unwinding its stack, which the
+/* The state of a callback of the library that enters Python. While an interpreter is being
+ * finalized, any other thread that requests the GIL exits by unwinding its stack, which the
  * library's frames do not permit. A callback on such a thread is therefore rejected before it
  * requests the GIL. A thread that is already inside Python blocks forever, as in newer
  * interpreters. */
@@ -151,7 +151,7 @@ typedef struct {
   int nkept, nwraps;
   int arrays;     /* number of operands that are arrays of this package */
   int queued;     /* the call has a stream, so foreign memory is wrapped to keep it alive */
-  int elsewhere;  /* an operand is on a device */
+  int elsewhere;  /* an operand is in device memory, or device= is passed */
   uint64_t pairs; /* product of the operands' sizes, an upper bound for the steps of a loop */
   int huge;       /* a weak int that only a float can hold */
   int no_scalar;  /* out=...: a 0-d result is an array */
@@ -250,8 +250,8 @@ int gufpy_set_indices(gufpy_frame *frame, PyObject *object, guf_operand *operand
 int gufpy_convert_stream(gufpy_frame *frame, gufpy_keywords *keywords, PyObject *const *args,
                          Py_ssize_t count);
 
-/* The floating-point flags that calls of this thread report, and the flags on which they fail
- * (gufunc.errstate). */
+/* The floating-point flags that calls of this thread report, and the flags that make these calls
+ * fail (gufunc.errstate). */
 typedef struct {
   uint32_t report, fail;
 } gufpy_fp_flags;

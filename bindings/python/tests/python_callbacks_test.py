@@ -120,7 +120,7 @@ class Callbacks(unittest.TestCase):
 
         def loop(args, dims, steps):
             threads.add(threading.get_ident())
-            time.sleep(0.002)  # other threads would have the time to run items
+            time.sleep(0.002)  # long enough for other threads to run items, if they could
 
         made = gufunc.create("who", 2, 1)
         made.add_loop("ddd", loop, any_thread=True)

@@ -36,7 +36,7 @@ class Labelled(Elements):
 
 
 class Magnitude(Labelled):
-    """A quantity of pint: it returns the attributes of its elements, also __dlpack__."""
+    """Like a quantity of pint, which returns the attributes of its elements, also __dlpack__."""
 
     magnitude = np.array([1.0, 2.0, 3.0])
 

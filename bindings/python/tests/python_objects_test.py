@@ -145,7 +145,7 @@ class OnEachDevice(unittest.TestCase):
             device.synchronize()
             gufunc.empty(1, device=device)
             gufunc.poll()
-            self.assertLess(device.memory.live_bytes - live, 8 << 19)  # less than 120 arrays need
+            self.assertLess(device.memory.live_bytes - live, 8 << 19)  # below 8 of the 120 arrays
 
 
 class Prepared(unittest.TestCase):

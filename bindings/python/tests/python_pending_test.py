@@ -11,7 +11,7 @@ import unittest
 import gufunc
 import numpy as np
 
-RECIPE = 20  # number of consecutive calls, which run longer than the read
+RECIPE = 20  # number of consecutive calls; together they take longer than the read
 # On the cpu the work needs some time. Simulated GPUs run it when the host waits for it.
 VALUES = {"cpu": np.linspace(0.5, 0.75, 1 << 18), "gpu": np.linspace(0.5, 0.75, 1 << 10)}
 

@@ -75,8 +75,8 @@ class OnDevice:
         self.assertEqual(requested, [own, stream.native])
 
     def test_dlpack_orders(self):
-        """The consumer's stream must wait for work that was queued without a stream, and for all
-        work that was queued earlier."""
+        """The consumer's stream must wait for the work that is queued on the device's default
+        stream before the export."""
         there = gufunc.array(np.zeros(1000), device=self.device())
         stream = self.gpu.stream()
         for value in range(20):

@@ -5,8 +5,8 @@
 //!
 //! By default the library is linked: from the folder `GUFUNC_LIB_DIR`, else from the folder that
 //! pkg-config reports, else with plain `-lgufunc`. With the feature `load` the library is not
-//! linked; instead, `loader` opens it on first use. If the library is not found, every function
-//! fails with `GUF_E_IO`, and the message names what was not found.
+//! linked; instead, `loader` opens it on first use. If `loader` does not find the library, every
+//! function fails with `GUF_E_IO`, and the message names what was not found.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 

@@ -21,7 +21,7 @@ pub const DEFAULT: &str = "libgufunc.so.0.1";
 /// The environment variable that selects another file.
 pub const VARIABLE: &str = "GUFUNC_LIBRARY";
 
-/// The reason why the library is not open, as a sentence, and the status that every call returns.
+/// Why the library is not open, as a sentence, and the status that every call then returns.
 struct Absence {
     status: guf_status,
     reason: String,
@@ -101,8 +101,8 @@ pub fn reason() -> Option<&'static str> {
     library().as_ref().err().map(|absence| absence.reason.as_str())
 }
 
-/// Fills an error record as a function of the library would, and returns the status. For calls
-/// without a library.
+/// Fills an error record as a function of the library would, and returns the status. Every call
+/// uses this function instead of the library's function if the library is not open.
 pub(crate) unsafe fn absent(error: *mut guf_error) -> guf_status {
     let (status, reason) = match library() {
         Ok(_) => (GUF_E_IO, ""),

@@ -75,8 +75,8 @@ impl<'a> Chunks<'a> {
 /// Error of a chunked call that failed or was stopped.
 #[derive(Clone, Debug)]
 pub struct ChunksError {
-    /// Number of outer items whose results are in the outputs. To resume the call, pass it to
-    /// [`Chunks::first_item`].
+    /// Number of outer items whose results are in the outputs. To resume the call, pass this number
+    /// to [`Chunks::first_item`].
     pub items: i64,
     /// The error that stopped the call.
     pub error: Error,
@@ -120,12 +120,12 @@ unsafe extern "C" fn watch(user: *mut c_void, done: i64, items: i64) -> i32 {
 }
 
 impl Call<'_> {
-    /// Applies the ufunc in chunks along its outermost loop dimension. Operands must be in host
-    /// memory, and all outputs must be given. The call is complete on return. Returns the number of
-    /// outer items.
+    /// Applies the ufunc in chunks along its outermost loop dimension; an outer item is one index
+    /// of this dimension. Operands must be in host memory, and all outputs must be given. The call
+    /// is complete on return. Returns the number of outer items.
     ///
     /// # Errors
-    /// The errors of the call, with the number of completed items; `CANCELLED` if `progress`
+    /// The errors of the call, with the number of completed outer items; `CANCELLED` if `progress`
     /// returned `Break`, `UNSUPPORTED` for device memory, `ARG` for a stream.
     pub fn call_chunked<'i>(
         &mut self,

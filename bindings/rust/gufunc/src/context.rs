@@ -56,7 +56,7 @@ impl Context {
         Ok(Device::new(raw))
     }
 
-    /// Finds a ufunc by its name, or by `"module:name"`.
+    /// Finds a ufunc by its name: `"add"`, or `"module:name"` for a ufunc of a module.
     ///
     /// # Errors
     /// [`Status::NOT_FOUND`]; the message contains the most similar name.

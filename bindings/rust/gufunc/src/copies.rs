@@ -99,9 +99,9 @@ impl DynArray {
         })
     }
 
-    /// Waits at most `timeout` for all work on the array that was submitted to the library, with or
-    /// without a stream. Returns `false` if work is still running. Failures of the work are not
-    /// reported here, but by the stream or device of the work. Blocks.
+    /// Waits at most `timeout` for all work on the array that was submitted to the library, on any
+    /// stream, including the device's default stream. Returns `false` if work is still running.
+    /// Failures of the work are not reported here, but by the stream or device of the work. Blocks.
     ///
     /// # Errors
     /// [`Status::CAPTURE`] if a stream with this work is being captured, [`Status::NO_MEMORY`].
@@ -113,8 +113,8 @@ impl DynArray {
     }
 
     /// Copies all elements into memory of the program, in order `C` or `F`. With a stream, the copy
-    /// runs after the work of the stream; without one, it runs after all pending work on the array.
-    /// The copy is complete on return, because the memory is borrowed only for the call.
+    /// runs after the work of the stream; without a stream, it runs after all pending work on the
+    /// array. The copy is complete on return, because the memory is borrowed only for the call.
     ///
     /// # Errors
     /// [`Status::DTYPE`] if the array has another dtype than `T`, [`Status::SHAPE`] if the lengths
@@ -215,7 +215,7 @@ impl DynArray {
 }
 
 /// Zeroes the memory if it contains bytes that are not valid values of `T`, such as after a failed
-/// copy. Returns whether it did.
+/// copy. Returns whether the memory was zeroed.
 fn scrub<T: Element>(memory: &mut [T]) -> bool {
     let bytes = memory.as_mut_ptr().cast::<u8>();
     let invalid = !T::valid(bytes_of(memory));

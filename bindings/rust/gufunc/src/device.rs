@@ -11,7 +11,7 @@ use std::time::Duration;
 /// A device. Devices live as long as the process. Two `Device` values are equal if they are the
 /// same device.
 ///
-/// The device of `"auto"` is a separate device; see [`Context::device`](crate::Context::device).
+/// The device `"auto"` is a separate device; see [`Context::device`](crate::Context::device).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub struct Device {
@@ -49,7 +49,7 @@ pub struct BackendInfo {
 pub struct DeviceInfo {
     /// Index among the backend's devices.
     pub index: usize,
-    /// Compute units; for the cpu, threads.
+    /// Number of compute units; for the cpu, number of threads.
     pub units: u32,
     /// Whether the host can access the device's memory.
     pub host_memory: bool,
@@ -196,8 +196,8 @@ impl Device {
         Ok(crate::device(&self.info()?.spec)? != self)
     }
 
-    /// Waits at most `timeout` for the work that was submitted to the device without a stream.
-    /// Returns `false` if the work is still running. Blocks.
+    /// Waits at most `timeout` for the work on the device's default stream, which runs the calls
+    /// without a stream. Returns `false` if the work is still running. Blocks.
     ///
     /// # Errors
     /// The first failure of the work since the last report.
@@ -257,8 +257,8 @@ impl Device {
         check(|error| unsafe { sys::guf_device_enable_peer(self.raw, peer.raw, error) })
     }
 
-    /// Returns the handle of the vendor's stream on which the device runs the work that is queued
-    /// without a stream. The device continues to own the vendor's stream.
+    /// Returns the vendor's handle of the device's default stream, which runs the calls without a
+    /// stream. The device continues to own the vendor's stream.
     ///
     /// # Errors
     /// [`Status::UNSUPPORTED`] if the backend has no such streams (cpu).

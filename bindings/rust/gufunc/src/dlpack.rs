@@ -36,17 +36,17 @@ unsafe impl Send for DlpackTensor {}
 // SAFETY: no method changes anything through a shared reference.
 unsafe impl Sync for DlpackTensor {}
 
-/// The stream with which an exchange of arrays is synchronized: a stream of this library, or a
-/// default stream of the vendor, which has no handle. For host memory it must be
-/// [`DlpackStream::Unordered`].
+/// The stream on which the other library produces or reads the values of an exchanged array: a
+/// stream of this library, or a default stream of the vendor, which has no handle. For host memory
+/// it must be [`DlpackStream::Unordered`].
 #[derive(Clone, Copy, Debug, Default)]
 pub enum DlpackStream<'a> {
-    /// No synchronization: the values are complete, or are produced by work without a stream.
+    /// No synchronization: the values are complete, or are produced on the device's default stream.
     #[default]
     Unordered,
     /// A stream of the array's device.
     Stream(&'a Stream),
-    /// The vendor's default stream.
+    /// The vendor's default stream, which all threads share.
     Legacy,
     /// The vendor's default stream of the calling thread.
     PerThread,
@@ -192,10 +192,10 @@ impl Drop for DlpackTensor {
 }
 
 impl DynArray {
-    /// Makes an array from a tensor, without a copy. Work that is queued later on the device
-    /// without a stream runs after the work that is on `ready_on` now. This function does not wait.
-    /// The tensor's deleter runs when the last array or view is gone, or before this function
-    /// returns if it fails.
+    /// Makes an array from a tensor, without a copy. Work that is queued later on the device's
+    /// default stream runs after the work that is already queued on `ready_on`. This function does
+    /// not wait. The tensor's deleter runs when the last array or view is gone, or before this
+    /// function returns if the function fails.
     ///
     /// # Errors
     /// [`Status::ABI`] if the major version is not 1, [`Status::DTYPE`], [`Status::SHAPE`],
@@ -229,7 +229,7 @@ impl DynArray {
     }
 
     /// Makes a tensor of DLPack version 1.0 from the array's memory. `consumer` is the stream that
-    /// will read the tensor. It waits for the work that has been queued on the device without a
+    /// will read the tensor. It waits for the work that is already queued on the device's default
     /// stream. The memory lives until the tensor is deleted and the work that is queued on
     /// `consumer` at that time is complete. The tensor keeps the stream alive; the native handle of
     /// an adopted stream must outlive the tensor.

@@ -88,7 +88,7 @@ impl Frame {
         self.borrows
     }
 
-    /// Waits for work without a stream on the devices of the operands.
+    /// Waits for the default stream of the device of each operand.
     pub(crate) fn wait_for_devices(&self) -> Result<()> {
         for operand in &self.operands[..self.used] {
             let operand = operand.as_ptr();

@@ -69,7 +69,7 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// Sets a description of one line.
+    /// Sets a one-line description.
     pub fn doc(mut self, doc: &'a str) -> Self {
         self.doc = Some(doc);
         self

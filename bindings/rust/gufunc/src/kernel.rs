@@ -19,7 +19,7 @@ counted! {
 pub struct KernelInfo {
     /// `"module:kernel"`.
     pub name: String,
-    /// Description of one line.
+    /// One-line description.
     pub doc: String,
     /// Number of parameters, for [`Kernel::parameter`].
     pub nparameters: u32,

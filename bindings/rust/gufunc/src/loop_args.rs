@@ -37,7 +37,7 @@ impl CoreSizes<'_> {
     }
 }
 
-/// The operands of one run of a loop, which covers consecutive items of the call.
+/// The operands of one run of a loop. A run covers consecutive items of the call.
 pub struct LoopArgs<'a> {
     pub(crate) pointers: &'a [*mut u8],
     pub(crate) dims: &'a [i64],

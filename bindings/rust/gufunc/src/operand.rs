@@ -117,7 +117,7 @@ impl<'a> Operand<'a> {
     }
 
     /// Makes a weak integer that does not fit into `i64`. `magnitude` is its absolute value,
-    /// saturated at `u64::MAX`. `beyond` is whether the absolute value does not fit into `u64`.
+    /// saturated at `u64::MAX`. `beyond` is true if the absolute value does not fit into `u64`.
     pub fn weak_huge(magnitude: u64, negative: bool, beyond: bool) -> Self {
         let value = [magnitude, u64::from(negative) + 2 * u64::from(beyond)];
         Operand(Kind::Value { kind: sys::GUF_OPERAND_WEAK_INT_HUGE, dtype: 0, value })
@@ -201,7 +201,7 @@ impl<'a> Operand<'a> {
         matches!(self.0, Kind::None)
     }
 
-    /// Returns the operand's array, if it is one, without taking a reference.
+    /// Returns the array of an operand that is an array, without retaining another reference.
     pub(crate) fn as_array(&self) -> Option<std::mem::ManuallyDrop<DynArray>> {
         match self.0 {
             Kind::Array(raw, _) => {

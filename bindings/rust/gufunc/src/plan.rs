@@ -96,8 +96,8 @@ impl Layout {
         Layout::new(info.dtype, swapped, shape, strides, info.device).map(Some)
     }
 
-    /// Returns a layout that is equal to every layout of the same elements: strides that have no
-    /// effect are 0, and the device of host memory is null.
+    /// Returns a layout in a normal form, so that two layouts of the same elements are equal:
+    /// strides that have no effect are 0, and the device of host memory is null.
     fn new(
         dtype: u32,
         swapped: bool,

@@ -21,8 +21,8 @@ pub struct Resolution {
 }
 
 impl Resolution {
-    /// Fills a resolution with `resolve`, which calls guf_resolve or a similar C function. The
-    /// resolved call has `outputs` outputs.
+    /// Makes the resolution of a call with `outputs` outputs. `resolve` calls guf_resolve or a
+    /// similar C function, which fills the C structure.
     pub(crate) fn of(
         outputs: usize,
         resolve: impl FnOnce(*mut sys::guf_resolution, *mut sys::guf_error) -> sys::guf_status,

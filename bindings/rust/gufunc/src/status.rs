@@ -300,8 +300,8 @@ pub(crate) fn check(call: impl FnOnce(*mut sys::guf_error) -> sys::guf_status) -
 pub(crate) fn run(call: impl FnOnce(*mut sys::guf_error) -> sys::guf_status) -> Result<Status> {
     let mut record = MaybeUninit::<sys::guf_error>::uninit();
     let place = record.as_mut_ptr();
-    // Sets only two fields, because setting all fields would be slower: the field that the library
-    // reads, and the field that shows whether the library wrote the record.
+    // Sets only two fields, because setting all fields would be slower. The library reads
+    // `struct_size`, and `status` shows whether the library wrote the record.
     // SAFETY: the fields belong to the record.
     unsafe {
         (*place).struct_size = size_of::<sys::guf_error>() as u32;

@@ -186,8 +186,8 @@ impl Stream {
         Ok(unsafe { Graph::from_raw(raw) })
     }
 
-    /// Ends a capture and replaces the work of `graph`. The replacement is cheapest if the work
-    /// differs only in its arrays.
+    /// Ends a capture and replaces the work of `graph`. Replacing is fastest if the new work
+    /// differs from the old work only in its arrays.
     ///
     /// # Errors
     /// As [`Stream::end_capture`]; [`Status::DEVICE_MISMATCH`].

@@ -47,9 +47,9 @@ impl<'a> Tensor<'a> {
     /// C-contiguous.
     ///
     /// # Safety
-    /// All elements are in memory that is readable, and writable if it is used as an output, until
-    /// the work that uses the memory is complete, even if the work is on a stream. No Rust
-    /// reference refers to memory that the work writes.
+    /// All elements are in readable memory, which is also writable if the tensor is used as an
+    /// output. The memory stays valid until the work that uses it is complete, even if the work is
+    /// queued on a stream. No Rust reference refers to memory that the work writes.
     pub unsafe fn from_raw(
         address: *mut u8,
         dtype: DType,

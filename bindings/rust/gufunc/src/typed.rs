@@ -260,7 +260,8 @@ impl<T: Element> fmt::Debug for Array<T> {
     }
 }
 
-/// The parts of a vector, which is dropped on the thread that releases the array.
+/// The parts of a vector: address, length and capacity. The vector is dropped on the thread that
+/// releases the array.
 struct VecOwner<T: Element>(*mut T, usize, usize);
 
 // SAFETY: elements are `Send`, and nothing else refers to the vector.

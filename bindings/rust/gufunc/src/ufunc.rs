@@ -42,7 +42,7 @@ pub struct UfuncInfo {
     pub signature: String,
     /// Additional rules for the signature.
     pub rules: String,
-    /// Description of one line.
+    /// One-line description.
     pub doc: String,
     /// Number of inputs.
     pub nin: usize,
@@ -84,11 +84,11 @@ pub struct CoreDim {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(i32)]
 pub enum Role {
-    /// Read.
+    /// The operand is read.
     In = sys::GUF_ROLE_IN,
-    /// Written.
+    /// The operand is written.
     Out = sys::GUF_ROLE_OUT,
-    /// Read and written in place.
+    /// The operand is read and written in place.
     Inout = sys::GUF_ROLE_INOUT,
 }
 
@@ -116,7 +116,7 @@ pub enum Identity {
 pub struct FunctionFlags(pub u32);
 
 impl FunctionFlags {
-    /// A generalized function that may write to the view that it reads.
+    /// A generalized function whose output may be the view of an input.
     pub const INPLACE_SAFE: Self = Self(sys::GUF_FUNCTION_INPLACE_SAFE);
     /// The operands may be swapped.
     pub const COMMUTATIVE: Self = Self(sys::GUF_FUNCTION_COMMUTATIVE);
@@ -124,11 +124,12 @@ impl FunctionFlags {
     pub const ASSOCIATIVE: Self = Self(sys::GUF_FUNCTION_ASSOCIATIVE);
     /// Compiled with contraction (fma); results may differ between backends.
     pub const FAST: Self = Self(sys::GUF_FUNCTION_FAST);
-    /// A tiny result is a rounded result.
+    /// A tiny result may have been rounded, so it raises
+    /// [`FpFlags::UNDERFLOW`](crate::FpFlags::UNDERFLOW).
     pub const UNDERFLOWS: Self = Self(sys::GUF_FUNCTION_UNDERFLOWS);
     /// The last input is a divisor.
     pub const DIVIDES: Self = Self(sys::GUF_FUNCTION_DIVIDES);
-    /// A user-defined accumulator that also accepts zero elements.
+    /// A user-defined accumulator that is also defined for no elements.
     pub const ACCEPTS_EMPTY: Self = Self(sys::GUF_FUNCTION_ACCEPTS_EMPTY);
 
     /// Whether all properties of `other` are set.
@@ -239,8 +240,8 @@ impl Ufunc {
         Ok(types.into_iter().map(DType).collect())
     }
 
-    /// Adds a module's kernel as a loop of this ufunc: the loop of `function` with exactly these
-    /// dtypes.
+    /// Adds a module's kernel as a loop of this ufunc: the loop of the module's `function` that has
+    /// exactly these dtypes.
     ///
     /// # Errors
     /// [`Status::NOT_FOUND`], [`Status::SIGNATURE`] if the signatures differ, [`Status::EXISTS`].
@@ -256,8 +257,8 @@ impl Ufunc {
     }
 
     /// Makes this ufunc a reduction with a user-defined accumulator, for [`Ufunc::reduce`]. The
-    /// ufunc computes the accumulator of a base block. `merge` combines two accumulators, and
-    /// `finish` computes the results from an accumulator.
+    /// ufunc itself computes an accumulator from elements, `merge` combines two accumulators into
+    /// one, and `finish` computes the results from an accumulator.
     ///
     /// # Errors
     /// [`Status::SIGNATURE`] if the signatures of the ufuncs do not match, [`Status::EXISTS`] if

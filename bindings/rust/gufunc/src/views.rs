@@ -68,8 +68,8 @@ impl From<std::ops::RangeTo<i64>> for Slice {
     }
 }
 
-/// Returns the index after an inclusive bound. For -1, which is the last element, there is no such
-/// index.
+/// Returns the index after an inclusive bound. Returns `None` for -1, the last element, because no
+/// negative index denotes the position after it.
 fn behind(last: i64) -> Option<i64> {
     match last {
         -1 => None,
@@ -198,7 +198,7 @@ impl DynArray {
         made(|out, error| unsafe { sys::guf_array_squeeze(self.as_raw(), naxes, axes, out, error) })
     }
 
-    /// Inserts axes of extent 1 at these positions of the result.
+    /// Inserts axes of extent 1 at the positions `axes` of the result.
     ///
     /// # Errors
     /// `AXIS`, `SHAPE`.

@@ -60,7 +60,7 @@ fn arrays_wait_for_their_work() -> Result<()> {
         let soon = row.synchronize(Some(Duration::ZERO))?;
         assert!(row.synchronize(None)? && stream.query()?, "{soon}");
         assert_eq!(row.to_vec()?, [20.0; 4]);
-        // Reading waits for the work of the stream without an explicit wait.
+        // Reading the array waits for the work of the stream, so no explicit wait is needed.
         let large = Array::full(device, &[1 << 20], 4.0)?;
         let root = ufunc("sqrt")?.with().stream(&stream).call(&large)?;
         assert!(root.to_vec::<f64>()?.iter().all(|&value| value == 2.0));

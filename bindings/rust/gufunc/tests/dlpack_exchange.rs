@@ -89,7 +89,7 @@ impl Producer {
 }
 
 /// Returns the number of deletions. If fewer deletions than expected have run, waits at most a few
-/// seconds, because the thread of another test may be about to run one.
+/// seconds, because the thread of another test may be about to run a deleter.
 fn count(deleted: &AtomicUsize, expected: usize) -> usize {
     for _ in 0..5000 {
         gufunc::poll(0).unwrap();
@@ -273,13 +273,13 @@ fn streams_order_what_is_exchanged() -> Result<()> {
         for _ in 0..8 {
             add.with().stream(&stream).call_into((&x, weak(1)), &x)?;
         }
-        // Work without a stream reads the tensor after the work of the stream that produced the
+        // The default stream reads the tensor after the work of the stream that produced the
         // values.
         let (tensor, deleted) = Producer::export_tensor(&x, 0)?;
         let y = Array::<f64>::from_dlpack(tensor, &stream)?;
         let opposite = negative.call(&y)?;
         assert!(opposite.to_vec::<f64>()?.iter().all(|&value| value == -9.0));
-        // The consumer stream waits for the work without a stream.
+        // The consumer stream waits for the work on the default stream.
         add.call_into((&y, weak(1)), &y)?;
         let tensor = y.to_dlpack(&stream)?;
         let read = negative.with().stream(&stream).call(&x)?;

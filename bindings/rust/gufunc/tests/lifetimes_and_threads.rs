@@ -12,8 +12,8 @@ use std::sync::{mpsc, Arc};
 use std::thread;
 use std::time::Duration;
 
-/// Returns the growth in bytes after a million calls of `make`. The first tenth fills caches and
-/// does not count.
+/// Returns the growth in bytes during a million calls of `make`. The first tenth of the calls fills
+/// caches, and its growth is not counted.
 fn growth(make: impl Fn() -> Result<()>) -> Result<i64> {
     let mut before = 0;
     for i in 0..1_100_000 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reference-counted arrays in host or device memory. The elements of an Array have any dtype. The
-// elements of a TypedArray have a C++ type. The C headers (gufunc/array.h) list the errors of each
-// function.
+// Reference-counted arrays in host or device memory. The dtype of an Array is known only at run
+// time, and the elements of a TypedArray have a fixed C++ type. The C header gufunc/array.h lists
+// the errors of each function.
 #ifndef GUFUNC_CPP_ARRAY_HPP
 #define GUFUNC_CPP_ARRAY_HPP
 
@@ -21,19 +21,22 @@ struct Slice {
   int64_t start = kOmitted, stop = kOmitted, step = 1;
 };
 
-// An n-dimensional array or view. It is a counted handle: a copy refers to the same array.
+// An n-dimensional array or view. The object is a reference-counted handle: a copy of the object
+// refers to the same array.
 class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
  public:
   using Handle::Handle;
   operator Operand() const { return Operand(get()); }
 
-  // Allocates an array with unspecified values on `device` (default: cpu). `order` is C or F.
+  // Allocates an array with unspecified values on `device` (default: cpu). `order` is GUF_ORDER_C
+  // or GUF_ORDER_F.
   static Result<Array> alloc(DType dtype, const Ints &shape, Device device = {},
                              int32_t order = GUF_ORDER_C) {
     return make(guf_array_alloc, device.get(), dtype.get(), shape.count(), shape.data(),
                 static_cast<const int64_t *>(nullptr), order);
   }
-  // Allocates an array with strides in bytes, which may be negative or leave gaps.
+  // Allocates an array with the given strides. The strides are in bytes, may be negative, and may
+  // leave gaps between elements.
   static Result<Array> alloc_strided(DType dtype, const Ints &shape, const Ints &strides,
                                      Device device = {}) {
     if (strides.size() != shape.size()) {
@@ -44,8 +47,8 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     return make(guf_array_alloc, device.get(), dtype.get(), shape.count(), shape.data(),
                 strides.data(), int32_t{GUF_ORDER_C});
   }
-  // Allocates an array in host memory that `device` copies or accesses directly. `memory` is a
-  // guf_host_memory.
+  // Allocates an array in host memory that `device` copies or accesses directly. `memory` is one of
+  // the values of guf_host_memory.
   static Result<Array> alloc_host(Device device, int32_t memory, DType dtype, const Ints &shape,
                                   int32_t order = GUF_ORDER_C) {
     return make(guf_array_alloc_host, device.get(), memory, dtype.get(), shape.count(),
@@ -56,9 +59,9 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     return make(guf_array_wrap, elements.tensor_or_null(), static_cast<guf_release_fn>(nullptr),
                 static_cast<void *>(nullptr), 0U);
   }
-  // Like the function above, and calls `release` after the last array or view is released.
-  // `release` runs inside a later call of the library or, with `any_thread`, immediately on any
-  // thread. It must not throw.
+  // Like the function above, and calls `release` when the array and all its views have been
+  // released. `release` runs inside a later call of the library or, with `any_thread`, immediately
+  // on any thread. It must not throw.
   static Result<Array> wrap(const Operand &elements, std::function<void()> release,
                             bool any_thread = false) {
     auto *const kept = new std::function<void()>(std::move(release));
@@ -71,9 +74,10 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     return detail::result(status, record, [&] { return Array(made); });
   }
 
-  // Takes ownership of the tensor, even if the function fails. The tensor's deleter runs when the
-  // last array or view is released. Later work without a stream runs after the work that is already
-  // queued on `ready_on`.
+  // Makes an array over the tensor's memory and takes ownership of the tensor, even if the function
+  // fails. The tensor's deleter runs when the array and all its views have been released. Work that
+  // is queued later on the device's default stream runs after the work that is already queued on
+  // `ready_on`.
   static Result<Array> from_dlpack(DlpackTensor tensor, DlpackStream ready_on = {}) {
     if (tensor.unversioned() != nullptr) {
       return make(guf_array_from_dlpack_unversioned, tensor.release_unversioned(), ready_on.get(),
@@ -83,7 +87,7 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
                 ready_on.flags());
   }
   // Exports the memory of this array as a tensor. The stream `consumer` waits for the work that is
-  // already queued without a stream, and must live as long as the tensor.
+  // already queued on the device's default stream. `consumer` must live as long as the tensor.
   Result<DlpackTensor> to_dlpack(DlpackStream consumer = {}) const {
     return export_tensor<guf_dlpack>(guf_array_to_dlpack, consumer, consumer.flags());
   }
@@ -151,7 +155,8 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
     return make(guf_array_slice, get(), static_cast<int32_t>(axes.size()), starts,
                 starts + axes.size(), starts + 2 * axes.size());
   }
-  // One extent may be -1. Fails with GUF_E_UNSUPPORTED if a copy would be required.
+  // One extent may be -1, which means the extent that preserves the number of elements. Fails with
+  // GUF_E_UNSUPPORTED if only a copy can have this shape.
   Result<Array> reshape(const Ints &shape, int32_t order = GUF_ORDER_C) const {
     return make(guf_array_reshape, get(), shape.count(), shape.data(), order);
   }
@@ -173,8 +178,8 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
   Result<Array> expand_dims(const Ints &axes) const {
     return make(guf_array_expand_dims, get(), axes.count(), axes.data());
   }
-  // The result is read-only. Each axis in `axes` is shortened, and an axis for its window is
-  // appended.
+  // The result is read-only. Each axis in `axes` is shortened to the number of windows, and a new
+  // last axis has the extent of the window.
   Result<Array> sliding_window_view(const Ints &windows, const Ints &axes) const {
     if (windows.size() != axes.size()) {
       const std::string text =
@@ -223,9 +228,9 @@ class Array : public Handle<guf_array, guf_array_retain, guf_array_release> {
                             guf_stream stream = nullptr) const {
     return check(guf_array_copy_to_host, get(), destination, nbytes, order, stream);
   }
-  // Copies into the elements of a container, span or C array. Fails with GUF_E_DTYPE if its element
-  // type does not match the array's dtype. The element type uint8_t accepts the bytes of every
-  // dtype, and int64_t accepts datetime types.
+  // Copies into the elements of a container, span or C array. Fails with GUF_E_DTYPE if the element
+  // type of `destination` does not match the array's dtype. A destination of uint8_t accepts the
+  // bytes of any dtype, and a destination of int64_t accepts datetime types.
   template <class C, std::enable_if_t<detail::kHasElements<C> && detail::kMayBorrow<C>, int> = 0>
   Result<void> copy_to_host(C &&destination, guf_stream stream = nullptr) const {
     const DType expected = DType::of<std::remove_pointer_t<decltype(std::data(destination))>>();
@@ -309,8 +314,8 @@ class TypedArray : public Array {
     return from(Array::from_dlpack(std::move(tensor), ready_on));
 #endif
   }
-  // Returns the address of element (0, ..., 0). The host can dereference it only if the memory is
-  // host-accessible.
+  // Returns the address of element (0, ..., 0). The host can dereference the address only if the
+  // memory is host-accessible.
   T *data() const { return reinterpret_cast<T *>(address()); }
   // Copies all elements from any device to the host, in C order. Elements of type bool become
   // bytes.

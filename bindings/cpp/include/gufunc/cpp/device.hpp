@@ -19,8 +19,8 @@ inline const char *version() noexcept {
   return guf_version_string();
 }
 
-// A registry of ufuncs and modules that also contains the standard library. Most programs do not
-// need one: a null guf_context means the default context of the process.
+// A registry of ufuncs and modules, which contains the standard library from the start. Most
+// programs do not need a Context: a null guf_context means the default context of the process.
 class Context : public Handle<guf_context, guf_context_retain, guf_context_release> {
  public:
   using Handle::Handle;
@@ -33,7 +33,8 @@ class Context : public Handle<guf_context, guf_context_retain, guf_context_relea
   }
 };
 
-// Frees released objects and runs queued callbacks. Returns the number of callbacks that ran.
+// Frees released objects and runs at most `max_callbacks` queued release callbacks (0: all).
+// Returns the number of callbacks that ran.
 inline Result<uint32_t> poll(uint32_t max_callbacks = 0) {
   detail::Record record;
   uint32_t ran = 0;
@@ -42,7 +43,7 @@ inline Result<uint32_t> poll(uint32_t max_callbacks = 0) {
 }
 
 struct LogLine {
-  int32_t level = -1;  // 0 error, 1 warning, 2 information; -1: no line
+  int32_t level = -1;  // 0: error, 1: warning, 2: information, -1: the log is empty
   std::string text;
 };
 // Removes and returns the oldest line of the library's log.
@@ -85,14 +86,14 @@ inline Result<void> load_backend(const std::string &path) {
 
 // ---- devices
 
-// A device. Devices are never freed, and equal handles refer to the same device. If the
-// device of a call is empty, the operands determine on which device the call runs.
+// A device. Devices are never freed, and equal handles refer to the same device. If a call receives
+// an empty Device, the operands determine on which device the call runs.
 class Device {
  public:
   constexpr Device() = default;
   constexpr Device(guf_device handle) noexcept : handle_(handle) {}
 #ifndef GUFUNC_NO_EXCEPTIONS
-  // `spec`: "cpu", "cuda:0", "auto".
+  // `spec` names a device, such as "cpu" or "cuda:0", or is "auto" for the first usable device.
   explicit Device(const std::string &spec, guf_context context = nullptr)
       : Device(find(spec, context)) {}
 #endif
@@ -102,7 +103,7 @@ class Device {
     const guf_status status = guf_device_get(context, spec.c_str(), &found, record);
     return detail::result(status, record, [&] { return Device(found); });
   }
-  // Opens a device over the program's own CUcontext.
+  // Opens a device that uses `native`, a CUcontext that the program owns.
   static Result<Device> adopt(const std::string &spec, uint64_t native) {
     detail::Record record;
     guf_device found = nullptr;
@@ -119,8 +120,8 @@ class Device {
     const guf_status status = guf_device_get_info(handle_, &found, record);
     return detail::result(status, record, [&] { return found; });
   }
-  // Waits for work that was queued without a stream. Returns false if such work was still running
-  // after `timeout_ns` nanoseconds.
+  // Waits for the work on the device's default stream, which runs the calls without a stream.
+  // Returns false if this work was still running after `timeout_ns` nanoseconds.
   Result<bool> synchronize(uint64_t timeout_ns = kForever) const {
     detail::Record record;
     const guf_status status = guf_device_synchronize(handle_, timeout_ns, record);

@@ -11,11 +11,10 @@
 namespace gufunc {
 inline namespace GUFUNC_CPP_FORM {
 
-// Owns a DLPack tensor. The tensor is deleted by the destructor of this object, by
-// Array::from_dlpack, which takes ownership, or by the caller of release_versioned or
-// release_unversioned. Pointers of other libraries to DLManagedTensorVersioned and DLManagedTensor
-// can be cast to pointers to guf_dlpack and guf_dlpack_unversioned. The tensor's deleter may run on
-// any thread.
+// Owns a DLPack tensor, which the destructor deletes. Array::from_dlpack transfers the ownership to
+// an array, and release_versioned and release_unversioned transfer it to the caller. Pointers of
+// other libraries to DLManagedTensorVersioned and DLManagedTensor can be cast to pointers to
+// guf_dlpack and guf_dlpack_unversioned. The tensor's deleter may run on any thread.
 class DlpackTensor {
  public:
   DlpackTensor() = default;
@@ -40,7 +39,7 @@ class DlpackTensor {
   explicit operator bool() const noexcept {
     return versioned_ != nullptr || unversioned_ != nullptr;
   }
-  // These functions return NULL if no tensor of their kind is owned.
+  // Each function returns NULL if this object owns no tensor of that kind.
   const guf_dlpack *versioned() const noexcept { return versioned_; }
   const guf_dlpack_unversioned *unversioned() const noexcept { return unversioned_; }
   // Returns the pointer and transfers ownership of the tensor to the caller.
@@ -61,15 +60,16 @@ class DlpackTensor {
   guf_dlpack_unversioned *unversioned_ = nullptr;
 };
 
-// The stream with which a DLPack exchange synchronizes: a stream of the array's device, or one of
-// the vendor's default streams, which have no guf_stream. A default-constructed DlpackStream means
-// that no stream waits, which is required for host memory.
+// The stream on which the other library produces or reads the values of an exchanged array: a
+// stream of the array's device, or one of the vendor's default streams, which have no guf_stream. A
+// default-constructed DlpackStream means that no stream waits. For host memory, it is the only
+// value that is allowed.
 class DlpackStream {
  public:
   DlpackStream() = default;
   DlpackStream(guf_stream stream) noexcept : stream_(stream) {}
   DlpackStream(const Stream &stream) noexcept : stream_(stream.get()) {}
-  // The vendor's default stream.
+  // The vendor's default stream, which all threads share.
   static DlpackStream legacy() noexcept { return DlpackStream(GUF_DLPACK_LEGACY_STREAM); }
   // The vendor's default stream of the calling thread.
   static DlpackStream per_thread() noexcept { return DlpackStream(GUF_DLPACK_PER_THREAD_STREAM); }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types, which can be made from C++ types and names, and NumPy's rules for casts and
-// promotion.
+// DTypes, which are made from C++ types or names, and NumPy's rules for casts and promotion.
 #ifndef GUFUNC_CPP_DTYPE_HPP
 #define GUFUNC_CPP_DTYPE_HPP
 
@@ -15,7 +14,7 @@
 namespace gufunc {
 inline namespace GUFUNC_CPP_FORM {
 
-// The bits of elements for which C++17 has no type.
+// The bits of an element of a type that C++17 lacks.
 struct Float16 {
   uint16_t bits;
 };
@@ -23,8 +22,8 @@ struct BFloat16 {
   uint16_t bits;
 };
 
-// Returns the dtype of a C++ type: bool, integers, float, double, std::complex of these, Float16,
-// BFloat16.
+// Returns the dtype of a C++ type: bool, an integer type, float, double, std::complex<float>,
+// std::complex<double>, Float16 or BFloat16.
 template <class T>
 constexpr guf_dtype dtype_of() {
   if constexpr (std::is_same_v<T, bool>)
@@ -49,7 +48,8 @@ constexpr guf_dtype dtype_of() {
   }
 }
 
-// A dtype: a value that converts from and to guf_dtype and compares like it.
+// A dtype. The value converts from and to guf_dtype, and values are equal if their guf_dtype are
+// equal.
 class DType {
  public:
   constexpr DType() = default;

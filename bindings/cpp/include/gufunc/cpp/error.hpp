@@ -119,8 +119,8 @@ using Result = T;
 
 namespace detail {
 
-// Error structure for one call, on the stack. The constructor sets only the fields that may be read
-// without being written by the library.
+// The error structure of one call, on the stack. The constructor sets only the fields that are read
+// even if the library does not write them.
 struct Record {
   Record() {
     error.struct_size = sizeof error;

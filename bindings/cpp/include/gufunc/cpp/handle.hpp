@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handles that release themselves, and lists of numbers that are usually short.
+// Handles whose destructors release the object, and short lists of integers such as shapes.
 #ifndef GUFUNC_CPP_HANDLE_HPP
 #define GUFUNC_CPP_HANDLE_HPP
 

@@ -43,7 +43,7 @@ class CommonKeywords {
     report_ = which;
     return self();
   }
-  // Floating-point flags that make the call fail with GUF_E_FLOATING_POINT.
+  // The floating-point flags (guf_fp_flag) that make the call fail with GUF_E_FLOATING_POINT.
   Self &fail_on(uint32_t which) {
     fail_ = which;
     return self();
@@ -113,7 +113,7 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
     keepdims_ = yes;
     return *this;
   }
-  // The size of a core dimension that only outputs have.
+  // The size of a core dimension that occurs only in outputs.
   CallKeywords &dim(std::string name, int64_t size) {
     names_.push_back(std::make_shared<const std::string>(std::move(name)));
     dims_.push_back({names_.back()->c_str(), size});
@@ -154,7 +154,7 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
     CoreAxes(const CoreAxes &) = delete;
     CoreAxes &operator=(const CoreAxes &) = delete;
     void write(guf_call_args &args) const {
-      static constexpr guf_core_axes kNone = {};  // not NULL: an empty list is an error
+      static constexpr guf_core_axes kNone = {};  // an empty list is an error; NULL is not
       args.axes = c_entries_.empty() ? &kNone : c_entries_.data();
       args.naxes = static_cast<int32_t>(c_entries_.size());
     }
@@ -190,8 +190,8 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
     axis_selection_ = AxisSelection::kAll;
     return *this;
   }
-  // The value with which the reduction to each result starts, a number or a 0-d operand. Operand()
-  // means that there is no initial value.
+  // The initial value of every result, a number or a 0-d operand. Operand() means that there is no
+  // initial value.
   ReduceKeywords &initial(Operand value) {
     initial_ = std::move(value);
     has_initial_ = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes host loops and other callbacks of C++ functions. No exception leaves the callbacks.
+// Makes host loops and other C callbacks from C++ functions. The callbacks catch all exceptions.
 #ifndef GUFUNC_CPP_LOOPS_HPP
 #define GUFUNC_CPP_LOOPS_HPP
 
@@ -40,16 +40,17 @@ inline guf_status report(guf_error *error, guf_status status, const char *text, 
 }  // namespace detail
 
 // Arguments of a host loop (guf_loop_error). `args` are the addresses of the operands' first
-// elements; `dims` is the number of items, then the sizes of the core dimensions; `steps` are the
-// byte strides from one item to the next, then along the core dimensions.
+// elements. `dims` contains the number of items, followed by the sizes of the core dimensions.
+// `steps` contains the byte stride of each operand from one item to the next, followed by the byte
+// strides along the core dimensions of each operand.
 struct Loop {
   char **args;
   const int64_t *dims;
   const int64_t *steps;
   guf_error *error = nullptr;
   int64_t items() const { return dims[0]; }
-  // Reads operand k of an item. Elements may be unaligned only if the caller passed unaligned
-  // memory.
+  // Reads operand k of an item. The address of the element may be unaligned if the caller of the
+  // ufunc passed unaligned memory.
   template <class T>
   T load(int k, int64_t item) const {
     T value;
@@ -70,11 +71,12 @@ struct Loop {
 
 // A loop that may fail. Returns GUF_OK or the status with which the call fails.
 using HostLoop = std::function<guf_status(const Loop &)>;
-// A hook that checks the core dimensions of each call. It may set sizes that are -1, and may reject
-// the call.
+// A hook that checks the core dimensions of each call. It may replace sizes of -1, which no input
+// determines. It may reject the call by returning an error status.
 using CoreDims = std::function<guf_status(int32_t count, int64_t *sizes)>;
-// A callback that is called after each chunk, when the first `done` of `items` outer items are
-// complete. It returns false to stop the call.
+// A callback that runs after each chunk of a chunked call. `items` is the number of outer items of
+// the call, and `done` is the number of outer items that are complete. An outer item is one index
+// of the outermost loop dimension. The callback returns false to stop the call.
 using Progress = std::function<bool(int64_t done, int64_t items)>;
 
 namespace detail {
@@ -158,7 +160,7 @@ struct ChunkOptions {
   int32_t depth = 0;
   int64_t first_item = 0;
   Progress progress;
-  int64_t *out_items = nullptr;  // receives the number of complete items, even if the call fails
+  int64_t *out_items = nullptr;  // receives the number of complete outer items, even on failure
 };
 
 }  // namespace GUFUNC_CPP_FORM

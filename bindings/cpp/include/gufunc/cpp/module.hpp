@@ -12,7 +12,7 @@
 namespace gufunc {
 inline namespace GUFUNC_CPP_FORM {
 
-// Blocks of a grid, or threads of a block.
+// The number of blocks in a grid, or of threads in a block, in three dimensions.
 struct Dim3 {
   uint32_t x = 1, y = 1, z = 1;
 };
@@ -34,7 +34,7 @@ class Kernel : public Handle<guf_kernel, guf_kernel_retain, guf_kernel_release> 
     const guf_status status = guf_kernel_get_info(get(), &found, record);
     return detail::result(status, record, [&] { return found; });
   }
-  // Returns a parameter of the kernel. Index 0 is the first parameter after the block.
+  // Returns a parameter of the kernel. Index 0 is the first parameter after the guf::block.
   Result<guf_module_parameter> parameter(uint32_t index) const {
     detail::Record record;
     guf_module_parameter found = {};
@@ -51,8 +51,8 @@ class Kernel : public Handle<guf_kernel, guf_kernel_retain, guf_kernel_release> 
     return detail::result(status, record, [&] { return found; });
   }
   // Launches the kernel on the stream's device. Without a stream, the kernel runs on the device of
-  // its array arguments, or on the cpu if it has none. A launch on the cpu without a stream is
-  // complete on return.
+  // its array arguments, or on the cpu if it has no array arguments. A launch on the cpu without a
+  // stream is complete on return.
   Result<void> launch(Dim3 grid, Dim3 block, Operands arguments, guf_stream stream = nullptr,
                       uint32_t shared_bytes = 0) const {
     detail::COperands operands(arguments);
@@ -65,7 +65,8 @@ class Kernel : public Handle<guf_kernel, guf_kernel_retain, guf_kernel_release> 
   }
 };
 
-// A file of kernels. Its ufuncs are found by name, and they keep the module loaded.
+// A loaded file of ufuncs and raw kernels. A program finds the ufuncs by name, and every ufunc
+// keeps its module loaded.
 class Module : public Handle<guf_module, guf_module_retain, guf_module_release> {
  public:
   using Handle::Handle;
@@ -74,7 +75,7 @@ class Module : public Handle<guf_module, guf_module_retain, guf_module_release> 
       : Module(load(path, context)) {}
 #endif
   operator guf_module() const noexcept { return get(); }
-  // `flags`: guf_module_flag.
+  // `flags` is a combination of guf_module_flag values.
   static Result<Module> load(const std::string &path, guf_context context = nullptr,
                              uint32_t flags = 0) {
     detail::Record record;

@@ -89,8 +89,8 @@ class Operand {
       : Operand(dtype_of<std::remove_const_t<T>>(), data, shape, strides) {
     if (std::is_const_v<T>) read_only();
   }
-  // For elements of a dtype that has no C++ type, such as datetime types, structured dtypes and
-  // float16.
+  // Refers to C-contiguous elements of any dtype, also of a dtype that has no C++ type, such as a
+  // datetime type or a structured dtype.
   Operand(DType dtype, const void *data, const Ints &shape) {
     place(dtype, data, shape, shape.size());
   }
@@ -150,8 +150,8 @@ class Operand {
     __builtin_memcpy(made.made_.value, element, itemsize < 16 ? itemsize : 16);
     return made;
   }
-  // A weak integer of any size, like a Python int. If its magnitude has more than 64 bits, `beyond`
-  // is true and `magnitude` is ignored.
+  // A weak integer of any size, like a Python int. The caller sets `beyond` if the magnitude needs
+  // more than 64 bits. `magnitude` is then ignored.
   static Operand weak_int(uint64_t magnitude, bool negative, bool beyond = false) {
     Operand made;
     const uint64_t least = uint64_t{1} << 63U;
@@ -178,8 +178,8 @@ class Operand {
   // The C operand. The returned struct and its copies are valid while this Operand lives and is not
   // moved.
   const guf_operand &c_operand() const noexcept { return made_; }
-  // Copies field by field: if the whole structure were copied, its wide loads would have to wait
-  // for the preceding narrow stores (no store forwarding).
+  // Copies the operand field by field. A copy of the whole structure would use wide loads, which
+  // would stall because the processor cannot forward the preceding narrow stores to them.
   void write(guf_operand &operand) const {
     operand.kind = made_.kind;
     operand.dtype = made_.dtype;

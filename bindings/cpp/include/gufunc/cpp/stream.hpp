@@ -69,9 +69,11 @@ class Stream : public Handle<guf_stream, guf_stream_retain, guf_stream_release> 
   // Makes work that is queued later wait for the event. Does not block.
   inline Result<void> wait_event(const Event &event) const;
 
-  // Records work that is queued from now on instead of running it, until end_capture.
+  // Starts a capture: until end_capture, work that is queued on the stream is recorded and does not
+  // run.
   Result<void> begin_capture() const { return check(guf_stream_begin_capture, get()); }
-  // Returns a new graph. If `replaced` is not empty, replaces its work and returns it instead.
+  // Ends the capture and returns the recorded work as a new graph. If `replaced` is not empty,
+  // replaces the work of `replaced` and returns it instead.
   Result<Graph> end_capture(Graph replaced = Graph()) const {
     detail::Record record;
     guf_graph made = replaced.get();

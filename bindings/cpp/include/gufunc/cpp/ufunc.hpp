@@ -28,9 +28,9 @@ class Plan : public Handle<guf_plan, guf_plan_retain, guf_plan_release> {
     const guf_status status = guf_plan_workspace(get(), &found.nbytes, &found.alignment, record);
     return detail::result(status, record, [&] { return found; });
   }
-  // Launches the plan. `operands` are addresses: inputs, outputs, then the mask if there is one.
-  // `workspace` is the address of temporary memory of the size and alignment that workspace()
-  // returns.
+  // Launches the plan. `operands` are the addresses of the inputs, of the outputs, and of the mask
+  // if there is one. `workspace` is the address of temporary memory of the size and alignment that
+  // workspace() returns.
   Result<void> launch(std::initializer_list<const void *> operands, guf_stream stream = nullptr,
                       const void *workspace = nullptr) const {
     // One more than the maximum, so that the library receives and rejects too many addresses.
@@ -72,12 +72,13 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
       : Ufunc(find(name, context)) {}
 #endif
   static inline Result<Ufunc> find(const std::string &name, guf_context context = nullptr);
-  // Creates a ufunc without loops, which add_loop and add_function add. With a signature, nin and
-  // nout may be 0.
+  // Creates a ufunc without loops; add_loop and add_function add loops. If there is a signature,
+  // nin and nout may be 0.
   static inline Result<Ufunc> create(const std::string &name, int32_t nin, int32_t nout,
                                      const UfuncOptions &options = {},
                                      guf_context context = nullptr);
-  // The number of ufuncs in the context, and the name of one.
+  // Functions for listing the ufuncs of a context: their number, and the name of the ufunc at an
+  // index.
   static inline Result<uint32_t> count(guf_context context = nullptr);
   static inline Result<std::string> name_at(uint32_t index, guf_context context = nullptr);
 
@@ -126,15 +127,16 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
   Result<Array> operator()(Operands inputs, const CallKeywords &keywords) const {
     return one(guf_call, inputs, &keywords);
   }
-  // Accepts any ranges of Operand. Allocates the outputs that are Operand(), or all outputs if
-  // `outputs` is empty, and returns the allocated arrays in the order of the outputs.
+  // Calls the ufunc on operands in any ranges of Operand. Allocates the outputs that are Operand(),
+  // or all outputs if `outputs` is empty, and returns the allocated arrays in the order of the
+  // outputs.
   template <class Inputs = Operands, class Outputs = Operands>
   Result<std::vector<Array>> call(const Inputs &inputs, const Outputs &outputs,
                                   const CallKeywords &keywords = {}) const {
     return several(guf_call, inputs, outputs, keywords);
   }
-  // Runs a call in chunks, on operands in host memory. All outputs must be given. Returns the
-  // number of complete outer items.
+  // Runs a call in chunks along the outermost loop dimension, on operands in host memory. All
+  // outputs must be given. Returns the number of complete outer items (indices of that dimension).
   inline Result<int64_t> call_chunked(Operands inputs, Operands outputs,
                                       const ChunkOptions &options = {},
                                       const CallKeywords &keywords = {}) const;

@@ -119,7 +119,7 @@ inline Result<std::string> Ufunc::explain(Operands inputs, Operands outputs,
 
 inline Result<Resolution> Ufunc::resolve_outer(const Operand &a, const Operand &b,
                                                const CallKeywords &keywords) const {
-  const Operands pair = {a, b};  // named, because the C operands point into the list
+  const Operands pair = {a, b};  // a variable, because the C operands point into it
   detail::COperands in(pair), out;
   guf_call_args args = {};
   keywords.write(args);
@@ -129,7 +129,7 @@ inline Result<Resolution> Ufunc::resolve_outer(const Operand &a, const Operand &
 
 inline Result<std::string> Ufunc::explain_outer(const Operand &a, const Operand &b,
                                                 const CallKeywords &keywords) const {
-  const Operands pair = {a, b};  // named, because the C operands point into the list
+  const Operands pair = {a, b};  // a variable, because the C operands point into it
   detail::COperands in(pair), out;
   guf_call_args args = {};
   keywords.write(args);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Cumulative_power calls a gufunc whose operand is both input and output: once with a separate
-// output, once in place, and once in place along another axis.
+// Cumulative_power calls a gufunc whose operand is both input and output. One call writes to a
+// separate output, one call works in place, and one call works in place along another axis.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls a gufunc whose operand is both input and output: in place, with a reversed output, and
-//! along another axis.
+//! Calls a gufunc whose operand is both input and output. One call works in place, one call writes
+//! to a reversed output, and one call works along another axis.
 
 use gufunc::{inout, ufunc, view, Array, Slice};
 use gufunc_programs::run;
