@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of gpu-check that check results: against NumPy, expected output, and the expectations
-of the tests. Each part has a time limit."""
+"""The parts of gpu-check that check results: by comparison with NumPy, by comparison with expected
+output, and by tests. Each part has a time limit."""
 
 import re
 import shutil

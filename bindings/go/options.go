@@ -82,7 +82,8 @@ func Axis(axis int) *int { return &axis }
 
 // CallOptions contains NumPy's keywords of a call. A zero field is not set.
 type CallOptions struct {
-	// Out is nil, or has one operand per output; a nil entry is allocated. An output may be larger
+	// Out is nil, or has one operand per output. The call allocates the output of a nil entry. An
+	// output may be larger
 	// than the broadcast inputs, overlap them in any way, and have another dtype if Casting allows
 	// it.
 	Out       []Operand

@@ -234,7 +234,8 @@ guf_status sliding_window(const Array &array, int32_t naxes, const int64_t *axes
 
 guf_status strides_like(const Layout &layout, int32_t order, guf_dtype dtype, int64_t *out_strides,
                         guf_error *error) {
-  // An array of `dtype` may be too large although the layout is valid for its own, smaller dtype.
+  // The layout is valid for the dtype of its array, but with a larger `dtype` the result may be too
+  // large.
   uint64_t size = 0;
   GUF_TRY(count_elements(dtype, layout.ndim, layout.shape, &size, error));
   if (order == GUF_ORDER_C || order == GUF_ORDER_F) {

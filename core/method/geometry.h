@@ -50,8 +50,8 @@ struct Geometry {
 // Returns the guf_method_flag bits of a reduction with this loop, without GUF_METHOD_INITIAL.
 uint32_t fold_flags(int32_t method, const op::CallView &call, const op::Loop &loop);
 
-// Starts a geometry: sets the method, the flags, the dtypes and the addresses from the operands and
-// the loop. `input` is nullptr for `at` with a unary ufunc.
+// Fills in the first part of a geometry: the method, the flags, the dtypes and the addresses, from
+// the operands and the loop. `input` is nullptr for `at` with a unary ufunc.
 void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
            const op::OperandView *input, const op::OperandView &output, Geometry *out);
 

@@ -505,8 +505,8 @@ const UnknownName kUnknownNames[] = {
     {"std::clamp(x, x, x)", "a kernel cannot use std::clamp; write guf::min(guf::max(x, low)"},
 };
 
-// One source contains all names, each on its own line. gufcc must report exactly one error per
-// line, the first one.
+// One source contains all names, each on its own line. gufcc must report exactly one error for
+// each line, the first error of the line.
 TEST_F(Gufcc, NamesOfOtherLibrariesAreReportedWithTheirReplacement) {
   std::string text = "#include <gufunc/kernel.hpp>\nGUF_DEVICE float f(float x) {\n";
   for (const UnknownName &row : kUnknownNames)

@@ -131,7 +131,8 @@ std::string without_column(const std::string &place) {
   return place.substr(0, place.rfind(':'));
 }
 
-// Explains the use of a function without GUF_DEVICE. clang's message contains its name.
+// Adds an explanation to the error for a call of a function that lacks GUF_DEVICE. clang's message
+// contains the name of the function.
 void explain_host_function(CompilerMessage *message) {
   const std::string name = quoted_names(message->text)[0];
   const std::string plain = name.substr(0, name.find('<'));

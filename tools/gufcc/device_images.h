@@ -12,7 +12,7 @@ namespace gufunc::gufcc {
 // An image as the compiler produced it.
 struct PlainImage {
   const Target *target = nullptr;
-  uint32_t family = 0;  // 1 + index of the unit
+  uint32_t family = 0;  // 1 + index of the translation unit
   std::string bytes;
 };
 

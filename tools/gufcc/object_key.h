@@ -8,8 +8,8 @@
 namespace gufunc::gufcc {
 
 // Returns the flags that an object depends on besides its preprocessed text. -I and -D are left
-// out, because preprocessing has applied them, and so are warning flags. With debug information,
-// the object depends on all flags.
+// out, because preprocessing has applied them. Warning flags are left out, too. With debug
+// information, the object depends on all flags.
 std::string flags_of_the_key(const Compiler::Unit &unit);
 
 // Whether a preprocessed text uses builtins that the compiler replaces by source locations, such as

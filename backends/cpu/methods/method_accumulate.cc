@@ -118,8 +118,8 @@ class Accumulation {
   // Returns the number of elements of a lane that one call scans.
   // A single lane that fits in the cache is scanned as several tiles side by side.
   //
-  // PERF  Scanning four tiles at a time halves the run time if the elements are in the cache.
-  //       Otherwise the run time is 1.5 times as long (f64, 1e6 elements).
+  // PERF  Scanning four tiles at a time takes half the time of scanning one if the elements are in
+  //       the cache, and 1.5 times as long if they are not (f64, 1e6 elements).
   int64_t part_of(int64_t lanes) const {
     const bool in_cache = block_.fold_size[0] <= kCachedBytes / size_;
     return lanes == 1 && in_cache && fold_.folds_at_once() ? kScanTile * kSideBySide : kScanTile;

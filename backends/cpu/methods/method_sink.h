@@ -23,8 +23,8 @@ class Sink {
                   int64_t count) const {
     converter_.row(to, to_step, from, from_step, count);
   }
-  // Stores contiguous partial results. `initial` is NULL or a value of X, which becomes the left
-  // operand of each result. If a partial result is absent, the initial value is the result.
+  // Stores contiguous partial results. `initial` is NULL or a value of X. If it is not NULL, the
+  // stored value is f(initial, partial result), or `initial` if there is no partial result.
   guf_status put(const Fold &fold, Lanes results, const char *initial, char *to, int64_t to_step,
                  int64_t count, MethodScratch &scratch) const;
   void fill(const char *value, char *to, int64_t to_step, int64_t count) const {

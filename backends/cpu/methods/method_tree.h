@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reduces dimensions, innermost first, by the tree of docs/reductions.md or by a left fold.
-// Several kept items are computed side by side as lanes, with bounded scratch memory.
+// Several results (items of the dimensions that are not reduced) are computed side by side as
+// lanes, with bounded scratch memory.
 #ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_TREE_H
 #define GUFUNC_BACKENDS_CPU_METHODS_METHOD_TREE_H
 

@@ -170,8 +170,9 @@ uint64_t Tracer::time_of(Native event, bool *out_known) {
   return base_ns_ + static_cast<uint64_t>(static_cast<int64_t>(double{milliseconds} * 1e6));
 }
 
-// The clocks of the host and the device agree to some microseconds. The times are corrected so that
-// work begins neither before it is queued nor before the previous work of its stream ends.
+// The clocks of the host and the device agree only to within a few microseconds. The times are
+// corrected so that work begins neither before it is queued nor before the previous work of its
+// stream ends.
 void Tracer::keep_order(TracedWork &work) {
   guf_trace_work &facts = work.facts;
   if (facts.begin_ns < facts.queued_ns) {

@@ -162,9 +162,9 @@ Adds a Julia function as the loop for these element types:
 For an elementwise ufunc, `g` is called with the elements of one item and returns the result or a
 tuple of results. For a generalized ufunc, `g` is called with one array per operand, inputs first,
 and writes the outputs. `g` runs on the calling thread, one item after the other. If `g` throws, the
-call fails with `GUF_E_LOOP`, or with the status of a `GufuncError`. The text of the exception
-becomes the error's message, and the exception becomes the error's `cause`. Only the cpu runs the
-loop.
+call fails with `GUF_E_LOOP`, or, if the exception is a `GufuncError`, with its status. The text of
+the exception becomes the error's message, and the exception becomes the error's `cause`. Only the
+cpu runs the loop.
 """
 function add_loop!(g, f::UFunc, types::Pair)
     found(f)

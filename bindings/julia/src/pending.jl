@@ -3,9 +3,9 @@
 # objects that the work reads and writes are therefore kept alive by the entries of PENDING and not
 # by the Stream.
 
-# A stream that may have work, with a separate reference to it, and the Julia objects that the work
-# uses. Objects are added to `kept` after a call, so all objects in `kept` belong to work that is
-# queued.
+# A stream that may have work. The record holds its own reference to the stream, and the Julia
+# objects that the work uses. Objects are added to `kept` after a call, so all objects in `kept`
+# belong to work that is queued.
 mutable struct Pending
     stream::guf_stream
     kept::Vector{Any}

@@ -185,9 +185,9 @@ class UnsupportedStrides(NotImplementedError):
 
 
 def _described(facts):
-    """(dtype, code) for the memory that `facts` describes. `code` is a dtype that DLPack supports,
-    with which the memory is imported. `dtype` is the dtype as which the imported array must be
-    viewed, or None if this is not necessary."""
+    """(dtype, code) for the memory that `facts` describes. The memory is imported as `code`, a
+    dtype that DLPack supports. If `dtype` is not None, the imported array must then be viewed as
+    `dtype`."""
     text = facts["typestr"]
     if text[0] == ">":
         raise TypeError(f"elements in the other byte order: {text}")

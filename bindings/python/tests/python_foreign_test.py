@@ -244,7 +244,8 @@ class StandIns(unittest.TestCase):
 
 
 class OtherLibraries(unittest.TestCase):
-    """Tests other libraries, if they are installed."""
+    """Tests the exchange of arrays with other libraries. A library that is not installed is
+    skipped."""
 
     def assert_refused(self, x, remedy, *, alone=gufunc.negative):
         for call in (lambda: gufunc.add(x, 1), lambda: alone(x), lambda: gufunc.add.reduce(x)):

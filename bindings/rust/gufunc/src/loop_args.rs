@@ -95,7 +95,7 @@ impl<'a> LoopArgs<'a> {
     /// Returns an element of an operand without core dimensions.
     ///
     /// # Safety
-    /// `operand` has the type `T`, and the item exists.
+    /// The operand must have the type `T`, and the item must exist.
     #[inline]
     pub(crate) unsafe fn read<T: Element>(&self, operand: usize, item: usize) -> T {
         let step = self.steps[operand] as isize * item as isize;
