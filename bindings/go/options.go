@@ -83,9 +83,8 @@ func Axis(axis int) *int { return &axis }
 // CallOptions contains NumPy's keywords of a call. A zero field is not set.
 type CallOptions struct {
 	// Out is nil, or has one operand per output. The call allocates the output of a nil entry. An
-	// output may be larger
-	// than the broadcast inputs, overlap them in any way, and have another dtype if Casting allows
-	// it.
+	// output may be larger than the broadcast inputs, overlap them in any way, and have another
+	// dtype if Casting allows it.
 	Out       []Operand
 	Where     Operand // a bool mask that broadcasts; outputs keep their values where the mask is false
 	Casting   Casting

@@ -167,7 +167,8 @@ func (e *Event) Clone() (*Event, error) {
 // Close releases the reference. Further calls do nothing.
 func (e *Event) Close() error { return e.reference().close() }
 
-// Record records the event at the current end of the stream. Recording the event again moves it.
+// Record records the event at the current end of the stream. Recording the event again
+// replaces the earlier recording.
 func (e *Event) Record(s *Stream) error {
 	defer runtime.KeepAlive(e)
 	defer runtime.KeepAlive(s)

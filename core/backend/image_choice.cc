@@ -53,13 +53,14 @@ const guf_module_image *best_image(const Device &device, const guf_module_v1 &ta
 namespace {
 
 // Copies the error into the caller's error, whose struct_size may differ.
-guf_status pass_on(guf_error *error, guf_status status, const guf_error &answer) {
+guf_status copy_error(guf_error *error, guf_status status, const guf_error &answer) {
   return base::fail_native(error, status, answer.argument, answer.axis, answer.native_code, "%s",
                            answer.message);
 }
 
-guf_status kernel_of_image(Device &device, const guf_module_image &image, const KernelName &kernel,
-                           void **out, bool *out_loaded, guf_error *error) {
+guf_status load_kernel_from_image(Device &device, const guf_module_image &image,
+                                  const KernelName &kernel, void **out, bool *out_loaded,
+                                  guf_error *error) {
   void *module = nullptr;
   *out_loaded = false;
   GUF_TRY(load_image(device, image, &module, error));
@@ -81,13 +82,13 @@ guf_status load_kernel_from_best_image(Device &device, const guf_module_v1 &tabl
     latest.struct_size = sizeof latest;
     latest.argument = latest.axis = base::kNone;
     bool loaded = false;
-    const guf_status status = kernel_of_image(device, *image, kernel, out, &loaded, &latest);
+    const guf_status status = load_kernel_from_image(device, *image, kernel, out, &loaded, &latest);
     if (status == GUF_OK) return GUF_OK;
-    if (status != GUF_E_NO_IMAGE) return pass_on(error, status, latest);
+    if (status != GUF_E_NO_IMAGE) return copy_error(error, status, latest);
     if (loaded && *out_refused) answer = latest;
     if (loaded) *out_refused = false;
   }
-  return *out_refused ? GUF_E_NO_IMAGE : pass_on(error, GUF_E_NO_IMAGE, answer);
+  return *out_refused ? GUF_E_NO_IMAGE : copy_error(error, GUF_E_NO_IMAGE, answer);
 }
 
 }  // namespace gufunc::backend

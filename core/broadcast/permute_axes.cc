@@ -61,8 +61,8 @@ int32_t loop_ndim(const op::CallView &call, const LoopShape &loop) {
   return ndim;
 }
 
-// Writes the order of the operand's axes to loop->order: first the axes that are not in `axes`,
-// then the axes in `axes`.
+// Writes the order of the operand's axes to loop->axis_permutation: first the axes that are not in
+// `axes`, then the axes in `axes`.
 guf_status order_axes(int32_t operand, int32_t ndim, const int64_t *axes, LoopShape *loop,
                       guf_error *error) {
   uint64_t taken = 0;

@@ -55,11 +55,12 @@ void sort_by_inputs(const op::CallView &call, const LoopShape &loop, int32_t *ra
   }
 }
 
-// Returns whether an operand is F-contiguous in the caller's order of axes. `order` is the
-// operand's list in LoopShape::order if axes= or axis= permuted the operand, otherwise nullptr.
-bool is_fortran(const array::Layout &layout, const int8_t *order) {
+// Returns whether an operand is F-contiguous in the caller's order of axes. `permutation` is the
+// operand's row of LoopShape::axis_permutation if axes= or axis= permuted the operand, otherwise
+// nullptr.
+bool is_fortran(const array::Layout &layout, const int8_t *permutation) {
   int32_t place[GUF_MAX_NDIM];
-  for (int32_t k = 0; k < layout.ndim; ++k) place[order != nullptr ? order[k] : k] = k;
+  for (int32_t k = 0; k < layout.ndim; ++k) place[permutation != nullptr ? permutation[k] : k] = k;
   int64_t expected = static_cast<int64_t>(dtype::itemsize(layout.dtype));
   bool holds = true;
   for (int32_t k = 0; k < layout.ndim; ++k) {

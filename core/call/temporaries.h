@@ -65,6 +65,8 @@ class Temporaries {
   // Publishes the allocated outputs to the caller. Throws std::bad_alloc.
   void publish(guf_operand *outputs) const;
 
+  // Retains everything that the queued work uses (operands, mask, ufunc and temporary arrays) until
+  // the work is complete. Does nothing if the call has no stream.
   void retain_until_done();
 
   // Replaces an operand by a copy in a new array, converted to `dtype` unless `dtype` is 0.

@@ -69,9 +69,9 @@ guf_status check_memory(const op::CallView &call, guf_error *error) {
 
 // Rejects operands that overlap. Requires that the shapes are known.
 guf_status check_overlap(const op::CallView &call, guf_error *error) {
-  call::OverlapCopies work = {0, 0, false};
-  if (!call::find_overlaps(call, &work)) return GUF_OK;
-  const uint32_t found = work.copied | work.staged;
+  call::OverlapCopies copies = {0, 0, false};
+  if (!call::find_overlaps(call, &copies)) return GUF_OK;
+  const uint32_t found = copies.copied | copies.staged;
   const int32_t argument = found == 0 ? call.noperands : std::countr_zero(found);
   return base::fail(error, GUF_E_OVERLAP, argument, kNone,
                     "argument %d shares memory with another operand, and one of them is written; "

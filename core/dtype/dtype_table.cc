@@ -117,6 +117,10 @@ constexpr Masks masks_of(const std::array<std::string_view, kCount> &table) {
 constexpr Masks kSafeMask = masks_of(kSafe);
 constexpr Masks kSameKindMask = masks_of(kSameKind);
 
+static_assert(std::all_of(kDtypes.begin(), kDtypes.end(), [](guf_dtype dtype) {
+  return kNumericDtypes[table_position(dtype)] == dtype;
+}));
+
 // The index of the numeric dtype at each position, or -1.
 constexpr std::array<int8_t, 64> kIndices = [] {
   std::array<int8_t, 64> table = {};

@@ -36,8 +36,8 @@ guf_dtype default_dtype(const op::OperandView &operand, bool alone);
 //         GUF_E_CASTING <= a scalar to a structured dtype
 guf_status convert(op::OperandView *operand, int32_t index, guf_dtype type, guf_error *error);
 
-// Converts a weak scalar that is the only input to its default dtype, as NumPy does, because no
-// other operand determines a dtype. Other operands are unchanged.
+// Converts a weak scalar to its default dtype, for an operand whose dtype no other operand may
+// determine. Leaves other kinds of operands unchanged.
 // Errors  GUF_E_OVERFLOW
 guf_status convert_to_default(op::OperandView *operand, int32_t index, guf_error *error);
 

@@ -135,7 +135,7 @@ void done(void *context, const guf_trace_work *work) {
   put(record);
 }
 
-void left_out_of_trace(void *context, int32_t device) {
+void unreported(void *context, int32_t device) {
   if (on()) count_unreported(number_of(context), device);
 }
 
@@ -354,7 +354,7 @@ void start_plugin(Layer &layer) {
       layer.api.extension("gufunc.trace", GUF_TRACE_EXTENSION_VERSION, &found, &nobody);
   const auto *const table = static_cast<const guf_trace_api *>(found);
   if (status != GUF_OK || table == nullptr || table->struct_size < sizeof(guf_trace_api)) return;
-  layer.sink = {sizeof layer.sink, 0, &layer, queued, done, left_out_of_trace};
+  layer.sink = {sizeof layer.sink, 0, &layer, queued, done, unreported};
   table->start(&layer.sink);
   layer.trace.store(table, std::memory_order_release);
 }

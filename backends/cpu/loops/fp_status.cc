@@ -74,15 +74,16 @@ bool any_integer_zero(guf_dtype dtype, const char *elements, int64_t step, int64
 }
 
 // Returns the flags of an item. `seen` contains the classes (value_class.h) of its operands, and
-// `made` contains the classes of its result. If `poles` is true, an infinite result with a zero
-// operand counts as a division by zero.
-uint32_t fp_flags_of(uint8_t seen, uint8_t made, bool poles) {
-  if ((made & kIsNaN) != 0 && (seen & kIsNaN) == 0) return GUF_FP_INVALID;
+// `result_class` contains the classes of its result. If `zero_is_pole` is true, an infinite result
+// with a zero operand counts as a division by zero.
+uint32_t fp_flags_of(uint8_t seen, uint8_t result_class, bool zero_is_pole) {
+  if ((result_class & kIsNaN) != 0 && (seen & kIsNaN) == 0) return GUF_FP_INVALID;
   if ((seen & (kIsNaN | kIsInfinite)) != 0) return 0;
   const bool zero = (seen & kIsZero) != 0;
   uint32_t fp_flags = 0;
-  if ((made & kIsInfinite) != 0) fp_flags |= poles && zero ? GUF_FP_DIVIDE : GUF_FP_OVERFLOW;
-  if ((made & kIsTiny) != 0 && !zero) fp_flags |= GUF_FP_UNDERFLOW;
+  if ((result_class & kIsInfinite) != 0)
+    fp_flags |= zero_is_pole && zero ? GUF_FP_DIVIDE : GUF_FP_OVERFLOW;
+  if ((result_class & kIsTiny) != 0 && !zero) fp_flags |= GUF_FP_UNDERFLOW;
   return fp_flags;
 }
 
@@ -133,12 +134,13 @@ uint32_t FpStatus::check_results(char *const *args, const int64_t *dims, const i
   uint32_t fp_flags = 0;
   for (int i = 0; i < block_.noperands; ++i) {
     if ((block_.operand_flags[i] & GUF_LAUNCH_OPERAND_WRITTEN) == 0) continue;
-    uint8_t made[kBlockItems] = {};
-    classify_items(block_, i, args[i], dims, steps, made);
+    uint8_t result_class[kBlockItems] = {};
+    classify_items(block_, i, args[i], dims, steps, result_class);
     // A division by zero requires that the zero belongs to the same element as the result,
     // so such a division is not detected in items of several elements.
-    const bool poles = block_.ncore == 0;
-    for (int64_t k = 0; k < dims[0]; ++k) fp_flags |= fp_flags_of(seen[k], made[k], poles);
+    const bool zero_is_pole = block_.ncore == 0;
+    for (int64_t k = 0; k < dims[0]; ++k)
+      fp_flags |= fp_flags_of(seen[k], result_class[k], zero_is_pole);
   }
   return known(fp_flags);
 }
@@ -154,10 +156,10 @@ void FpStatus::check_rounding(guf_dtype wide, const char *from, int64_t from_ste
   for (int64_t done = 0; done < count; done += kBlockItems) {
     const int64_t items = std::min(kBlockItems, count - done);
     uint8_t seen[kBlockItems] = {};
-    uint8_t made[kBlockItems] = {};
+    uint8_t result_class[kBlockItems] = {};
     classify(wide, from + done * from_step, from_step, items, seen);
-    classify(narrow, to + done * to_step, to_step, items, made);
-    for (int64_t k = 0; k < items; ++k) fp_flags |= fp_flags_of(seen[k], made[k], false);
+    classify(narrow, to + done * to_step, to_step, items, result_class);
+    for (int64_t k = 0; k < items; ++k) fp_flags |= fp_flags_of(seen[k], result_class[k], false);
   }
   found_.fetch_or(known(fp_flags), std::memory_order_relaxed);
 }

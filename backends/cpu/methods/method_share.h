@@ -23,7 +23,8 @@ inline uint64_t weigh(const guf_backend_method &method, uint64_t work) {
                                       method.max_threads);
 }
 
-// Returns the granularity of the number of lanes in a unit.
+// Returns the granularity of the number of lanes in a unit. A single thread does not divide the
+// units, so the cost of the loop is then not looked up.
 // Slow elements gain nothing from vector instructions, so their lanes may be divided one by one,
 // which lets a few lanes occupy all threads.
 inline int64_t lane_multiple(const guf_backend_method &method, uint32_t threads) {

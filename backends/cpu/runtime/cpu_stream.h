@@ -45,7 +45,7 @@ class Task {
 enum class RunPolicy {
   kInlineWhenIdle,  // small task: runs on the calling thread if no work is pending
   kQueue,           // large task or wait: runs on the stream's thread
-  kCaller           // runs on the calling thread, which first waits for pending work
+  kCaller           // runs only on the calling thread, which first waits for pending work
 };
 
 class Stream {

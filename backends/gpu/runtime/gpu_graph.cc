@@ -37,8 +37,8 @@ struct Graph {
   explicit Graph(Device &owner) : device(owner) {}
 
   Device &device;
-  // Protects the members below. Runs of one graph wait for each other at this mutex, which costs
-  // nothing, because the driver does not run an executable twice at the same time.
+  // Protects the members below. Launches of one graph wait for each other at this mutex, which
+  // costs nothing, because the driver does not run an executable twice at the same time.
   std::mutex mutex;
   Native graph = nullptr;
   Native executable = nullptr;

@@ -240,7 +240,8 @@ impl Event {
         Ok(Event { raw })
     }
 
-    /// Records the event at the current end of `stream`. Recording the event again moves it.
+    /// Records the event at the current end of `stream`. Recording the event again replaces the
+    /// earlier recording.
     ///
     /// # Errors
     /// [`Status::DEVICE_MISMATCH`].

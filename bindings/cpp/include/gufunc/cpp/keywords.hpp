@@ -154,7 +154,8 @@ class CallKeywords : public CommonKeywords<CallKeywords> {
     CoreAxes(const CoreAxes &) = delete;
     CoreAxes &operator=(const CoreAxes &) = delete;
     void write(guf_call_args &args) const {
-      static constexpr guf_core_axes kNone = {};  // an empty list is an error; NULL is not
+      // The address of an empty list is not NULL, so that the library reports an error.
+      static constexpr guf_core_axes kNone = {};
       args.axes = c_entries_.empty() ? &kNone : c_entries_.data();
       args.naxes = static_cast<int32_t>(c_entries_.size());
     }
