@@ -15,48 +15,48 @@ namespace {
 
 using base::kNone;
 
-void make_geometry(const op::CallView &call, const AccumulatePlan &plan, Geometry *out) {
+void make_geometry(const op::CallView &call, const AccumulateDecision &decision, Geometry *out) {
   const op::OperandView &input = call.operand[kInput];
   const op::OperandView &output = call.operand[kOutput];
   Geometry &geometry = *out;
-  begin(plan.method, call, *plan.choice.loop, &input, output, &geometry);
+  begin(decision.method, call, *decision.choice.loop, &input, output, &geometry);
   for (int32_t k = input.layout.ndim - 1; k >= 0; --k) {
     const int64_t extent = input.layout.shape[k];
     // The stride of an axis of extent 1 is arbitrary, and the output may be longer along the axis.
     const int64_t step = extent == 1 ? 0 : input.layout.strides[k];
-    if (k == plan.axis) {
+    if (k == decision.axis) {
       geometry.add_fold({extent, step, 0, 0});
       if (output.layout.shape[k] != 1) geometry.block.fold_output_step = output.layout.strides[k];
     } else {
       geometry.keep({output.layout.shape[k], step, output.layout.strides[k], 0});
     }
   }
-  if (plan.method == GUF_METHOD_REDUCEAT) {
-    geometry.block.indices = plan.indices;
-    geometry.block.nindices = plan.length;
+  if (decision.method == GUF_METHOD_REDUCEAT) {
+    geometry.block.indices = decision.indices;
+    geometry.block.nindices = decision.length;
   }
 }
 
-guf_status launch(const op::CallView &call, const AccumulatePlan &plan, guf_error *error) {
-  const op::Loop &loop = *plan.choice.loop;
+guf_status launch(const op::CallView &call, const AccumulateDecision &decision, guf_error *error) {
+  const op::Loop &loop = *decision.choice.loop;
   MethodKernels kernels = {};
   GUF_TRY(find_kernels(call, loop, &kernels, error));
   if (is_empty(call.operand[kOutput].layout)) return GUF_OK;
   Geometry geometry;
-  make_geometry(call, plan, &geometry);
+  make_geometry(call, decision, &geometry);
   return run(call, loop, kernels, &geometry, error);
 }
 
 // Writes the extents of the result, indexed by axis of the input. Returns the axis of the input
 // whose stride must not influence the layout of the result, or kNoAxis.
-int32_t find_extents(const op::CallView &call, const AccumulatePlan &plan, int64_t *out) {
+int32_t find_extents(const op::CallView &call, const AccumulateDecision &decision, int64_t *out) {
   const array::Layout &input = call.operand[kInput].layout;
   std::copy_n(input.shape, input.ndim, out);
-  out[plan.axis] = plan.length;
-  return plan.method == GUF_METHOD_REDUCEAT ? plan.axis : kNoAxis;
+  out[decision.axis] = decision.length;
+  return decision.method == GUF_METHOD_REDUCEAT ? decision.axis : kNoAxis;
 }
 
-[[gnu::noinline]] guf_status launch_with_arrays(FoldView &view, const AccumulatePlan &plan,
+[[gnu::noinline]] guf_status launch_with_arrays(FoldView &view, const AccumulateDecision &decision,
                                                 bool copy_input, guf_operand *output,
                                                 guf_error *error) {
   op::CallView &call = view.call;
@@ -65,29 +65,30 @@ int32_t find_extents(const op::CallView &call, const AccumulatePlan &plan, int64
   GUF_TRY(arrays.open(record.get()));
   if (op::is_missing(call.operand[kOutput])) {
     int64_t extents[GUF_MAX_NDIM];
-    const int32_t silent = find_extents(call, plan, extents);
+    const int32_t silent = find_extents(call, decision, extents);
     const ResultAxes axes = same_axes(call.operand[kInput].layout.ndim);
     GUF_TRY(allocate_result(view, axes, extents, silent, 0, &arrays, record.get()));
   }
   if (copy_input) GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, record.get()));
   GUF_TRY(transfer_reduction(call, &arrays, record.get()));
-  const guf_status status = finish_fold(launch(call, plan, record.get()), &arrays, record.get());
+  const guf_status status =
+      finish_fold(launch(call, decision, record.get()), &arrays, record.get());
   if (status == GUF_OK) arrays.publish(output);
   return status;
 }
 
 // Runs the method. An output of the caller must have been checked.
-guf_status finish(FoldView &view, const AccumulatePlan &plan, guf_operand *output,
+guf_status finish(FoldView &view, const AccumulateDecision &decision, guf_operand *output,
                   guf_error *error) {
   op::CallView &call = view.call;
   // accumulate reads each element before it writes the result at the same position, so an output
   // with the same view as the input needs no copy.
-  const bool in_place = plan.method == GUF_METHOD_ACCUMULATE &&
+  const bool in_place = decision.method == GUF_METHOD_ACCUMULATE &&
                         array::same_view(call.operand[kInput].layout, call.operand[kOutput].layout);
   const bool copy_input = !in_place && overlaps_output(call, call.operand[kInput]);
   const bool missing = op::is_missing(call.operand[kOutput]);
-  if (!copy_input && !missing && !needs_device_scalars(call)) return launch(call, plan, error);
-  return launch_with_arrays(view, plan, copy_input, output, error);
+  if (!copy_input && !missing && !needs_device_scalars(call)) return launch(call, decision, error);
+  return launch_with_arrays(view, decision, copy_input, output, error);
 }
 
 guf_status check_indices(const FoldView &view, guf_error *error) {
@@ -110,28 +111,29 @@ guf_status check_indices(const FoldView &view, guf_error *error) {
 
 // Reads the indices. Contiguous int64 indices are used in place; other indices are converted and
 // stored in `buffer`.
-guf_status read_indices(const FoldView &view, AccumulatePlan *plan, std::vector<int64_t> *buffer,
-                        guf_error *error) {
+guf_status read_indices(const FoldView &view, AccumulateDecision *decision,
+                        std::vector<int64_t> *buffer, guf_error *error) {
   const op::CallView &call = view.call;
   const op::OperandView &indices = view.indices;
   const array::Layout &layout = indices.layout;
   GUF_TRY(make_readable(indices, call.stream, 3, error));
-  const int64_t extent = call.operand[kInput].layout.shape[plan->axis];
+  const int64_t extent = call.operand[kInput].layout.shape[decision->axis];
   const bool swapped = (indices.flags & op::kSwapped) != 0;
   const bool plain = layout.dtype == GUF_I64 && layout.strides[0] == 8 && layout.address % 8 == 0 &&
                      !swapped && !overlaps_output(call, indices);
-  plan->indices = reinterpret_cast<const int64_t *>(layout.address);
+  decision->indices = reinterpret_cast<const int64_t *>(layout.address);
   if (!plain) {
-    buffer->resize(static_cast<size_t>(plan->length));
-    plan->indices = buffer->data();
+    buffer->resize(static_cast<size_t>(decision->length));
+    decision->indices = buffer->data();
   }
-  for (int64_t k = 0; k < plan->length; ++k) {
+  for (int64_t k = 0; k < decision->length; ++k) {
     const uint64_t address = layout.address + static_cast<uint64_t>(k * layout.strides[0]);
     const int64_t index = read_index(layout.dtype, swapped, address);
     if (index < 0 || index >= extent) {
-      return base::fail(
-          error, GUF_E_INDEX, 3, plan->axis, "index %lld out-of-bounds in %s.reduceat [0, %lld)",
-          static_cast<long long>(index), call.ufunc->name.c_str(), static_cast<long long>(extent));
+      return base::fail(error, GUF_E_INDEX, 3, decision->axis,
+                        "index %lld out-of-bounds in %s.reduceat [0, %lld)",
+                        static_cast<long long>(index), call.ufunc->name.c_str(),
+                        static_cast<long long>(extent));
     }
     if (!plain) (*buffer)[static_cast<size_t>(k)] = index;
   }
@@ -140,7 +142,7 @@ guf_status read_indices(const FoldView &view, AccumulatePlan *plan, std::vector<
 
 }  // namespace
 
-guf_status decide_accumulate(FoldView &view, AccumulatePlan *out, guf_error *error) {
+guf_status decide_accumulate(FoldView &view, AccumulateDecision *out, guf_error *error) {
   *out = {GUF_METHOD_ACCUMULATE, "accumulate", {}, 0, nullptr, 0};
   GUF_TRY(check_folds(*view.call.ufunc, out->name, error));
   GUF_TRY(prepare(view, error));
@@ -151,7 +153,7 @@ guf_status decide_accumulate(FoldView &view, AccumulatePlan *out, guf_error *err
 }
 
 guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_t> *buffer,
-                           AccumulatePlan *out, guf_error *error) {
+                           AccumulateDecision *out, guf_error *error) {
   *out = {GUF_METHOD_REDUCEAT, "reduceat", {}, 0, nullptr, 0};
   GUF_TRY(check_folds(*view.call.ufunc, out->name, error));
   GUF_TRY(check_indices(view, error));
@@ -167,14 +169,14 @@ guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_
   return check_output(view, out->name, out->axis, out->length, error);
 }
 
-guf_status describe_accumulate(FoldView &view, const AccumulatePlan &plan, std::string *out,
+guf_status describe_accumulate(FoldView &view, const AccumulateDecision &decision, std::string *out,
                                guf_error *error) {
   op::CallView &call = view.call;
-  const op::Loop &loop = *plan.choice.loop;
+  const op::Loop &loop = *decision.choice.loop;
   ResultBuffer result;
   if (op::is_missing(call.operand[kOutput])) {
     int64_t extents[GUF_MAX_NDIM];
-    const int32_t silent = find_extents(call, plan, extents);
+    const int32_t silent = find_extents(call, decision, extents);
     const ResultAxes axes = same_axes(call.operand[kInput].layout.ndim);
     GUF_TRY(lay_out_result(view, axes, extents, silent, &result, error));
   }
@@ -182,21 +184,21 @@ guf_status describe_accumulate(FoldView &view, const AccumulatePlan &plan, std::
   GUF_TRY(find_kernels(call, loop, &kernels, error));
   if (is_empty(call.operand[kOutput].layout)) return describe_nothing(out);
   Geometry geometry;
-  make_geometry(call, plan, &geometry);
+  make_geometry(call, decision, &geometry);
   return describe(call, loop, kernels, &geometry, out, error);
 }
 
 guf_status accumulate(FoldView &view, guf_operand *output, guf_error *error) {
-  AccumulatePlan plan;
-  GUF_TRY(decide_accumulate(view, &plan, error));
-  return finish(view, plan, output, error);
+  AccumulateDecision decision;
+  GUF_TRY(decide_accumulate(view, &decision, error));
+  return finish(view, decision, output, error);
 }
 
 guf_status reduceat(FoldView &view, guf_operand *output, guf_error *error) {
-  AccumulatePlan plan;
+  AccumulateDecision decision;
   std::vector<int64_t> buffer;
-  GUF_TRY(decide_reduceat(view, Elements::kRead, &buffer, &plan, error));
-  return finish(view, plan, output, error);
+  GUF_TRY(decide_reduceat(view, Elements::kRead, &buffer, &decision, error));
+  return finish(view, decision, output, error);
 }
 
 }  // namespace gufunc::method

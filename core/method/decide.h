@@ -15,7 +15,7 @@
 namespace gufunc::method {
 
 // The decisions about a reduce.
-struct ReducePlan {
+struct ReduceDecision {
   resolve::Choice choice;
   array::AxisSet folded;
   ResultAxes axes;
@@ -24,7 +24,7 @@ struct ReducePlan {
 };
 
 // The decisions about an accumulate or a reduceat.
-struct AccumulatePlan {
+struct AccumulateDecision {
   int32_t method;
   const char *name;
   resolve::Choice choice;
@@ -35,29 +35,30 @@ struct AccumulatePlan {
 
 // Each function reports the errors that gufunc/methods.h lists for the steps before a launch. With
 // Elements::kNotRead, the function reads no values from memory, so it cannot reject any value.
-guf_status decide_reduce(FoldView &view, Elements elements, ReducePlan *out, guf_error *error);
-guf_status decide_accumulate(FoldView &view, AccumulatePlan *out, guf_error *error);
+guf_status decide_reduce(FoldView &view, Elements elements, ReduceDecision *out, guf_error *error);
+guf_status decide_accumulate(FoldView &view, AccumulateDecision *out, guf_error *error);
 // Indices that cannot be used in place are converted and stored in `buffer`.
 guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_t> *buffer,
-                           AccumulatePlan *out, guf_error *error);
+                           AccumulateDecision *out, guf_error *error);
 guf_status decide_at(AtView &view, Elements elements, resolve::Choice *choice,
                      IndexOffsets *offsets, guf_error *error);
 
 // Writes the dtypes and the result shape of a reduction to `out`.
-void describe_reduce_result(const op::CallView &call, const ReducePlan &plan, guf_resolution *out);
+void describe_reduce_result(const op::CallView &call, const ReduceDecision &decision,
+                            guf_resolution *out);
 // Writes the number of dimensions and the shape of result `index` of a reduction to `out`.
 void describe_result(const array::Layout &input, const array::AxisSet &folded,
                      const ResultAxes &axes, int32_t index, guf_resolution *out);
-void describe_accumulate_result(const op::CallView &call, const AccumulatePlan &plan,
+void describe_accumulate_result(const op::CallView &call, const AccumulateDecision &decision,
                                 guf_resolution *out);
 
 // Appends to `out` a description of how the backend would run the method. A missing result is
 // described with the layout that would be allocated for it.
 // Errors  GUF_E_SHAPE, GUF_E_NO_IMAGE
 //         GUF_E_UNSUPPORTED <= floating-point flags are requested, but the backend reports none
-guf_status describe_reduce(FoldView &view, const ReducePlan &plan, std::string *out,
+guf_status describe_reduce(FoldView &view, const ReduceDecision &decision, std::string *out,
                            guf_error *error);
-guf_status describe_accumulate(FoldView &view, const AccumulatePlan &plan, std::string *out,
+guf_status describe_accumulate(FoldView &view, const AccumulateDecision &decision, std::string *out,
                                guf_error *error);
 guf_status describe_offsets(AtView &view, const resolve::Choice &choice,
                             const IndexOffsets &offsets, std::string *out, guf_error *error);

@@ -67,10 +67,10 @@ guf_status describe_order(const op::CallView &call, const resolve::Choice &choic
   return GUF_OK;
 }
 
-void describe_initial(const FoldView &view, const ReducePlan &plan, std::string *out) {
+void describe_initial(const FoldView &view, const ReduceDecision &decision, std::string *out) {
   static constexpr const char *kIdentities[] = {"", "", "0", "1", "-1", "-inf"};
   *out += "initial: ";
-  if (!plan.has_initial_value) {
+  if (!decision.has_initial_value) {
     *out += "none, starts with the first element\n";
   } else if (view.initial_kind == Initial::kGiven) {
     *out += "given\n";
@@ -98,62 +98,62 @@ void describe_axes(const array::Layout &input, const array::AxisSet &folded, std
   *out += folded.none() ? " no axis\n" : "\n";
 }
 
-guf_status explain_plan(FoldView &view, const AccumulatePlan &plan,
-                        const guf_resolution &resolution, std::string *out, guf_error *error) {
+guf_status explain_decision(FoldView &view, const AccumulateDecision &decision,
+                            const guf_resolution &resolution, std::string *out, guf_error *error) {
   const op::CallView &call = view.call;
-  GUF_TRY(begin_text(call, plan.name, plan.choice, out, error));
-  for (const int32_t i : {kInput, kOutput}) add_operand(call, plan.choice, i, resolution, out);
+  GUF_TRY(begin_text(call, decision.name, decision.choice, out, error));
+  for (const int32_t i : {kInput, kOutput}) add_operand(call, decision.choice, i, resolution, out);
   array::AxisSet folded;
-  folded.set(static_cast<size_t>(plan.axis));
+  folded.set(static_cast<size_t>(decision.axis));
   describe_axes(call.operand[kInput].layout, folded, out);
-  if (plan.method == GUF_METHOD_REDUCEAT)
-    *out += std::to_string(plan.length) + " slices, each reduced separately\n";
+  if (decision.method == GUF_METHOD_REDUCEAT)
+    *out += std::to_string(decision.length) + " slices, each reduced separately\n";
   std::string order;
-  GUF_TRY(describe_order(call, plan.choice, plan.method, &order, error));
+  GUF_TRY(describe_order(call, decision.choice, decision.method, &order, error));
   *out += "order: " + order;
-  const bool same = plan.method == GUF_METHOD_ACCUMULATE &&
+  const bool same = decision.method == GUF_METHOD_ACCUMULATE &&
                     array::same_view(call.operand[kInput].layout, call.operand[kOutput].layout);
   if (!same) describe_copies(call, false, out);
-  return describe_accumulate(view, plan, out, error);
+  return describe_accumulate(view, decision, out, error);
 }
 
 }  // namespace
 
 guf_status explain_reduce(FoldView &view, std::string *out, guf_error *error) {
-  ReducePlan plan;
+  ReduceDecision decision;
   guf_resolution resolution = {};
-  GUF_TRY(decide_reduce(view, Elements::kNotRead, &plan, error));
-  describe_reduce_result(view.call, plan, &resolution);
+  GUF_TRY(decide_reduce(view, Elements::kNotRead, &decision, error));
+  describe_reduce_result(view.call, decision, &resolution);
   const op::CallView &call = view.call;
-  GUF_TRY(begin_text(call, "reduce", plan.choice, out, error));
-  for (const int32_t i : {kInput, kOutput}) add_operand(call, plan.choice, i, resolution, out);
+  GUF_TRY(begin_text(call, "reduce", decision.choice, out, error));
+  for (const int32_t i : {kInput, kOutput}) add_operand(call, decision.choice, i, resolution, out);
   if (call.has_where)
     *out += "where: shape " + describe_list(call.where.layout.shape, call.where.layout.ndim) + "\n";
   const array::Layout &input = call.operand[kInput].layout;
-  describe_axes(input, plan.folded, out);
+  describe_axes(input, decision.folded, out);
   std::string order;
-  GUF_TRY(describe_order(call, plan.choice, GUF_METHOD_REDUCE, &order, error));
+  GUF_TRY(describe_order(call, decision.choice, GUF_METHOD_REDUCE, &order, error));
   *out += "order: " + order;
-  describe_initial(view, plan, out);
-  describe_copies(call, exceeds_reduced_axis_limit(input, plan.folded), out);
-  return describe_reduce(view, plan, out, error);
+  describe_initial(view, decision, out);
+  describe_copies(call, exceeds_reduced_axis_limit(input, decision.folded), out);
+  return describe_reduce(view, decision, out, error);
 }
 
 guf_status explain_accumulate(FoldView &view, std::string *out, guf_error *error) {
-  AccumulatePlan plan;
+  AccumulateDecision decision;
   guf_resolution resolution = {};
-  GUF_TRY(decide_accumulate(view, &plan, error));
-  describe_accumulate_result(view.call, plan, &resolution);
-  return explain_plan(view, plan, resolution, out, error);
+  GUF_TRY(decide_accumulate(view, &decision, error));
+  describe_accumulate_result(view.call, decision, &resolution);
+  return explain_decision(view, decision, resolution, out, error);
 }
 
 guf_status explain_reduceat(FoldView &view, std::string *out, guf_error *error) {
-  AccumulatePlan plan;
+  AccumulateDecision decision;
   guf_resolution resolution = {};
   std::vector<int64_t> buffer;
-  GUF_TRY(decide_reduceat(view, Elements::kNotRead, &buffer, &plan, error));
-  describe_accumulate_result(view.call, plan, &resolution);
-  return explain_plan(view, plan, resolution, out, error);
+  GUF_TRY(decide_reduceat(view, Elements::kNotRead, &buffer, &decision, error));
+  describe_accumulate_result(view.call, decision, &resolution);
+  return explain_decision(view, decision, resolution, out, error);
 }
 
 // Writes the text of an ordinary call, with the name of the method inserted.

@@ -27,8 +27,9 @@ guf_status check_first(const op::CallView &call, guf_error *error) {
 }
 
 // Checks that a reduction without an initial value has elements and no mask.
-guf_status check_initial_value(const FoldView &view, const ReducePlan &plan, guf_error *error) {
-  if (plan.has_initial_value) return GUF_OK;
+guf_status check_initial_value(const FoldView &view, const ReduceDecision &decision,
+                               guf_error *error) {
+  if (decision.has_initial_value) return GUF_OK;
   const op::CallView &call = view.call;
   const char *const name = call.ufunc->name.c_str();
   if (call.has_where) {
@@ -40,7 +41,7 @@ guf_status check_initial_value(const FoldView &view, const ReducePlan &plan, guf
   const array::Layout &input = call.operand[kInput].layout;
   bool no_elements = false;  // whether a reduced axis has extent 0
   for (int32_t axis = 0; axis < input.ndim; ++axis) {
-    no_elements |= input.shape[axis] == 0 && plan.folded.test(static_cast<size_t>(axis));
+    no_elements |= input.shape[axis] == 0 && decision.folded.test(static_cast<size_t>(axis));
   }
   if (!no_elements) return check_first(call, error);
   return base::fail(error, GUF_E_VALUE, kNone, kNone,
@@ -57,12 +58,12 @@ int64_t mask_step(const op::CallView &call, int32_t ndim, int32_t axis) {
 // Adds the dimensions of a reduction whose result has elements. If there are no elements to reduce,
 // neither the input nor the mask is read, and their strides may be arbitrary. The reduced axes are
 // then replaced by one axis of extent 0.
-void add_axes(const op::CallView &call, const ReducePlan &plan, Geometry *out) {
+void add_axes(const op::CallView &call, const ReduceDecision &decision, Geometry *out) {
   const array::Layout &input = call.operand[kInput].layout;
   const array::Layout &output = call.operand[kOutput].layout;
   const bool empty = is_empty(input);
   for (int32_t axis = input.ndim - 1; axis >= 0; --axis) {
-    const bool folded = plan.folded.test(static_cast<size_t>(axis));
+    const bool folded = decision.folded.test(static_cast<size_t>(axis));
     if (folded && empty) continue;
     Axis steps = {input.shape[axis], 0, 0, 0};
     if (!empty) {
@@ -72,73 +73,74 @@ void add_axes(const op::CallView &call, const ReducePlan &plan, Geometry *out) {
     if (folded) {
       out->add_fold(steps);
     } else {
-      steps.output_step = output.strides[plan.axes.of_input[axis]];
+      steps.output_step = output.strides[decision.axes.of_input[axis]];
       out->keep(steps);
     }
   }
   if (empty) out->add_fold({0, 0, 0, 0});
 }
 
-void make_geometry(const FoldView &view, const ReducePlan &plan, Geometry *out) {
+void make_geometry(const FoldView &view, const ReduceDecision &decision, Geometry *out) {
   const op::CallView &call = view.call;
-  begin(GUF_METHOD_REDUCE, call, *plan.choice.loop, &call.operand[kInput], call.operand[kOutput],
-        out);
-  if (plan.has_initial_value) out->block.flags |= GUF_METHOD_INITIAL;
+  begin(GUF_METHOD_REDUCE, call, *decision.choice.loop, &call.operand[kInput],
+        call.operand[kOutput], out);
+  if (decision.has_initial_value) out->block.flags |= GUF_METHOD_INITIAL;
   if (dtype::is_structured(out->block.loop_dtype)) {
-    out->structured_initial = plan.has_initial_value ? plan.initial_value : nullptr;
+    out->structured_initial = decision.has_initial_value ? decision.initial_value : nullptr;
   } else {
-    std::copy_n(plan.initial_value, sizeof out->block.initial, out->block.initial);
+    std::copy_n(decision.initial_value, sizeof out->block.initial, out->block.initial);
   }
-  add_axes(call, plan, out);
+  add_axes(call, decision, out);
   merge_folds(out);
 }
 
-guf_status launch(FoldView &view, const ReducePlan &plan, guf_error *error) {
+guf_status launch(FoldView &view, const ReduceDecision &decision, guf_error *error) {
   op::CallView &call = view.call;
-  const op::Loop &loop = *plan.choice.loop;
+  const op::Loop &loop = *decision.choice.loop;
   MethodKernels kernels = {};
   GUF_TRY(find_kernels(call, loop, &kernels, error));
   if (is_empty(call.operand[kOutput].layout)) return GUF_OK;
   Geometry geometry;
-  make_geometry(view, plan, &geometry);
+  make_geometry(view, decision, &geometry);
   return run(call, loop, kernels, &geometry, error);
 }
 
 // Writes the extents of the result, indexed by axis of the input. A reduced axis has extent 1.
-void find_extents(const op::CallView &call, const ReducePlan &plan, int64_t *out) {
+void find_extents(const op::CallView &call, const ReduceDecision &decision, int64_t *out) {
   const array::Layout &input = call.operand[kInput].layout;
   for (int32_t k = 0; k < input.ndim; ++k) {
-    out[k] = plan.folded.test(static_cast<size_t>(k)) ? 1 : input.shape[k];
+    out[k] = decision.folded.test(static_cast<size_t>(k)) ? 1 : input.shape[k];
   }
 }
 
 // Launches after allocating a missing output and making the copies that the call needs.
-[[gnu::noinline]] guf_status launch_with_arrays(FoldView &view, ReducePlan *plan, bool copy_input,
-                                                bool copy_mask, guf_operand *output,
-                                                guf_error *error) {
+[[gnu::noinline]] guf_status launch_with_arrays(FoldView &view, ReduceDecision *decision,
+                                                bool copy_input, bool copy_mask,
+                                                guf_operand *output, guf_error *error) {
   op::CallView &call = view.call;
   backend::ErrorRecord record(error);
   call::Temporaries arrays(call);
   GUF_TRY(arrays.open(record.get()));
   if (op::is_missing(call.operand[kOutput])) {
     int64_t extents[GUF_MAX_NDIM];
-    find_extents(call, *plan, extents);
-    GUF_TRY(allocate_result(view, plan->axes, extents, kNoAxis, 0, &arrays, record.get()));
+    find_extents(call, *decision, extents);
+    GUF_TRY(allocate_result(view, decision->axes, extents, kNoAxis, 0, &arrays, record.get()));
   }
-  const bool copies = exceeds_reduced_axis_limit(call.operand[kInput].layout, plan->folded);
+  const bool copies = exceeds_reduced_axis_limit(call.operand[kInput].layout, decision->folded);
   if (copy_input && !copies)
     GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, record.get()));
   if (copy_mask && !copies) GUF_TRY(arrays.replace_by_copy(&call.where, 0, record.get()));
   GUF_TRY(transfer_reduction(call, &arrays, record.get()));
-  if (copies) GUF_TRY(make_reduced_axes_contiguous(call, plan->folded, &arrays, record.get()));
-  const guf_status status = finish_fold(launch(view, *plan, record.get()), &arrays, record.get());
+  if (copies) GUF_TRY(make_reduced_axes_contiguous(call, decision->folded, &arrays, record.get()));
+  const guf_status status =
+      finish_fold(launch(view, *decision, record.get()), &arrays, record.get());
   if (status == GUF_OK) arrays.publish(output);
   return status;
 }
 
 }  // namespace
 
-guf_status decide_reduce(FoldView &view, Elements elements, ReducePlan *out, guf_error *error) {
+guf_status decide_reduce(FoldView &view, Elements elements, ReduceDecision *out, guf_error *error) {
   op::CallView &call = view.call;
   GUF_TRY(check_folds(*call.ufunc, "reduce", error));
   GUF_TRY(prepare(view, error));
@@ -155,35 +157,35 @@ guf_status decide_reduce(FoldView &view, Elements elements, ReducePlan *out, guf
 
 guf_status reduce(FoldView &view, guf_operand *output, guf_error *error) {
   op::CallView &call = view.call;
-  ReducePlan plan;
-  GUF_TRY(decide_reduce(view, Elements::kRead, &plan, error));
+  ReduceDecision decision;
+  GUF_TRY(decide_reduce(view, Elements::kRead, &decision, error));
   const bool copy_input = overlaps_output(call, call.operand[kInput]) ||
-                          exceeds_reduced_axis_limit(call.operand[kInput].layout, plan.folded);
+                          exceeds_reduced_axis_limit(call.operand[kInput].layout, decision.folded);
   const bool copy_mask = call.has_where && overlaps_output(call, call.where);
   const bool missing = op::is_missing(call.operand[kOutput]);
   if (!copy_input && !copy_mask && !missing && !needs_device_scalars(call))
-    return launch(view, plan, error);
-  return launch_with_arrays(view, &plan, copy_input, copy_mask, output, error);
+    return launch(view, decision, error);
+  return launch_with_arrays(view, &decision, copy_input, copy_mask, output, error);
 }
 
-guf_status describe_reduce(FoldView &view, const ReducePlan &plan, std::string *out,
+guf_status describe_reduce(FoldView &view, const ReduceDecision &decision, std::string *out,
                            guf_error *error) {
   op::CallView &call = view.call;
-  const op::Loop &loop = *plan.choice.loop;
+  const op::Loop &loop = *decision.choice.loop;
   ResultBuffer result;
   ContiguousBuffer contiguous;
   if (op::is_missing(call.operand[kOutput])) {
     int64_t extents[GUF_MAX_NDIM];
-    find_extents(call, plan, extents);
-    GUF_TRY(lay_out_result(view, plan.axes, extents, kNoAxis, &result, error));
+    find_extents(call, decision, extents);
+    GUF_TRY(lay_out_result(view, decision.axes, extents, kNoAxis, &result, error));
   }
-  if (exceeds_reduced_axis_limit(call.operand[kInput].layout, plan.folded))
-    set_contiguous_layout(call, plan.folded, &contiguous);
+  if (exceeds_reduced_axis_limit(call.operand[kInput].layout, decision.folded))
+    set_contiguous_layout(call, decision.folded, &contiguous);
   MethodKernels kernels = {};
   GUF_TRY(find_kernels(call, loop, &kernels, error));
   if (is_empty(call.operand[kOutput].layout)) return describe_nothing(out);
   Geometry geometry;
-  make_geometry(view, plan, &geometry);
+  make_geometry(view, decision, &geometry);
   return describe(call, loop, kernels, &geometry, out, error);
 }
 

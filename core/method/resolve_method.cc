@@ -32,17 +32,18 @@ void describe_fold_types(const op::CallView &call, const resolve::Choice &choice
 
 }  // namespace
 
-void describe_accumulate_result(const op::CallView &call, const AccumulatePlan &plan,
+void describe_accumulate_result(const op::CallView &call, const AccumulateDecision &decision,
                                 guf_resolution *out) {
-  describe_fold_types(call, plan.choice, out);
+  describe_fold_types(call, decision.choice, out);
   const bool missing = op::is_missing(call.operand[kOutput]);
   describe_shape(call.operand[missing ? kInput : kOutput].layout, out);
-  out->output_shapes[0][plan.axis] = plan.length;
+  out->output_shapes[0][decision.axis] = decision.length;
 }
 
-void describe_reduce_result(const op::CallView &call, const ReducePlan &plan, guf_resolution *out) {
-  describe_fold_types(call, plan.choice, out);
-  describe_result(call.operand[kInput].layout, plan.folded, plan.axes, 0, out);
+void describe_reduce_result(const op::CallView &call, const ReduceDecision &decision,
+                            guf_resolution *out) {
+  describe_fold_types(call, decision.choice, out);
+  describe_result(call.operand[kInput].layout, decision.folded, decision.axes, 0, out);
 }
 
 void describe_result(const array::Layout &input, const array::AxisSet &folded,
@@ -56,24 +57,24 @@ void describe_result(const array::Layout &input, const array::AxisSet &folded,
 }
 
 guf_status resolve_reduce(FoldView &view, guf_resolution *out, guf_error *error) {
-  ReducePlan plan;
-  GUF_TRY(decide_reduce(view, Elements::kNotRead, &plan, error));
-  describe_reduce_result(view.call, plan, out);
+  ReduceDecision decision;
+  GUF_TRY(decide_reduce(view, Elements::kNotRead, &decision, error));
+  describe_reduce_result(view.call, decision, out);
   return GUF_OK;
 }
 
 guf_status resolve_accumulate(FoldView &view, guf_resolution *out, guf_error *error) {
-  AccumulatePlan plan;
-  GUF_TRY(decide_accumulate(view, &plan, error));
-  describe_accumulate_result(view.call, plan, out);
+  AccumulateDecision decision;
+  GUF_TRY(decide_accumulate(view, &decision, error));
+  describe_accumulate_result(view.call, decision, out);
   return GUF_OK;
 }
 
 guf_status resolve_reduceat(FoldView &view, guf_resolution *out, guf_error *error) {
-  AccumulatePlan plan;
+  AccumulateDecision decision;
   std::vector<int64_t> buffer;
-  GUF_TRY(decide_reduceat(view, Elements::kNotRead, &buffer, &plan, error));
-  describe_accumulate_result(view.call, plan, out);
+  GUF_TRY(decide_reduceat(view, Elements::kNotRead, &buffer, &decision, error));
+  describe_accumulate_result(view.call, decision, out);
   return GUF_OK;
 }
 

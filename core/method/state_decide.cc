@@ -112,7 +112,7 @@ guf_status find_loop(op::Ufunc &ufunc, const guf_dtype *inputs, const char *part
                     ufunc.full_name.c_str(), part, types.c_str());
 }
 
-guf_status resolve_types(const FoldView &view, StatePlan *out, guf_error *error) {
+guf_status resolve_types(const FoldView &view, StateDecision *out, guf_error *error) {
   const op::Ufunc &leaf = *view.call.ufunc;
   const op::StateFold &fold = *leaf.state_fold();
   const guf_dtype types[] = {view.call.operand[kInput].layout.dtype, GUF_I64, GUF_BOOL};
@@ -138,7 +138,7 @@ guf_status resolve_types(const FoldView &view, StatePlan *out, guf_error *error)
   return GUF_OK;
 }
 
-guf_status count_elements(const array::Layout &input, StatePlan *out, guf_error *error) {
+guf_status count_elements(const array::Layout &input, StateDecision *out, guf_error *error) {
   uint64_t count = 1;
   bool empty = false;
   bool fits = true;
@@ -156,7 +156,7 @@ guf_status count_elements(const array::Layout &input, StatePlan *out, guf_error 
 
 // Checks that there are elements to reduce. An accumulator of no elements exists only if the leaf
 // ufunc declares GUF_FUNCTION_ACCEPTS_EMPTY.
-guf_status check_elements(const FoldView &view, const StatePlan &plan, guf_error *error) {
+guf_status check_elements(const FoldView &view, const StateDecision &decision, guf_error *error) {
   const op::Ufunc &leaf = *view.call.ufunc;
   const bool accepts_empty = (leaf.flags & GUF_FUNCTION_ACCEPTS_EMPTY) != 0;
   if (view.initial_kind == Initial::kGiven) {
@@ -177,7 +177,7 @@ guf_status check_elements(const FoldView &view, const StatePlan &plan, guf_error
         "reduction operation '%s' does not have an identity, so it does not accept a where mask",
         leaf.name.c_str());
   }
-  if (plan.elements != 0 || accepts_empty) return GUF_OK;
+  if (decision.elements != 0 || accepts_empty) return GUF_OK;
   if (leaf.nin() > op::kLeafFirst) {  // the ufunc numbers its elements, as argmax does
     return base::fail(error, GUF_E_VALUE, kNone, kNone, "attempt to get %s of an empty sequence",
                       leaf.name.c_str());
@@ -207,7 +207,8 @@ bool find_fold_stride(const array::Layout &own, const array::Layout &input,
   return straight;
 }
 
-guf_status decide_states(FoldView &view, StateResults &results, StatePlan *out, guf_error *error) {
+guf_status decide_states(FoldView &view, StateResults &results, StateDecision *out,
+                         guf_error *error) {
   op::CallView &call = view.call;
   GUF_TRY(prepare_states(view, results, error));
   GUF_TRY(find_axes(view, &out->folded, error));

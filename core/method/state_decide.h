@@ -13,7 +13,7 @@ namespace gufunc::method {
 // The maximal number of kept axes. Two more axes are needed: the base blocks and their elements.
 inline constexpr int32_t kMaxKept = GUF_MAX_NDIM - 2;
 
-struct StatePlan {
+struct StateDecision {
   array::AxisSet folded;
   ResultAxes axes;
   int64_t elements;      // number of elements per result
@@ -25,7 +25,8 @@ struct StatePlan {
 
 // Makes the decisions, and sets the dtypes of missing results.
 // Errors  as guf_reduce before a launch
-guf_status decide_states(FoldView &view, StateResults &results, StatePlan *out, guf_error *error);
+guf_status decide_states(FoldView &view, StateResults &results, StateDecision *out,
+                         guf_error *error);
 
 // Computes the stride of an operand when all reduced axes of `input` are treated as a single axis
 // in C order. The operand may have fewer axes than `input` and may be broadcast. Returns false if

@@ -41,8 +41,9 @@ struct OperandMemory {
 
 class StateLaunches {
  public:
-  StateLaunches(FoldView &view, StateResults &results, const StatePlan &plan, guf_error *error)
-      : view_(view), results_(results), plan_(plan), arrays_(view.call), failure_(error) {}
+  StateLaunches(FoldView &view, StateResults &results, const StateDecision &decision,
+                guf_error *error)
+      : view_(view), results_(results), decision_(decision), arrays_(view.call), failure_(error) {}
 
   guf_status run(guf_operand *outputs, guf_error *error);
 
@@ -67,15 +68,15 @@ class StateLaunches {
   guf_status launch(op::Ufunc &ufunc, const guf_dtype *signature);
 
   int64_t leaves() const {
-    const int64_t full = plan_.elements / kLeaf;
-    return std::max<int64_t>(plan_.elements % kLeaf == 0 ? full : full + 1, 1);
+    const int64_t full = decision_.elements / kLeaf;
+    return std::max<int64_t>(decision_.elements % kLeaf == 0 ? full : full + 1, 1);
   }
-  bool folded(int32_t axis) const { return plan_.folded.test(static_cast<size_t>(axis)); }
+  bool folded(int32_t axis) const { return decision_.folded.test(static_cast<size_t>(axis)); }
   const array::Layout &input() const { return view_.call.operand[kInput].layout; }
 
   FoldView &view_;
   StateResults &results_;
-  const StatePlan &plan_;
+  const StateDecision &decision_;
   call::Temporaries arrays_;
   call::FpFailure failure_;
   OperandMemory elements_, mask_;
@@ -110,7 +111,7 @@ bool StateLaunches::line_up(const op::OperandView &operand, OperandMemory *out) 
     const int32_t k = axis - (input().ndim - own.ndim);
     out->stride[kept++] = k < 0 || own.shape[k] == 1 ? 0 : own.strides[k];
   }
-  return find_fold_stride(own, input(), plan_.folded, &out->fold_stride);
+  return find_fold_stride(own, input(), decision_.folded, &out->fold_stride);
 }
 
 guf_status StateLaunches::find_grounds(guf_error *error) {
@@ -118,10 +119,10 @@ guf_status StateLaunches::find_grounds(guf_error *error) {
   const auto find = [&] {
     bool straight = line_up(call.operand[kInput], &elements_);
     if (call.has_where) straight = line_up(call.where, &mask_) && straight;
-    return straight || plan_.elements == 0;
+    return straight || decision_.elements == 0;
   };
   if (find()) return GUF_OK;
-  GUF_TRY(make_reduced_axes_contiguous(call, plan_.folded, &arrays_, error));
+  GUF_TRY(make_reduced_axes_contiguous(call, decision_.folded, &arrays_, error));
   find();
   return GUF_OK;
 }
@@ -141,10 +142,10 @@ guf_status StateLaunches::allocate(guf_error *error) {
   int64_t shape[GUF_MAX_NDIM];
   std::copy_n(kept_, nkept_, shape);
   shape[nkept_] = leaves();
-  for (int32_t k = 0; k < plan_.nstates; ++k) {
+  for (int32_t k = 0; k < decision_.nstates; ++k) {
     base::Ref<array::Array> array;
-    GUF_TRY(memory::allocate(*call.device, plan_.state[k], nkept_ + 1, shape, nullptr, GUF_ORDER_C,
-                             &array, error));
+    GUF_TRY(memory::allocate(*call.device, decision_.state[k], nkept_ + 1, shape, nullptr,
+                             GUF_ORDER_C, &array, error));
     op::OperandView operand;
     call::point_at(array, &operand);
     states_.push_back(ground_of(operand));
@@ -158,7 +159,7 @@ guf_status StateLaunches::allocate(guf_error *error) {
     op::OperandView &result = results_.result[k];
     if (op::is_missing(result)) {
       call.operand[kOutput] = result;
-      GUF_TRY(allocate_result(view_, plan_.axes, extents, kNoAxis, k, &arrays_, error));
+      GUF_TRY(allocate_result(view_, decision_.axes, extents, kNoAxis, k, &arrays_, error));
       result = call.operand[kOutput];
     } else if (call.stream != nullptr && result.array != nullptr) {
       arrays_.keep(base::Ref<array::Array>::share(result.array));
@@ -168,7 +169,7 @@ guf_status StateLaunches::allocate(guf_error *error) {
     int32_t kept = 0;
     for (int32_t axis = 0; axis < input().ndim; ++axis) {
       if (folded(axis)) continue;
-      result_memory_.back().stride[kept++] = result.layout.strides[plan_.axes.of_input[axis]];
+      result_memory_.back().stride[kept++] = result.layout.strides[decision_.axes.of_input[axis]];
     }
   }
   return GUF_OK;
@@ -255,8 +256,8 @@ guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t fro
   if (leaf.nin() > op::kLeafMask) {
     put_folded(op::kLeafMask, mask_);
   }
-  for (int32_t k = 0; k < plan_.nstates; ++k) {
-    const auto size = static_cast<int64_t>(dtype::itemsize(plan_.state[k]));
+  for (int32_t k = 0; k < decision_.nstates; ++k) {
+    const auto size = static_cast<int64_t>(dtype::itemsize(decision_.state[k]));
     put(leaf.nin() + k, states_[static_cast<size_t>(k)], from / kLeaf * size, {{count, size}});
   }
   guf_dtype signature[GUF_MAX_OPERANDS] = {view_.dtype};
@@ -307,7 +308,7 @@ guf_status StateLaunches::make_mask(guf_error *error) {
 
 guf_status StateLaunches::make_states(guf_error *error) {
   GUF_TRY(make_mask(error));
-  const int64_t full = plan_.elements / kLeaf, rest = plan_.elements % kLeaf;
+  const int64_t full = decision_.elements / kLeaf, rest = decision_.elements % kLeaf;
   if (full > 1 && view_.call.ufunc->nin() > op::kLeafFirst) {
     base::Ref<array::Array> numbers;
     GUF_TRY(memory::allocate(*view_.call.device, GUF_I64, 1, &full, nullptr, GUF_ORDER_C, &numbers,
@@ -326,12 +327,12 @@ guf_status StateLaunches::make_states(guf_error *error) {
 // they are less than twice the size of the array.
 guf_status StateLaunches::merge_states() {
   op::Ufunc &merge = *view_.call.ufunc->state_fold()->merge;
-  const int32_t n = plan_.nstates;
+  const int32_t n = decision_.nstates;
   for (int64_t apart = 1; apart < leaves(); apart *= 2) {
     const int64_t pairs = ((leaves() + apart - 1) / apart) / 2;
     for (int32_t k = 0; k < n; ++k) {
       const OperandMemory &state = states_[static_cast<size_t>(k)];
-      const int64_t step = apart * static_cast<int64_t>(dtype::itemsize(plan_.state[k]));
+      const int64_t step = apart * static_cast<int64_t>(dtype::itemsize(decision_.state[k]));
       put(k, state, 0, {{pairs, 2 * step}});
       put(n + k, state, step, {{pairs, 2 * step}});
       put(2 * n + k, state, 0, {{pairs, 2 * step}});
@@ -343,7 +344,7 @@ guf_status StateLaunches::merge_states() {
 
 guf_status StateLaunches::make_results(guf_error *error) {
   const base::Ref<op::Ufunc> &finish = view_.call.ufunc->state_fold()->finish;
-  const int32_t n = plan_.nstates;
+  const int32_t n = decision_.nstates;
   for (int32_t k = 0; k < n; ++k) put_dimensions(k, states_[static_cast<size_t>(k)], 0, {});
   for (int32_t k = 0; k < results_.count; ++k)
     put_dimensions(n + k, result_memory_[static_cast<size_t>(k)], 0, {});
@@ -378,10 +379,10 @@ guf_status StateLaunches::run(guf_operand *outputs, guf_error *error) {
 
 guf_status reduce_states(FoldView &view, StateResults &results, guf_operand *outputs,
                          guf_error *error) {
-  StatePlan plan;
-  GUF_TRY(decide_states(view, results, &plan, error));
+  StateDecision decision;
+  GUF_TRY(decide_states(view, results, &decision, error));
   backend::ErrorRecord record(error);
-  return StateLaunches(view, results, plan, record.get()).run(outputs, record.get());
+  return StateLaunches(view, results, decision, record.get()).run(outputs, record.get());
 }
 
 }  // namespace gufunc::method
