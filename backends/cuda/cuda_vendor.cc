@@ -68,7 +68,7 @@ constexpr gpu::Vendor kVendor = {.name = "cuda",
                                  .score = score_target,
                                  .builtins = standard_kernels,
                                  .copy_kernels = copy_cast_kernels,
-                                 .unit_local_bytes = 0};
+                                 .multiprocessor_local_bytes = 0};
 
 }  // namespace
 

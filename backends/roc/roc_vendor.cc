@@ -58,7 +58,7 @@ constexpr const guf_module_v1 *kCopyKernels = nullptr;
 // The runtime keeps about 140 MB of local memory for each XCC (HSA_SCRATCH_SINGLE_LIMIT). An XCC is
 // a group of compute units; on gfx942 it has 38. If a launch needs more local memory, the runtime
 // allocates and frees memory for each launch.
-constexpr uint64_t kUnitLocalBytes = 3 << 20;
+constexpr uint64_t kMultiprocessorLocalBytes = 3 << 20;
 
 constexpr gpu::Vendor kRoc = {.name = "roc",
                               .version = GUFUNC_PLUGIN_VERSION,
@@ -66,7 +66,7 @@ constexpr gpu::Vendor kRoc = {.name = "roc",
                               .score = score,
                               .builtins = [] { return kStandard; },
                               .copy_kernels = [] { return kCopyKernels; },
-                              .unit_local_bytes = kUnitLocalBytes};
+                              .multiprocessor_local_bytes = kMultiprocessorLocalBytes};
 
 }  // namespace
 

@@ -72,7 +72,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   GUF_TRY(arrays.open(record.get()));
   GUF_TRY(arrays.allocate_outputs(loop, record.get()));
   if (loop->items != 0) {
-    if (copies != nullptr) GUF_TRY(arrays.copy_overlapping(*copies, *loop, record.get()));
+    if (copies != nullptr) GUF_TRY(arrays.copy_overlapping_operands(*copies, *loop, record.get()));
     GUF_TRY(arrays.transfer_operands(*loop, record.get()));
     if (outlives_call(call)) GUF_TRY(arrays.copy_scalars_to_device(record.get()));
   }

@@ -151,8 +151,9 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
   return GUF_OK;
 }
 
-guf_status Temporaries::copy_overlapping(const OverlapCopies &copies,
-                                         const broadcast::LoopShape &loop, guf_error *error) {
+guf_status Temporaries::copy_overlapping_operands(const OverlapCopies &copies,
+                                                  const broadcast::LoopShape &loop,
+                                                  guf_error *error) {
   for (int32_t i = 0; i < call_.noperands; ++i) {
     // Operands that are copied to the device do not overlap there, and are written back in order.
     if (needs_transfer(call_.operand[i])) continue;

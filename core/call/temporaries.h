@@ -31,8 +31,8 @@ class Temporaries {
 
   // Makes the copies that overlapping operands require. A staged output (computed in a copy, which
   // is later written back) is copied with its present values.
-  guf_status copy_overlapping(const OverlapCopies &copies, const broadcast::LoopShape &loop,
-                              guf_error *error);
+  guf_status copy_overlapping_operands(const OverlapCopies &copies,
+                                       const broadcast::LoopShape &loop, guf_error *error);
 
   // Prepares the call's stream. Must be called first. A call with host_copies, or for which
   // `waits_for_host` is true, borrows a stream. `close` then waits for this stream.
@@ -43,7 +43,8 @@ class Temporaries {
   guf_status close(guf_error *error);
 
   // Copies operands in host memory, and the mask, to the call's device if the device cannot read
-  // them. write_back copies written operands back. Must be called after copy_overlapping.
+  // them. write_back copies written operands back. Must be called after
+  // copy_overlapping_operands.
   // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, and the errors of the copies
   guf_status transfer_operands(const broadcast::LoopShape &loop, guf_error *error);
   // Like transfer_operands, for one input or one output. If `load` is set, also copies the values

@@ -172,11 +172,11 @@ struct End {
                                             error);
   }
   // Makes later work of `other` wait for the work that is queued on this stream.
-  guf_status make_wait(const End &other, guf_error *error) const {
+  guf_status make_other_wait(const End &other, guf_error *error) const {
     return backend::make_stream_wait(*device, native, other.native, error);
   }
-  // Polls until the stream is idle. Used if `make_wait` fails. stream_synchronize is not used,
-  // because it would clear a failure that must be reported to the program.
+  // Polls until the stream is idle. Used if `make_other_wait` fails. stream_synchronize is not
+  // used, because it would clear a failure that must be reported to the program.
   void wait_until_idle() const {
     backend::ErrorRecord record(nullptr);
     while (device->backend->api.stream_query(native, record.get()) == GUF_NOT_READY) sched_yield();
@@ -211,7 +211,7 @@ guf_status between_peers(const guf_gpu_api &gpu, const CopyEndpoint &to, const C
     received = endpoint_of(*landed, *to.device);
   }
   if (packed) GUF_TRY(convert(*from.device, source.stream, sent.operand, from.operand, error));
-  GUF_TRY(source.make_wait(target, record.get()));
+  GUF_TRY(source.make_other_wait(target, record.get()));
   guf_status status = gpu.peer_copy(
       to.device->native, target.native, received.operand.layout.address, to.device->native,
       sent.operand.layout.address, from.device->native, size, record.get());
@@ -219,7 +219,7 @@ guf_status between_peers(const guf_gpu_api &gpu, const CopyEndpoint &to, const C
     status = convert(*to.device, target.stream, to.operand, received.operand, error);
   }
   backend::ErrorRecord later(status == GUF_OK ? error : nullptr);
-  const guf_status waited = target.make_wait(source, later.get());
+  const guf_status waited = target.make_other_wait(source, later.get());
   if (waited != GUF_OK) target.wait_until_idle();
   return status != GUF_OK ? status : waited;
 }

@@ -29,7 +29,7 @@ struct DeviceTraits {
   uint32_t vectors;           // number of 16-byte words per operand and thread of `row`
   uint32_t max_shared_bytes;  // maximum dynamic shared memory of a block
   // The limit of a launch's local memory on each multiprocessor, or 0 if there is none.
-  uint64_t unit_local_bytes;
+  uint64_t multiprocessor_local_bytes;
 };
 
 // Receives the commands of one request. A function that fails returns a status,
@@ -42,8 +42,8 @@ class CommandSink {
   // The backend's own copy and cast entries always exist.
   virtual bool has(Entry entry) const = 0;
 
-  // Returns the local memory of a work-item in an entry of a generalized loop:
-  // its stack and its spilled registers. Returns 0 for other entries, and if unit_local_bytes is 0.
+  // Returns the local memory of a work-item in an entry of a generalized loop: its stack and its
+  // spilled registers. Returns 0 for other entries, and if multiprocessor_local_bytes is 0.
   virtual uint32_t local_bytes(Entry entry) const = 0;
 
   // Queues a kernel launch. Copy and cast entries are functions of the backend's own kernels. All

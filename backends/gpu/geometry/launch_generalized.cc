@@ -156,7 +156,7 @@ guf_status queue_mapped(const guf_launch_block &block, const LaunchShape &shape,
 // Kernels with much local memory are therefore launched with fewer blocks.
 uint64_t items_of_launch(const Mapping &mapping, const CommandSink &commands) {
   const uint64_t block_bytes = uint64_t{commands.local_bytes(mapping.entry)} * dev::kItemThreads;
-  const uint64_t most_bytes = commands.traits().unit_local_bytes;
+  const uint64_t most_bytes = commands.traits().multiprocessor_local_bytes;
   if (most_bytes == 0 || block_bytes * kUnitBlocks <= most_bytes) return mapping.limit;
   const uint64_t blocks = std::max<uint64_t>(most_bytes / block_bytes, 1);
   return std::min(mapping.limit, blocks * commands.traits().multiprocessors * mapping.items);

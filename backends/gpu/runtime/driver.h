@@ -197,7 +197,7 @@ struct Vendor {
   // The limit of the local memory of a launch's blocks on each multiprocessor.
   // 0 means no limit, because the driver allocates local memory for as many work-items as fit on
   // the device, independently of the launch.
-  uint64_t unit_local_bytes;
+  uint64_t multiprocessor_local_bytes;
 };
 
 }  // namespace gufunc::gpu

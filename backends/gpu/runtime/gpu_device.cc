@@ -15,7 +15,7 @@ Device::Device(Driver &driver, const Vendor &vendor, const DeviceProperties &pro
       properties_(properties),
       context_(context),
       traits_{properties.multiprocessors, guf::device::kRowVectors, properties.max_shared_bytes,
-              vendor.unit_local_bytes},
+              vendor.multiprocessor_local_bytes},
       fences_(*this),
       memory_(*this, Backing::kDevice),
       pinned_(*this, Backing::kPinned),

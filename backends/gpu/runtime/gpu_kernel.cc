@@ -207,7 +207,7 @@ guf_status Module::resolve_in(Native native, const char *stem, Kernel *kernel, g
   for (int entry = 0; entry < kLoopEntries; ++entry) {
     GUF_BACKEND_TRY(find_function(native, names[entry], &kernel->functions[entry], error));
     any |= kernel->functions[entry] != nullptr;
-    const bool limited = device_.traits().unit_local_bytes != 0;
+    const bool limited = device_.traits().multiprocessor_local_bytes != 0;
     if (kernel->functions[entry] == nullptr || !limited) continue;
     if (!is_generalized(static_cast<Entry>(entry))) continue;
     FunctionAttributes attributes = {};

@@ -200,14 +200,14 @@ void MemoryPool::release_list(Block *blocks, Stream &stream, bool any_stream) {
     if (captured) {
       push(follows_streams() ? &stream.cache().captured : &captured_, block);
     } else {
-      free_block(block, stream, any_stream);
+      recycle_block(block, stream, any_stream);
     }
   }
 }
 
 // Receives a block that the stream has released, and caches it,
 // fences it or returns it to the driver.
-void MemoryPool::free_block(Block *block, Stream &stream, bool any_stream) {
+void MemoryPool::recycle_block(Block *block, Stream &stream, bool any_stream) {
   const int number = class_of(block->bytes);
   if (device_.lost()) {
     device_.wait_until_idle();

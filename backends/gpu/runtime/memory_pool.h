@@ -102,7 +102,7 @@ class MemoryPool {
                    guf_error *error);
   Code allocate_from_driver(uint64_t bytes, Stream &stream, uint64_t *out_address);
   void return_to_driver(Block *block, Native stream);
-  void free_block(Block *block, Stream &stream, bool any_stream);
+  void recycle_block(Block *block, Stream &stream, bool any_stream);
   void release_list(Block *blocks, Stream &stream, bool any_stream);
   void wait_for_fences(std::unique_lock<std::mutex> &lock);
   void fence(Block *blocks, Stream &stream);
