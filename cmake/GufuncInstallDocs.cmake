@@ -18,7 +18,7 @@ function(install_page page)
   string(REGEX REPLACE "\\]\\([./]*((abi|kernels|bindings/cpp)/)?include/" "](${headers}/"
                        text "${text}")
   foreach(target IN LISTS not_installed)
-    string(REGEX REPLACE "\\[([^]\n]+)\\]\\([./]*${target}[^)\n]*\\)" "\\1" text "${text}")
+    string(REGEX REPLACE "\\[([^][]+)\\]\\([./]*${target}[^)\n]*\\)" "\\1" text "${text}")
   endforeach()
   file(WRITE "${build}/doc/${page}" "${text}")
   file(INSTALL "${build}/doc/${page}" DESTINATION "${CMAKE_INSTALL_PREFIX}/${docdir}/${folder}")
