@@ -18,7 +18,7 @@ import subprocess
 import source_tree as tree
 
 # g++ options that clang does not know. clang also reports deprecated uses inside libstdc++.
-DROPPED = {"-fno-gnu-unique"}
+DROPPED = re.compile("-fno-gnu-unique|-mmemset-strategy=.*")
 FOLDERS = ["core", "abi/src", "tools",
            "backends/cpu", "backends/gpu", "backends/cuda", "backends/roc", "backends/emulator"]
 ADDED = ["-Wno-unknown-warning-option", "-Wno-deprecated-declarations", "-Wno-ignored-gch"]
@@ -30,7 +30,7 @@ def commands(build, root, folders):
         path = pathlib.Path(entry["directory"], entry["file"]).resolve()
         if not any(path.is_relative_to(root / folder) for folder in folders):
             continue
-        words = [w for w in shlex.split(entry["command"]) if w not in DROPPED]
+        words = [w for w in shlex.split(entry["command"]) if not DROPPED.fullmatch(w)]
         while words[0] == "env" or "=" in words[0] or pathlib.Path(words[0]).name == "ccache":
             words.pop(0)
         yield path, words[1:] + ADDED, entry["directory"]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """ROCm devices with the names of Numba's ``roc``: ``from gufunc import roc``.
 
-Arrays are arrays of gufunc, on the current device (`select_device`).
+The functions of this module create arrays of type `gufunc.Array` on the current device
+(`select_device`).
 """
 
 from . import _gpu
