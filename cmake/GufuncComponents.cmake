@@ -74,8 +74,8 @@ function(gufunc_apply_gnu_options target)
   endif()
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
-    # PERF  By default, g++ clears structs of more than 64 bytes with `rep stos`, which needs some
-    #       10 ns to start. With plain stores, guf_resolve is 12 % faster.
+    # PERF  By default, g++ clears structs of more than 64 bytes with `rep stos`, which is slow to
+    #       start. With plain stores, guf_resolve and a call with a new shape take 6 % less time.
     set(option "-mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign")
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${option}>)
   endif()

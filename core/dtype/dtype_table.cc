@@ -121,10 +121,9 @@ static_assert(std::all_of(kDtypes.begin(), kDtypes.end(), [](guf_dtype dtype) {
   return kNumericDtypes[table_position(dtype)] == dtype;
 }));
 
-// The index of the numeric dtype at each position, or -1.
+// The index of the numeric dtype at each position that kNumericDtypes uses.
 constexpr std::array<int8_t, 64> kIndices = [] {
   std::array<int8_t, 64> table = {};
-  for (int8_t &entry : table) entry = -1;
   for (size_t i = 0; i < kCount; ++i) table[table_position(kDtypes[i])] = static_cast<int8_t>(i);
   return table;
 }();
@@ -132,8 +131,8 @@ constexpr std::array<int8_t, 64> kIndices = [] {
 }  // namespace
 
 int index_of(guf_dtype dtype) {
-  const int index = kIndices[table_position(dtype)];
-  return index >= 0 && kDtypes[static_cast<size_t>(index)] == dtype ? index : -1;
+  const size_t position = table_position(dtype);
+  return kNumericDtypes[position] == dtype ? kIndices[position] : -1;
 }
 
 guf_dtype at(int index) {

@@ -21,7 +21,7 @@ bool begin();
 void put(const Record &record);
 // Counts work that a backend could not report because its buffer was full.
 void count_unreported(int32_t backend, int32_t device);
-uint64_t unreported(int32_t backend, int32_t device);  // the count of a device so far
+uint64_t unreported(int32_t backend, int32_t device);  // number of such pieces of work so far
 uint64_t unreported();                                 // the sum over all devices
 
 // The slot call that the thread is executing. Work that is queued during the call refers to the

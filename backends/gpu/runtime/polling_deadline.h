@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of a wait with a timeout. Some drivers have no wait with a timeout, so the caller polls
-// and sleeps for increasing times.
+// The deadline of a wait. Some drivers have no wait with a timeout, so the library polls until the
+// deadline and sleeps between two polls, longer each time.
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_POLLING_DEADLINE_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_POLLING_DEADLINE_H
 

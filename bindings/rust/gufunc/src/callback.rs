@@ -61,7 +61,7 @@ fn of_panic(panic: Box<dyn Any + Send>) -> Error {
     Error::new(Status::LOOP, text)
 }
 
-/// Runs a closure and ignores its panic. For closures from which C receives no result.
+/// Runs a closure and ignores a panic. Used in callbacks that cannot report a failure to C.
 pub(crate) fn quietly(run: impl FnOnce()) {
     if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
         of_panic(panic);
