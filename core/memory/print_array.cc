@@ -4,7 +4,6 @@
 #include <new>
 #include <vector>
 
-#include "core/array/datetime_format.h"
 #include "core/array/print.h"
 #include "core/memory/array_ops.h"
 #include "core/plugin/find_device.h"
