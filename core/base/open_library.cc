@@ -27,7 +27,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/fork_hold.h"
+#include "core/base/fork.h"
 #include "core/base/process_trust.h"
 
 namespace gufunc::base {
