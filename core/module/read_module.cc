@@ -12,7 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/base/process_trust.h"
+#include "core/base/file_trust.h"
 #include "core/module/module_extent.h"
 #include "core/module/module_segments.h"
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/process_trust.h"
+#include "core/base/file_trust.h"
 
 namespace gufunc::plugin {
 
