@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the sizes that dimension rules compute, and the errors of these rules, for handwritten and
 // generated expressions.
-#include "core/op/dim_rules.h"
+#include "core/op/signature.h"
 
 #include <gtest/gtest.h>
 
