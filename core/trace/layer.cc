@@ -14,7 +14,7 @@
 
 #include "core/base/log.h"
 #include "core/dtype/dtype.h"
-#include "core/trace/layer_bytes.h"
+#include "core/trace/layer.h"
 #include "core/trace/recorder.h"
 
 namespace gufunc::trace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/trace/layer_bytes.h"
+#include "core/trace/layer.h"
 
 #include "core/dtype/dtype.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the sizes of launches for traces.
-#ifndef GUFUNC_CORE_TRACE_LAYER_BYTES_H
-#define GUFUNC_CORE_TRACE_LAYER_BYTES_H
+#ifndef GUFUNC_CORE_TRACE_LAYER_H
+#define GUFUNC_CORE_TRACE_LAYER_H
 
 #include <gufunc/backend.h>
 
@@ -19,4 +19,4 @@ uint64_t items_of(const guf_method_block &block);
 
 }  // namespace gufunc::trace
 
-#endif  // GUFUNC_CORE_TRACE_LAYER_BYTES_H
+#endif  // GUFUNC_CORE_TRACE_LAYER_H
