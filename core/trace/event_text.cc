@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "core/base/utf8.h"
+#include "core/trace/layer.h"
 #include "core/trace/recorder.h"
 
 namespace gufunc::trace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes the sizes of launches for traces.
+// The layer between the core and the slots of the backends: names of backends and kernels, and the
+// sizes of launches.
 #ifndef GUFUNC_CORE_TRACE_LAYER_H
 #define GUFUNC_CORE_TRACE_LAYER_H
 
@@ -8,6 +9,12 @@
 #include <cstdint>
 
 namespace gufunc::trace {
+
+const char *backend_name(int32_t backend);
+void collect_all();
+
+// Returns nullptr for a kernel without a name.
+const char *kernel_name(const void *kernel);
 
 // Returns the total size in bytes of the elements that are read or written. An operand that is both
 // read and written counts twice. A broadcast dimension counts as one element. The mask is included.

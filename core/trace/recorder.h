@@ -34,13 +34,6 @@ extern constinit thread_local Current *current;
 extern constinit thread_local uint32_t current_chunk;
 uint64_t next_call();
 
-// Defined in layer.cc.
-const char *backend_name(int32_t backend);
-void collect_all();
-
-// Defined in kernel_names.cc. Returns nullptr for a kernel without a name.
-const char *kernel_name(const void *kernel);
-
 }  // namespace gufunc::trace
 
 #endif  // GUFUNC_CORE_TRACE_RECORDER_H

@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "core/base/log.h"
+#include "core/trace/layer.h"
 #include "core/trace/recorder.h"
 
 namespace gufunc::trace {
