@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "core/base/checked.h"
-#include "core/broadcast/steps.h"
+#include "core/broadcast/core_dims.h"
 
 namespace gufunc::broadcast {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/base/caller_state.h"
 #include "core/base/utf8.h"
-#include "core/broadcast/steps.h"
+#include "core/broadcast/core_dims.h"
 
 namespace gufunc::broadcast {
 namespace {

@@ -2,7 +2,7 @@
 // Applies axes=, axis= and keepdims=, after which the core axes of every operand are its last axes.
 #include <algorithm>
 
-#include "core/broadcast/steps.h"
+#include "core/broadcast/core_dims.h"
 
 namespace gufunc::broadcast {
 namespace {

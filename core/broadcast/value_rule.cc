@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/broadcast/steps.h"
+#include "core/broadcast/core_dims.h"
 
 namespace gufunc::broadcast {
 namespace {

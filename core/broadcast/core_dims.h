@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of `broadcast_operands` for gufuncs, which other source files of this folder implement.
-#ifndef GUFUNC_CORE_BROADCAST_STEPS_H
-#define GUFUNC_CORE_BROADCAST_STEPS_H
+#ifndef GUFUNC_CORE_BROADCAST_CORE_DIMS_H
+#define GUFUNC_CORE_BROADCAST_CORE_DIMS_H
 
 #include "core/broadcast/loop_shape.h"
 
@@ -34,4 +34,4 @@ guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t 
 
 }  // namespace gufunc::broadcast
 
-#endif  // GUFUNC_CORE_BROADCAST_STEPS_H
+#endif  // GUFUNC_CORE_BROADCAST_CORE_DIMS_H
