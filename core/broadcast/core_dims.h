@@ -3,7 +3,7 @@
 #ifndef GUFUNC_CORE_BROADCAST_CORE_DIMS_H
 #define GUFUNC_CORE_BROADCAST_CORE_DIMS_H
 
-#include "core/broadcast/loop_shape.h"
+#include "core/broadcast/broadcast.h"
 
 namespace gufunc::broadcast {
 

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "core/broadcast/loop_shape.h"
+#include "core/broadcast/broadcast.h"
 #include "core/resolve/resolve.h"
 
 namespace gufunc::call {

@@ -4,7 +4,7 @@
 #ifndef GUFUNC_CORE_CALL_MASKED_COPY_H
 #define GUFUNC_CORE_CALL_MASKED_COPY_H
 
-#include "core/broadcast/loop_shape.h"
+#include "core/broadcast/broadcast.h"
 #include "core/memory/memory.h"
 #include "core/resolve/resolve.h"
 

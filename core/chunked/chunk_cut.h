@@ -4,7 +4,7 @@
 #ifndef GUFUNC_CORE_CHUNKED_CHUNK_CUT_H
 #define GUFUNC_CORE_CHUNKED_CHUNK_CUT_H
 
-#include "core/broadcast/loop_shape.h"
+#include "core/broadcast/broadcast.h"
 
 namespace gufunc::chunked {
 
