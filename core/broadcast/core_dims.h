@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of `broadcast_operands` for gufuncs, which other source files of this folder implement.
+// The steps of `broadcast_operands` for gufuncs: core axes, and the sizes of core dimensions.
 #ifndef GUFUNC_CORE_BROADCAST_CORE_DIMS_H
 #define GUFUNC_CORE_BROADCAST_CORE_DIMS_H
 
@@ -26,11 +26,6 @@ guf_status permute_operands(op::CallView &call, LoopShape *loop, guf_error *erro
 
 // Computes the size of every core dimension. Must run after `permute_operands`.
 guf_status find_core_sizes(const op::CallView &call, LoopShape *loop, guf_error *error);
-
-// Reads the size that a value rule such as "n=value(1)" obtains from an operand.
-// Errors  GUF_E_VALUE, GUF_E_DEVICE_MISMATCH as in `broadcast_operands`
-guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t *out,
-                     guf_error *error);
 
 }  // namespace gufunc::broadcast
 
