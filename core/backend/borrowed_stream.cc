@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/backend/borrowed_stream.h"
+#include "core/backend/stream.h"
 
 #include <cstring>
 #include <iterator>

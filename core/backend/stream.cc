@@ -2,8 +2,8 @@
 // Opens streams, and destroys streams and events. The destructors run in base::collect, never
 // during a release, so they may call drivers. In a forked child, they skip the objects of the
 // parent process, because the driver state of these objects does not exist in the child.
+#include "core/backend/stream.h"
 #include "core/backend/backend.h"
-#include "core/backend/borrowed_stream.h"
 #include "core/backend/graph.h"
 #include "core/base/fork.h"
 

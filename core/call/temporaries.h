@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "core/backend/borrowed_stream.h"
+#include "core/backend/stream.h"
 #include "core/broadcast/broadcast.h"
 #include "core/call/operand_overlap.h"
 #include "core/memory/memory.h"

@@ -8,10 +8,10 @@
 
 #include <limits>
 
-#include "core/backend/borrowed_stream.h"
 #include "core/backend/gpu_extension.h"
 #include "core/backend/graph.h"
 #include "core/backend/pending.h"
+#include "core/backend/stream.h"
 #include "core/backend/stream_waits.h"
 #include "core/plugin/find_device.h"
 

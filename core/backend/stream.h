@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A stream that is borrowed for one call, so that the call itself reports all failures of its work.
-#ifndef GUFUNC_CORE_BACKEND_BORROWED_STREAM_H
-#define GUFUNC_CORE_BACKEND_BORROWED_STREAM_H
+#ifndef GUFUNC_CORE_BACKEND_STREAM_H
+#define GUFUNC_CORE_BACKEND_STREAM_H
 
 #include "core/backend/backend.h"
 
@@ -38,4 +38,4 @@ class BorrowedStream {
 
 }  // namespace gufunc::backend
 
-#endif  // GUFUNC_CORE_BACKEND_BORROWED_STREAM_H
+#endif  // GUFUNC_CORE_BACKEND_STREAM_H
