@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream that is borrowed for one call, so that the call itself reports all failures of its work.
+// Dependencies between streams of a device, the default stream, and streams that are borrowed for one
+// call, so that the call itself reports all failures of its work.
 #ifndef GUFUNC_CORE_BACKEND_STREAM_H
 #define GUFUNC_CORE_BACKEND_STREAM_H
 
 #include "core/backend/backend.h"
 
 namespace gufunc::backend {
+
+// Makes later work on `later` wait for the work queued on `first`. Both are the plugin's streams of
+// `device`; nullptr is the default stream.
+// Errors  as the slots event_open, event_record, stream_wait_event
+guf_status make_stream_wait(const Device &device, void *first, void *later, guf_error *error);
+
+// Opens the device's default stream, which runs the work of calls with a null stream. Must not be
+// called for devices that use host memory: they have no default stream, because their calls with a
+// null stream return when the work is complete.
+// Errors  as the slot stream_open. Throws std::bad_alloc
+guf_status open_default(Device &device, base::Ref<Stream> *out, guf_error *error);
 
 // Removes the number of the failed launch from an error message. The number counts launches on an
 // internal stream, so it would be meaningless to the program.

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/array/overlap.h"
-#include "core/backend/stream_waits.h"
+#include "core/backend/stream.h"
 #include "core/base/callbacks.h"
 #include "core/base/checked.h"
 #include "core/memory/memory.h"

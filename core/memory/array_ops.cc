@@ -9,7 +9,7 @@
 #include "core/array/views.h"
 #include "core/backend/graph.h"
 #include "core/backend/pending.h"
-#include "core/backend/stream_waits.h"
+#include "core/backend/stream.h"
 #include "core/dtype/time_dtype.h"
 #include "core/memory/transfer.h"
 #include "core/plugin/find_device.h"

@@ -7,7 +7,7 @@
 
 #include "core/backend/gpu_extension.h"
 #include "core/backend/graph.h"
-#include "core/backend/stream_waits.h"
+#include "core/backend/stream.h"
 #include "core/base/checked.h"
 #include "core/plugin/registry.h"
 

@@ -12,7 +12,6 @@
 #include "core/backend/graph.h"
 #include "core/backend/pending.h"
 #include "core/backend/stream.h"
-#include "core/backend/stream_waits.h"
 #include "core/plugin/find_device.h"
 
 namespace gufunc::memory {
