@@ -7,7 +7,9 @@
 #include <atomic>
 #include <span>
 
-#include "core/backend/raw_kernel.h"
+#include "core/backend/extension.h"
+#include "core/backend/kernel_table.h"
+#include "core/backend/load_kernel.h"
 #include "core/module/module.h"
 
 namespace gufunc::kernel {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/backend/gpu_extension.h"
+#include "core/backend/extension.h"
 #include "core/backend/graph.h"
 #include "core/backend/stream.h"
 #include "core/base/checked.h"

@@ -8,7 +8,7 @@
 
 #include <limits>
 
-#include "core/backend/gpu_extension.h"
+#include "core/backend/extension.h"
 #include "core/backend/graph.h"
 #include "core/backend/pending.h"
 #include "core/backend/stream.h"

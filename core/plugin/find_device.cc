@@ -6,7 +6,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "core/backend/gpu_extension.h"
+#include "core/backend/extension.h"
 #include "core/base/caller_state.h"
 #include "core/base/log.h"
 #include "core/base/utf8.h"

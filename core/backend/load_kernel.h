@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the image of a module from which a device runs a loop or a raw kernel.
-#ifndef GUFUNC_CORE_BACKEND_IMAGE_CHOICE_H
-#define GUFUNC_CORE_BACKEND_IMAGE_CHOICE_H
+// Chooses the image of a module from which a device runs a loop or a raw kernel, and loads the code
+// of raw kernels. load_kernel, load_fold and describe_kernel are in backend.h.
+#ifndef GUFUNC_CORE_BACKEND_LOAD_KERNEL_H
+#define GUFUNC_CORE_BACKEND_LOAD_KERNEL_H
 
 #include <gufunc/module_table.h>
 
@@ -51,6 +52,11 @@ guf_status load_kernel_from_best_image(Device &device, const guf_module_v1 &tabl
                                        const KernelName &kernel, void **out, bool *out_refused,
                                        guf_error *error);
 
+// Returns the plugin's kernel from the image with the highest score. May load images.
+// Errors  GUF_E_NO_IMAGE <= no image for this device; the message lists the available targets
+guf_status load_raw_kernel(const guf_module_v1 &table, const guf_module_kernel &kernel,
+                           Device &device, void **out, guf_error *error);
+
 }  // namespace gufunc::backend
 
-#endif  // GUFUNC_CORE_BACKEND_IMAGE_CHOICE_H
+#endif  // GUFUNC_CORE_BACKEND_LOAD_KERNEL_H
