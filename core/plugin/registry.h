@@ -10,8 +10,8 @@
 
 #include "core/backend/backend.h"
 #include "core/plugin/find_device.h"
-#include "core/plugin/note.h"
 #include "core/plugin/once.h"
+#include "core/plugin/plugin_file.h"
 #include "core/plugin/plugin_table.h"
 #include "core/plugin/search_path.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the parser of the ELF note that identifies a backend, with valid notes and every kind of
 // invalid note.
-#include "core/plugin/note.h"
+#include "core/plugin/plugin_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
