@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/base/elf_file.h"
-#include "core/plugin/search_path.h"
+#include "core/plugin/list_backends.h"
 
 namespace gufunc::plugin {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "core/backend/backend.h"
 #include "core/plugin/find_device.h"
+#include "core/plugin/list_backends.h"
 #include "core/plugin/once.h"
 #include "core/plugin/plugin_file.h"
 #include "core/plugin/plugin_table.h"
-#include "core/plugin/search_path.h"
 
 namespace gufunc::plugin {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search for plugins. Only the absolute folders in SearchSources are searched, never the
 // current directory or LD_LIBRARY_PATH.
-#include "core/plugin/search_path.h"
+#include "core/plugin/list_backends.h"
 
 #include <dirent.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The folders that are searched for plugins, and the file names of plugins.
-#ifndef GUFUNC_CORE_PLUGIN_SEARCH_PATH_H
-#define GUFUNC_CORE_PLUGIN_SEARCH_PATH_H
+#ifndef GUFUNC_CORE_PLUGIN_LIST_BACKENDS_H
+#define GUFUNC_CORE_PLUGIN_LIST_BACKENDS_H
 
 #include <string>
 #include <string_view>
@@ -47,4 +47,4 @@ bool is_backend_name(std::string_view name);
 
 }  // namespace gufunc::plugin
 
-#endif  // GUFUNC_CORE_PLUGIN_SEARCH_PATH_H
+#endif  // GUFUNC_CORE_PLUGIN_LIST_BACKENDS_H
