@@ -10,6 +10,7 @@
 #include "core/base/caller_state.h"
 #include "core/base/log.h"
 #include "core/base/utf8.h"
+#include "core/plugin/list_backends.h"
 #include "core/plugin/registry.h"
 
 namespace gufunc::plugin {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folders that are searched for plugins, and the file names of plugins.
+// The search for plugins: the folders that are searched, the file names of plugins, and the list of
+// backends that is made from them.
 #ifndef GUFUNC_CORE_PLUGIN_LIST_BACKENDS_H
 #define GUFUNC_CORE_PLUGIN_LIST_BACKENDS_H
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +46,23 @@ guf_status find_candidates(const SearchSources &sources, const base::TrustRule &
 
 // Returns whether the name matches [a-z][a-z0-9_]* and has at most 31 characters.
 bool is_backend_name(std::string_view name);
+
+struct Record;
+
+// The inputs of the search for plugins. Tests replace the inputs of the process by their own.
+struct ListingRules {
+  SearchSources sources;
+  base::TrustRule trust;
+  std::string selection;  // GUFUNC_BACKENDS, such as "cuda,cpu"; if empty, all by priority
+  std::string disabled;   // GUFUNC_BACKENDS_DISABLE, a list of globs
+};
+// Errors  as process_sources
+guf_status process_rules(ListingRules *out, guf_error *error);
+
+// Finds, checks, selects and sorts the backends. The caller owns the result.
+// Errors  GUF_E_IO <= no file descriptor is available;  GUF_E_NO_MEMORY
+guf_status list_backends(const ListingRules &rules, std::vector<std::unique_ptr<Record>> *out,
+                         guf_error *error);
 
 }  // namespace gufunc::plugin
 
