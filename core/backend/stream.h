@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dependencies between streams of a device, the default stream, and streams that are borrowed for one
-// call, so that the call itself reports all failures of its work.
+// Dependencies between streams of a device, the default stream, and streams that are borrowed for
+// one call, so that the call itself reports all failures of its work.
 #ifndef GUFUNC_CORE_BACKEND_STREAM_H
 #define GUFUNC_CORE_BACKEND_STREAM_H
 

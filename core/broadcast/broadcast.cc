@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the loop dimensions by NumPy's broadcasting of the inputs, the outputs that the caller
-// passed, and the mask. Also computes the layout of outputs that the library allocates, with NumPy's
-// meaning of order=.
+// passed, and the mask. Also computes the layout of outputs that the library allocates, with
+// NumPy's meaning of order=.
 #include "core/broadcast/broadcast.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Broadcasting: NumPy's rules for loop and core dimensions, and the rules of signatures. The result
-// consists of the extents of the loop dimensions, the sizes of the core dimensions, and the positions
-// of the operands' core axes.
+// consists of the extents of the loop dimensions, the sizes of the core dimensions, and the
+// positions of the operands' core axes.
 #ifndef GUFUNC_CORE_BROADCAST_BROADCAST_H
 #define GUFUNC_CORE_BROADCAST_BROADCAST_H
 

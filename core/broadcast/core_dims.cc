@@ -2,8 +2,8 @@
 // The core dimensions of a call. axes=, axis= and keepdims= are applied first, after which the core
 // axes of every operand are its last axes. Then the sizes are computed. Their sources are, in this
 // order, frozen sizes, the inputs, dims=, the rules, the outputs that the caller passed, and the
-// program's core_dims hook. Except for value rules such as "n=value(1)", no step of an ordinary call
-// reads elements before the launch.
+// program's core_dims hook. Except for value rules such as "n=value(1)", no step of an ordinary
+// call reads elements before the launch.
 #include "core/broadcast/core_dims.h"
 
 #include <algorithm>

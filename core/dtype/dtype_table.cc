@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of the numeric dtypes: numbers, names, and the promotion and casting rules of NumPy 2. Also
-// the spellings of dtypes: names, characters and short forms, and the spellings in error messages.
+// Tables of the numeric dtypes: numbers, names, and the promotion and casting rules of NumPy 2.
+// Also the spellings of dtypes: names, characters and short forms, and the spellings in error
+// messages.
 #include "core/dtype/dtype.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signatures: NumPy's gufunc grammar, extended by "|1", signatures without outputs, and rules such as
-// "n=value(1); p=m+1".
+// Signatures: NumPy's gufunc grammar, extended by "|1", signatures without outputs, and rules such
+// as "n=value(1); p=m+1".
 #ifndef GUFUNC_CORE_OP_SIGNATURE_H
 #define GUFUNC_CORE_OP_SIGNATURE_H
 

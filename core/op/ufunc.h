@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ufuncs and their loops. Loops are stored in the order in which resolution tries them. A ufunc also
-// caches the results of resolutions, and the loops for datetime types with units.
+// Ufuncs and their loops. Loops are stored in the order in which resolution tries them. A ufunc
+// also caches the results of resolutions, and the loops for datetime types with units.
 #ifndef GUFUNC_CORE_OP_UFUNC_H
 #define GUFUNC_CORE_OP_UFUNC_H
 

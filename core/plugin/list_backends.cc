@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the ordered list of backends from folders. Only the absolute folders in SearchSources are
-// searched, never the current directory or LD_LIBRARY_PATH. The owner, mode and note of each file are
-// checked, but none of its code runs.
+// searched, never the current directory or LD_LIBRARY_PATH. The owner, mode and note of each file
+// are checked, but none of its code runs.
 #include "core/plugin/list_backends.h"
 
 #include <dirent.h>

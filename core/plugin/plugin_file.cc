@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the note of a plugin, and checks the dynamic section of its file. The text of a note is from
-// an untrusted file, so its length, its characters and every key are checked. Virtual addresses are
-// converted to file offsets, and no bytes outside the file are read.
+// Parses the note of a plugin, and checks the dynamic section of its file. The text of a note is
+// from an untrusted file, so its length, its characters and every key are checked. Virtual
+// addresses are converted to file offsets, and no bytes outside the file are read.
 #include "core/plugin/plugin_file.h"
 
 #include <elf.h>
