@@ -4,7 +4,7 @@
 #ifndef GUFUNC_ABI_UNPACK_CALL_H
 #define GUFUNC_ABI_UNPACK_CALL_H
 
-#include "core/call/auto_placement.h"
+#include "core/call/placement.h"
 
 namespace gufunc::capi {
 

@@ -3,7 +3,7 @@
 // reduction (docs/reductions.md).
 #include "core/array/overlap.h"
 #include "core/backend/backend.h"
-#include "core/call/auto_placement.h"
+#include "core/call/placement.h"
 #include "core/method/decide.h"
 #include "core/method/geometry.h"
 #include "core/method/many_reduced_axes.h"

@@ -2,7 +2,7 @@
 // Resolves and describes a reduction with a user-defined accumulator.
 #include <algorithm>
 
-#include "core/call/auto_placement.h"
+#include "core/call/placement.h"
 #include "core/method/decide.h"
 #include "core/method/state_decide.h"
 #include "core/op/state_fold.h"
