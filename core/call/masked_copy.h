@@ -5,7 +5,7 @@
 #define GUFUNC_CORE_CALL_MASKED_COPY_H
 
 #include "core/broadcast/broadcast.h"
-#include "core/memory/memory.h"
+#include "core/memory/transfer.h"
 #include "core/resolve/resolve.h"
 
 namespace gufunc::call {

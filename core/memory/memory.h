@@ -30,24 +30,6 @@ guf_status wrap_in(const guf_tensor &tensor, backend::Device *device,
                    const base::Ref<array::Storage> &storage, base::Ref<array::Array> *out,
                    guf_error *error);
 
-// The source or the destination of an elementwise copy.
-struct CopyOperand {
-  array::Layout layout;
-  bool swapped;
-  bool immediate = false;  // a scalar in host memory, whichever device copies it
-};
-
-// Copies elements with casts (guf::cast). The shapes are equal, or `from` broadcasts to `to`. The
-// two operands must not overlap unless they are exactly the same view; `copy_overlapping` permits
-// overlap. If `stream` is nullptr, the copy is complete on return on a device that uses host
-// memory, and is queued on the default stream of any other device.
-guf_status convert(backend::Device &device, backend::Stream *stream, const CopyOperand &to,
-                   const CopyOperand &from, guf_error *error);
-
-// Like `convert`, for operands that may overlap in any way.
-guf_status copy_overlapping(backend::Device &device, backend::Stream *stream, const CopyOperand &to,
-                            const CopyOperand &from, guf_error *error);
-
 // Frees memory whose release was deferred, then runs at most `max` queued release callbacks (all of
 // them if `max` is 0). Returns the number of callbacks that ran.
 uint32_t run_callbacks(uint32_t max);

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "core/memory/memory.h"
+#include "core/memory/transfer.h"
 #include "core/plugin/find_device.h"
 #include "core/resolve/weak_scalar.h"
 

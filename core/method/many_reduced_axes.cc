@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/memory/memory.h"
+#include "core/memory/transfer.h"
 #include "core/method/result.h"
 
 namespace gufunc::method {
