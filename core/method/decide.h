@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/method/index_offsets.h"
+#include "core/method/indices.h"
 #include "core/method/initial_value.h"
 #include "core/method/result.h"
 #include "core/resolve/resolve.h"
