@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "core/call/placement.h"
-#include "core/resolve/resolution_errors.h"
+#include "core/resolve/loop_search.h"
 #include "core/resolve/weak_scalar.h"
 #include "core/validate/validate_call.h"
 
