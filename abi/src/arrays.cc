@@ -41,7 +41,7 @@ guf_status make_copy(guf_array array, guf_stream stream, guf_array *out_array, g
   });
 }
 
-// The common part of all functions in this file. `view` creates the view of the array.
+// The common part of functions that make a view. `view` creates the view of the array.
 template <class View>
 guf_status make(guf_array array, guf_array *out_array, guf_error *error, View view) {
   return capi::guard(error, [&]() -> guf_status {

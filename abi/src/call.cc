@@ -80,8 +80,6 @@ guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error) {
   });
 }
 
-using namespace gufunc;
-
 guf_status guf_call_chunked(guf_ufunc ufunc, guf_call_args *args, const guf_chunk_options *options,
                             int64_t *out_items, guf_error *error) {
   if (out_items != nullptr) *out_items = 0;

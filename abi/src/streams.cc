@@ -10,11 +10,11 @@
 #include "core/memory/memory.h"
 
 using namespace gufunc;
-using backend::Graph;
 
 namespace {
 
 using backend::Event;
+using backend::Graph;
 using backend::Stream;
 
 guf_status check_create(guf_device device, uint32_t flags, const void *out, const char *parameter,
