@@ -35,6 +35,7 @@ inline void run_plan(Call &call, const std::vector<const void *> &places) {
   guf_plan_release(plan, nullptr);
 }
 
+// Runs the same call directly, as a plan, and on a stream.
 class EveryStrategy {
  public:
   EveryStrategy() {
