@@ -2,7 +2,7 @@
 // Tests every error of reduce: status, NumPy's message, and unchanged outputs.
 #include <functional>
 
-#include "tests/unit/method/method_operands.h"
+#include "tests/unit/method/method_fixture.h"
 
 namespace gufunc {
 namespace {
