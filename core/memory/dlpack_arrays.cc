@@ -9,6 +9,7 @@
 #include "core/backend/graph.h"
 #include "core/backend/stream.h"
 #include "core/base/checked.h"
+#include "core/base/file_trust.h"
 #include "core/plugin/registry.h"
 
 namespace gufunc::memory {
