@@ -10,7 +10,6 @@
 #include "core/call/placement.h"
 #include "core/method/decide.h"
 #include "core/method/geometry.h"
-#include "core/method/many_reduced_axes.h"
 #include "core/plan/plan_text.h"
 #include "core/plan/prepared_plan.h"
 

@@ -5,7 +5,6 @@
 
 #include "core/method/decide.h"
 #include "core/method/geometry.h"
-#include "core/method/many_reduced_axes.h"
 
 namespace gufunc::method {
 namespace {

@@ -17,7 +17,7 @@
 #include "core/memory/array_ops.h"
 #include "core/memory/transfer.h"
 #include "core/method/decide.h"
-#include "core/method/many_reduced_axes.h"
+#include "core/method/geometry.h"
 #include "core/method/result.h"
 #include "core/op/state_fold.h"
 #include "core/plan/plan_text.h"
