@@ -3,7 +3,7 @@
 #include <gufunc/device_memory.h>
 
 #include "abi/src/handles.h"
-#include "core/backend/gpu_extension.h"
+#include "core/backend/extension.h"
 #include "core/backend/graph.h"
 #include "core/base/struct_size.h"
 #include "core/memory/memory.h"

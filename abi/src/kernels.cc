@@ -9,7 +9,7 @@
 #include "abi/src/text_out.h"
 #include "abi/src/unpack_call.h"
 #include "core/base/struct_size.h"
-#include "core/kernel/launch_kernel.h"
+#include "core/kernel/kernel.h"
 #include "core/plugin/find_device.h"
 
 using namespace gufunc;

@@ -4,7 +4,6 @@
 
 #include "abi/src/capi.h"
 #include "abi/src/unpack_call.h"
-#include "abi/src/unpack_method.h"
 
 using namespace gufunc;
 

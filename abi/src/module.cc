@@ -9,7 +9,7 @@
 
 #include "abi/src/handles.h"
 #include "abi/src/text_out.h"
-#include "core/backend/raw_kernel.h"
+#include "core/backend/kernel_table.h"
 #include "core/base/struct_size.h"
 #include "core/module/module.h"
 

@@ -13,7 +13,6 @@
 #include "abi/src/capi.h"
 #include "abi/src/text_out.h"
 #include "abi/src/unpack_call.h"
-#include "abi/src/unpack_method.h"
 #include "core/base/struct_size.h"
 #include "core/call/pipeline.h"
 #include "core/plan/prepared_plan.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API layer of streams and events.
+// C API layer of streams, events and graphs.
+#include <gufunc/graph.h>
 #include <gufunc/stream.h>
 
 #include <memory>
@@ -13,6 +14,7 @@ using namespace gufunc;
 namespace {
 
 using backend::Event;
+using backend::Graph;
 using backend::Stream;
 
 guf_status check_create(guf_device device, uint32_t flags, const void *out, const char *parameter,
@@ -47,6 +49,11 @@ guf_status fail_device_mismatch(const Event &event, const Stream &stream, guf_er
 guf_status after_wait(guf_status status) {
   if (status != GUF_TIMEOUT) memory::run_callbacks(0);
   return status;
+}
+
+guf_status need_graph(guf_graph graph, Graph **out, guf_error *error) {
+  GUF_TRY(base::find_object(graph, "graph", out, error));
+  return capi::check_epoch(**out, "graph", error);
 }
 
 }  // namespace
@@ -175,4 +182,47 @@ guf_status guf_event_wait(guf_event event, uint64_t timeout_ns, guf_error *error
     return after_wait(found_event->device->backend->api.event_synchronize(
         found_event->native, timeout_ns, record.get()));
   });
+}
+
+guf_status guf_stream_begin_capture(guf_stream stream, guf_error *error) {
+  return capi::guard(error, [&]() -> guf_status {
+    backend::Stream *found = nullptr;
+    GUF_TRY(capi::need_stream(stream, &found, error));
+    return backend::begin_capture(*found, error);
+  });
+}
+
+guf_status guf_stream_end_capture(guf_stream stream, guf_graph *inout_graph, guf_error *error) {
+  return capi::guard(error, [&]() -> guf_status {
+    GUF_TRY(capi::need(inout_graph, "inout_graph", error));
+    backend::Stream *found = nullptr;
+    GUF_TRY(capi::need_stream(stream, &found, error));
+    base::Ref<Graph> graph;
+    if (*inout_graph != nullptr) {
+      Graph *old = nullptr;
+      GUF_TRY(need_graph(*inout_graph, &old, error));
+      graph = base::Ref<Graph>::share(old);
+    }
+    GUF_TRY(backend::end_capture(*found, &graph, error));
+    if (*inout_graph == nullptr) *inout_graph = capi::publish<guf_graph>(graph);
+    return GUF_OK;
+  });
+}
+
+guf_status guf_graph_launch(guf_graph graph, guf_stream stream, guf_error *error) {
+  return capi::guard(error, [&]() -> guf_status {
+    Graph *work = nullptr;
+    backend::Stream *queue = nullptr;
+    GUF_TRY(need_graph(graph, &work, error));
+    GUF_TRY(capi::need_stream(stream, &queue, error));
+    return backend::launch_graph(*work, *queue, error);
+  });
+}
+
+guf_status guf_graph_retain(guf_graph graph, guf_error *error) {
+  return capi::retain(graph, base::Kind::kGraph, "graph", error);
+}
+
+guf_status guf_graph_release(guf_graph graph, guf_error *error) {
+  return capi::release(graph, base::Kind::kGraph, "graph", error);
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts guf_call_args to the core's view of a call. Checks pointers and handles, and copies as
-// little as possible.
+// Converts the arguments of calls and methods to the core's views. Checks pointers, handles and
+// counts, and copies as little as possible.
 #ifndef GUFUNC_ABI_UNPACK_CALL_H
 #define GUFUNC_ABI_UNPACK_CALL_H
 
-#include "core/call/auto_placement.h"
+#include "core/call/placement.h"
+#include "core/method/method.h"
+#include "core/method/state_reduce.h"
 
 namespace gufunc::capi {
 
@@ -33,6 +35,24 @@ guf_status unpack_options(const guf_call_options &options, op::CallView *call, g
 // error for inputs.
 guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input,
                           int64_t *stride_buffer, op::OperandView *out, guf_error *error);
+
+// Each of the functions below unpacks the arguments of a method. It fills `out`, whose pointers
+// refer to `out` itself or to the caller's memory. `*out_output` receives the caller's output
+// operand. For a reduction with a user-defined accumulator, it receives the first of the results;
+// unpack_results checks all results.
+// Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG, GUF_E_DTYPE, GUF_E_SHAPE <= as guf_call
+guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::FoldView *out,
+                         guf_operand **out_output, guf_error *error);
+
+guf_status unpack_results(const op::Ufunc &ufunc, const guf_operand *results,
+                          method::StateResults *out, guf_error *error);
+
+// `with_indices` is true for reduceat, which requires indices. accumulate rejects them.
+guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, bool with_indices,
+                             method::FoldView *out, guf_operand **out_output, guf_error *error);
+
+guf_status unpack_at(guf_ufunc ufunc, const guf_at_args *args, method::AtView *out,
+                     guf_error *error);
 
 }  // namespace gufunc::capi
 

@@ -69,8 +69,8 @@ class Device final : public base::Object {
   AutomaticDevice automatic{this};  // published when a program requests "auto"
 
   // The fields below are modified by calls, possibly from several threads at once.
-  std::atomic<const void *> gpu{nullptr};      // see gpu_extension.h
-  std::atomic<const void *> kernels{nullptr};  // see raw_kernel.h
+  std::atomic<const void *> gpu{nullptr};      // see extension.h
+  std::atomic<const void *> kernels{nullptr};  // see extension.h
   std::atomic<int32_t> captures{0};            // number of captures in progress
   base::ForkLock idle_lock;
   size_t nidle = 0;  // number of idle streams for BorrowedStream

@@ -4,7 +4,7 @@
 // so the library rejects such operations first.
 #include "core/backend/graph.h"
 
-#include "core/backend/gpu_extension.h"
+#include "core/backend/extension.h"
 #include "core/base/fork.h"
 
 namespace gufunc::backend {

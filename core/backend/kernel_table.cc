@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks kernel tables. Every pointer is checked before it is used, and every count before it is
-// multiplied.
+// Checks kernel tables and their raw kernels. Every pointer is checked before it is used, and every
+// count before it is multiplied.
 #include "core/backend/kernel_table.h"
 
 #include <algorithm>
@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/backend/raw_kernel.h"
-#include "core/backend/table_reader.h"
 #include "core/base/checked.h"
 #include "core/dtype/dtype.h"
 #include "core/op/signature.h"
@@ -17,6 +15,178 @@
 
 namespace gufunc::backend {
 namespace {
+
+bool is_identifier(std::string_view text) {
+  const auto is_letter = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  };
+  return !text.empty() && text.size() <= GUF_MAX_NAME && is_letter(text[0]) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
+}
+
+bool is_printable(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
+}
+
+// Checks the pointers of a kernel table before they are dereferenced.
+class TableReader {
+ public:
+  explicit TableReader(const TableRules &rules) : rules_(rules) {}
+
+  // Returns whether the table's memory contains `count` objects of type T at `pointer`.
+  template <class T>
+  bool contains(const T *pointer, uint64_t count = 1) const {
+    const auto first = reinterpret_cast<uint64_t>(pointer);
+    uint64_t size = 0, end = 0;
+    if (first == 0 || first % alignof(T) != 0) return false;
+    if (!base::checked_mul<uint64_t>(count, sizeof(T), &size)) return false;
+    if (!base::checked_add(first, size, &end)) return false;
+    return rules_.regions.empty() || find_region(first, end) != nullptr;
+  }
+  bool contains_code(void (*function)(void)) const {
+    const auto address = reinterpret_cast<uint64_t>(function);
+    if (address == 0) return false;
+    if (rules_.regions.empty()) return true;
+    const Region *const region = find_region(address, address + 1);
+    return region != nullptr && region->executable;
+  }
+  // Reads a string of at most `limit` characters. Returns false if the string is longer or does not
+  // end inside the table's memory.
+  bool read_text(const char *pointer, size_t limit, std::string_view *out) const {
+    if (!contains(pointer)) return false;
+    uint64_t most = limit + 1;
+    if (!rules_.regions.empty()) {
+      const auto first = reinterpret_cast<uint64_t>(pointer);
+      most = std::min(most, find_region(first, first + 1)->end - first);
+    }
+    *out = {pointer, strnlen(pointer, most)};
+    return out->size() < most;
+  }
+  // Adds `work` (one unit is about one nanosecond) to the cost of checking the table. Returns false
+  // if the total exceeds the limit for a file. The size of the file does not limit the work,
+  // because several entries of a table may point to the same data.
+  bool within_budget(uint64_t work) const {
+    work_ += work;
+    return rules_.regions.empty() || work_ <= kMaxWork;
+  }
+
+ private:
+  static constexpr uint64_t kMaxWork = uint64_t{1} << 28;
+
+  const Region *find_region(uint64_t first, uint64_t end) const {
+    for (const Region &region : rules_.regions) {
+      if (first >= region.first && end <= region.end) return &region;
+    }
+    return nullptr;
+  }
+
+  const TableRules &rules_;
+  mutable uint64_t work_ = 0;
+};
+
+constexpr uint32_t kMaxRawKernels = 1U << 16;
+constexpr uint32_t kMaxThreads = 1024;
+constexpr uint32_t kMaxSharedBytes = 1U << 20;
+constexpr size_t kLongestText = 4096;
+constexpr uint64_t kKernelWork = 200;  // nanoseconds, for TableReader::within_budget
+
+const char *check_parameter(const guf_module_parameter &parameter, const char **out_field) {
+  *out_field = "a parameter's kind";
+  if (parameter.kind < GUF_PARAMETER_NUMBER || parameter.kind > GUF_PARAMETER_VIEW) return "1 to 3";
+  *out_field = "a parameter's dtype";
+  if (!dtype::valid(parameter.dtype) || dtype::is_structured(parameter.dtype)) {
+    return "a dtype that is not structured";
+  }
+  *out_field = "a parameter's ndim";
+  const bool is_view = parameter.kind == GUF_PARAMETER_VIEW;
+  if (parameter.ndim < 0 || parameter.ndim > (is_view ? GUF_MAX_LOOP_NDIM : 0)) {
+    return "0, of a view up to 8";
+  }
+  *out_field = "a parameter's flags";
+  const bool is_number = parameter.kind == GUF_PARAMETER_NUMBER;
+  return (parameter.flags & ~(is_number ? 0U : uint32_t{GUF_PARAMETER_READ_ONLY})) == 0
+             ? nullptr
+             : "known ones";
+}
+
+const char *check_parameters(const guf_module_kernel &kernel, const TableReader &reader,
+                             const char **out_field) {
+  *out_field = "a kernel's parameters";
+  if (!reader.contains(kernel.parameters)) return "them in the table";
+  const guf_module_parameters &all = *kernel.parameters;
+  if (all.count > GUF_MAX_KERNEL_PARAMETERS) return "at most 32";
+  if (all.count > 0 && !reader.contains(all.list, all.count)) return "them in the table";
+  uint32_t words = 0;
+  for (uint32_t i = 0; i < all.count; ++i) {
+    if (const char *const expected = check_parameter(all.list[i], out_field)) return expected;
+    words += parameter_words(all.list[i]);
+  }
+  *out_field = "a kernel's block_bytes";
+  // The block has at least one word, even for a kernel without arguments.
+  const uint64_t bytes = sizeof(guf_kernel_head) + uint64_t{8} * std::max(words, 1U);
+  if (all.block_bytes != bytes || 8 * words > GUF_MAX_KERNEL_BYTES) {
+    return "what its parameters add up to";
+  }
+  return nullptr;
+}
+
+const char *check_kernel(const guf_module_v1 &table, const guf_module_kernel &kernel,
+                         const TableReader &reader, std::string_view *out_where,
+                         const char **out_field) {
+  std::string_view name, symbol, doc;
+  *out_field = "a kernel's name";
+  if (!reader.read_text(kernel.name, GUF_MAX_NAME, &name) || !is_identifier(name)) {
+    return "[A-Za-z_][A-Za-z0-9_]*";
+  }
+  *out_where = name;
+  *out_field = "a kernel's symbol";
+  if (!reader.read_text(kernel.symbol, kLongestText, &symbol) || symbol.empty() ||
+      !is_printable(symbol)) {
+    return "a symbol";
+  }
+  *out_field = "doc";
+  if (kernel.doc != nullptr && !reader.read_text(kernel.doc, kLongestText, &doc)) return "a text";
+  *out_field = "raw_kernels";
+  if (!reader.within_budget(kKernelWork + symbol.size() + doc.size())) {
+    return "fewer rows and shorter texts";
+  }
+  *out_field = "a kernel's index";
+  if (kernel.kernel >= table.nkernels) return "less than nkernels";
+  *out_field = "a kernel's max_threads";
+  if (kernel.max_threads == 0 || kernel.max_threads > kMaxThreads) return "1 to 1024";
+  *out_field = "a kernel's shared_bytes";
+  if (kernel.shared_bytes > kMaxSharedBytes) return "at most 1048576";
+  *out_field = "a kernel's flags and reserved";
+  if ((kernel.flags & ~uint32_t{GUF_MODULE_KERNEL_SYNCHRONISES}) != 0 || kernel.reserved != 0) {
+    return "known ones";
+  }
+  return check_parameters(kernel, reader, out_field);
+}
+
+// Checks the raw kernels of a table whose header and images are valid. Returns nullptr if the raw
+// kernels are valid. Otherwise returns a description of the expected value, and writes the names of
+// the invalid field and of its kernel.
+const char *check_raw_kernels(const guf_module_v1 &table, const TableReader &reader,
+                              std::string_view *out_where, const char **out_field) {
+  const std::span<const guf_module_kernel> kernels = raw_kernels_of(table);
+  if (kernels.empty()) return nullptr;
+  *out_field = "raw_kernels";
+  if (kernels.size() > kMaxRawKernels) return "at most 65536";
+  if (!reader.contains(kernels.data(), kernels.size())) return "them in the table";
+  const std::string_view module_name = *out_where;
+  std::vector<std::string_view> names;
+  for (const guf_module_kernel &kernel : kernels) {
+    if (const char *const expected = check_kernel(table, kernel, reader, out_where, out_field)) {
+      return expected;
+    }
+    names.emplace_back(kernel.name);
+  }
+  *out_where = module_name;
+  *out_field = "raw_kernels";
+  std::sort(names.begin(), names.end());
+  return std::adjacent_find(names.begin(), names.end()) == names.end() ? nullptr : "each name once";
+}
 
 constexpr uint32_t kMaxFunctions = 1U << 16;
 constexpr uint32_t kMaxLoops = 1U << 12;
@@ -313,6 +483,12 @@ guf_status Checker::check(const guf_module_v1 *table) {
 }
 
 }  // namespace
+
+uint32_t parameter_words(const guf_module_parameter &parameter) {
+  if (parameter.kind == GUF_PARAMETER_POINTER) return 1;
+  if (parameter.kind == GUF_PARAMETER_VIEW) return 1 + 2 * static_cast<uint32_t>(parameter.ndim);
+  return (dtype::itemsize(parameter.dtype) + 7) / 8;
+}
 
 guf_status check_table(const guf_module_v1 *table, const TableRules &rules, guf_error *error) {
   return Checker(rules, error).check(table);

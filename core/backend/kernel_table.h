@@ -6,6 +6,7 @@
 
 #include <gufunc/module_table.h>
 
+#include <cstddef>
 #include <span>
 
 #include "core/base/error.h"
@@ -36,6 +37,17 @@ const guf_module_function *find_function(const guf_module_v1 &table, const char 
 
 // Returns the function's loop with exactly these dtypes, or nullptr.
 const guf_module_loop *find_loop(const guf_module_function &function, const guf_dtype *types);
+
+// The struct_size of tables that were compiled for a library version without raw kernels.
+inline constexpr uint32_t kTableWithoutRaw = offsetof(guf_module_v1, raw_kernels);
+
+inline std::span<const guf_module_kernel> raw_kernels_of(const guf_module_v1 &table) {
+  if (table.struct_size < sizeof(guf_module_v1)) return {};
+  return {table.raw_kernels, table.nraw_kernels};
+}
+
+// Returns the number of 8-byte words that a parameter occupies in the block of a launch.
+uint32_t parameter_words(const guf_module_parameter &parameter);
 
 }  // namespace gufunc::backend
 

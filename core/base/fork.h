@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fork detection at the cost of two loads, and a lock that survives a fork.
+// Forks: their detection at the cost of two loads, a lock that survives a fork, and a delay of
+// fork() in other threads during work that a child could not finish, such as dlopen.
 #ifndef GUFUNC_CORE_BASE_FORK_H
 #define GUFUNC_CORE_BASE_FORK_H
 
@@ -34,6 +35,19 @@ class ForkLock {
 
  private:
   std::atomic<uint32_t> owner_{0};  // the fork epoch of the owner; 0 if free
+};
+
+// While a ForkHold exists, a fork() in another thread waits, for at most ten seconds.
+// Without the wait, a child could start with half-updated lists of the dynamic loader and
+// hang in its own dlopen. Several threads may have a ForkHold at once, and one thread may
+// have several. A fork() does not wait for the ForkHold objects of its own thread. Use ForkHold
+// only for rare and slow work. ForkHold does not delay a raw clone().
+class ForkHold {
+ public:
+  ForkHold();
+  ~ForkHold();
+  ForkHold(const ForkHold &) = delete;
+  ForkHold &operator=(const ForkHold &) = delete;
 };
 
 }  // namespace gufunc::base

@@ -27,8 +27,8 @@
 #include <string>
 #include <string_view>
 
-#include "core/base/fork_hold.h"
-#include "core/base/process_trust.h"
+#include "core/base/file_trust.h"
+#include "core/base/fork.h"
 
 namespace gufunc::base {
 namespace {

@@ -4,8 +4,8 @@
 #ifndef GUFUNC_CORE_CALL_MASKED_COPY_H
 #define GUFUNC_CORE_CALL_MASKED_COPY_H
 
-#include "core/broadcast/loop_shape.h"
-#include "core/memory/memory.h"
+#include "core/broadcast/broadcast.h"
+#include "core/memory/transfer.h"
 #include "core/resolve/resolve.h"
 
 namespace gufunc::call {

@@ -9,7 +9,6 @@
 
 #include "core/backend/backend.h"
 #include "core/base/caller_state.h"
-#include "core/call/auto_placement.h"
 #include "core/call/placement.h"
 #include "core/call/requested_fp_flags.h"
 #include "core/call/separate_outputs.h"

@@ -6,7 +6,7 @@
 
 #include <gufunc/resolve.h>
 
-#include "core/call/auto_placement.h"
+#include "core/call/placement.h"
 #include "core/geometry/launch.h"
 #include "core/op/call_view.h"
 

@@ -6,10 +6,10 @@
 
 #include <vector>
 
-#include "core/backend/borrowed_stream.h"
+#include "core/backend/stream.h"
 #include "core/broadcast/broadcast.h"
 #include "core/call/operand_overlap.h"
-#include "core/memory/memory.h"
+#include "core/memory/transfer.h"
 
 namespace gufunc::call {
 

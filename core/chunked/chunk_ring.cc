@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "core/base/checked.h"
+#include "core/memory/transfer.h"
 #include "core/plugin/find_device.h"
 
 namespace gufunc::chunked {

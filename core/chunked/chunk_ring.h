@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "core/backend/borrowed_stream.h"
+#include "core/backend/stream.h"
 #include "core/chunked/chunk_parts.h"
 #include "core/resolve/resolve.h"
 

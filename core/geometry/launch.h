@@ -5,7 +5,7 @@
 
 #include <gufunc/backend.h>
 
-#include "core/broadcast/loop_shape.h"
+#include "core/broadcast/broadcast.h"
 #include "core/resolve/resolve.h"
 
 namespace gufunc::geometry {

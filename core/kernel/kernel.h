@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A raw kernel of a module, with its compiled code for each device.
+// Raw kernels of modules, with their compiled code for each device, and their launches. The
+// arguments of a launch are checked against the kernel's parameters and packed into one block,
+// which the launch passes by value.
 #ifndef GUFUNC_CORE_KERNEL_KERNEL_H
 #define GUFUNC_CORE_KERNEL_KERNEL_H
 
@@ -7,8 +9,11 @@
 #include <atomic>
 #include <span>
 
-#include "core/backend/raw_kernel.h"
+#include "core/backend/extension.h"
+#include "core/backend/kernel_table.h"
+#include "core/backend/load_kernel.h"
 #include "core/module/module.h"
+#include "core/op/call_view.h"
 
 namespace gufunc::kernel {
 
@@ -41,6 +46,19 @@ class RawKernel final : public base::Object {
   const guf_module_kernel &row_;
   std::array<std::atomic<void *>, op::kMaxDevices> kernels_ = {};  // indexed by device number
 };
+
+struct KernelCall {
+  backend::Stream *stream;  // nullptr selects the default stream
+  const uint32_t *grid;     // three values, as in `block`
+  const uint32_t *block;
+  uint32_t shared_bytes;
+  std::span<op::OperandView> arguments;  // one per parameter; weak scalars are converted in place
+};
+
+// Launches a raw kernel. Allocates nothing if the stream is null and the kernel's code is already
+// loaded.
+// Errors  as guf_kernel_launch
+guf_status launch_kernel(RawKernel &kernel, const KernelCall &call, guf_error *error);
 
 }  // namespace gufunc::kernel
 

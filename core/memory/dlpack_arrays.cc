@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <string>
 
-#include "core/backend/gpu_extension.h"
+#include "core/backend/extension.h"
 #include "core/backend/graph.h"
-#include "core/backend/stream_waits.h"
+#include "core/backend/stream.h"
 #include "core/base/checked.h"
+#include "core/base/file_trust.h"
 #include "core/plugin/registry.h"
 
 namespace gufunc::memory {

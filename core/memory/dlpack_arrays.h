@@ -6,7 +6,6 @@
 #include <gufunc/dlpack.h>
 
 #include "core/memory/memory.h"
-#include "core/memory/storage.h"
 
 namespace gufunc::memory {
 

@@ -1,12 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arrays that own or borrow memory, and copies of elements between arrays.
+// Arrays that own or borrow memory. A device has allocated the memory, or another owner provides
+// it.
 #ifndef GUFUNC_CORE_MEMORY_MEMORY_H
 #define GUFUNC_CORE_MEMORY_MEMORY_H
 
 #include "core/array/array.h"
 #include "core/backend/backend.h"
+#include "core/base/callbacks.h"
 
 namespace gufunc::memory {
+
+// One allocation of a device. It is freed when the last array that uses it is freed.
+class OwnedStorage final : public array::Storage {
+ public:
+  OwnedStorage(backend::Device &device, int32_t kind) : device_(device), kind_(kind) {}
+  ~OwnedStorage() override;
+
+  // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
+  guf_status allocate(uint64_t nbytes, guf_error *error);
+  uint64_t address() const { return address_; }
+  const backend::Device &device() const { return device_; }
+  int32_t kind() const { return kind_; }
+
+ private:
+  backend::Device &device_;
+  int32_t kind_;  // a guf_memory_kind
+  uint64_t address_ = 0;
+  uint64_t nbytes_ = 0;
+  uint32_t fork_epoch_ = 0;
+};
+
+// Memory of another owner. If `arm` was called, the destructor of the derived class notifies the
+// owner that the memory is no longer used.
+class BorrowedMemory : public base::Object {
+ public:
+  BorrowedMemory() : Object(base::Kind::kArray) {}
+  void arm() { armed_ = true; }
+  void disarm() { armed_ = false; }
+  bool armed() const { return armed_; }
+
+ private:
+  bool armed_ = false;
+};
+
+// Memory of the program. Its callback notifies the program that the memory is no longer used.
+class WrappedMemory final : public BorrowedMemory {
+ public:
+  WrappedMemory(guf_release_fn callback, void *user, uint64_t address, bool any_thread);
+  ~WrappedMemory() override;  // runs or queues the callback
+
+ private:
+  base::DeferredCallback callback_;
+  bool any_thread_;
+};
+
+// Storage in memory of another owner. Work on the default stream does not retain the arrays that it
+// uses, so the destructor releases device memory only when this work is done.
+class BorrowedStorage : public array::Storage {
+ public:
+  // `default_stream` is the default stream of the device. It is empty for host memory.
+  BorrowedStorage(base::Ref<BorrowedMemory> memory, base::Ref<backend::Stream> default_stream)
+      : memory_(std::move(memory)), default_stream_(std::move(default_stream)) {}
+  ~BorrowedStorage() override;
+  void arm() { memory_->arm(); }
+
+ private:
+  base::Ref<BorrowedMemory> memory_;
+  base::Ref<backend::Stream> default_stream_;
+};
 
 // Allocates a new array with unspecified values. If `strides` is nullptr, the layout follows
 // `order` (C or F). Also frees memory whose release was deferred.
@@ -29,24 +90,6 @@ void arm_release(const array::Array &wrapped);
 guf_status wrap_in(const guf_tensor &tensor, backend::Device *device,
                    const base::Ref<array::Storage> &storage, base::Ref<array::Array> *out,
                    guf_error *error);
-
-// The source or the destination of an elementwise copy.
-struct CopyOperand {
-  array::Layout layout;
-  bool swapped;
-  bool immediate = false;  // a scalar in host memory, whichever device copies it
-};
-
-// Copies elements with casts (guf::cast). The shapes are equal, or `from` broadcasts to `to`. The
-// two operands must not overlap unless they are exactly the same view; `copy_overlapping` permits
-// overlap. If `stream` is nullptr, the copy is complete on return on a device that uses host
-// memory, and is queued on the default stream of any other device.
-guf_status convert(backend::Device &device, backend::Stream *stream, const CopyOperand &to,
-                   const CopyOperand &from, guf_error *error);
-
-// Like `convert`, for operands that may overlap in any way.
-guf_status copy_overlapping(backend::Device &device, backend::Stream *stream, const CopyOperand &to,
-                            const CopyOperand &from, guf_error *error);
 
 // Frees memory whose release was deferred, then runs at most `max` queued release callbacks (all of
 // them if `max` is 0). Returns the number of callbacks that ran.

@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include "core/base/fork.h"
-#include "core/memory/storage.h"
+#include "core/memory/memory.h"
 
 namespace gufunc::memory {
 namespace {

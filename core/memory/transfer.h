@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies elements between any two memories (host and devices), with any strides and with casts.
+// Copies elements with any strides and with casts: on one device, or between any two memories (host
+// and devices).
 #ifndef GUFUNC_CORE_MEMORY_TRANSFER_H
 #define GUFUNC_CORE_MEMORY_TRANSFER_H
 
@@ -7,7 +8,25 @@
 
 namespace gufunc::memory {
 
-// The source or the destination of a copy, and its device.
+// The source or the destination of an elementwise copy.
+struct CopyOperand {
+  array::Layout layout;
+  bool swapped;
+  bool immediate = false;  // a scalar in host memory, whichever device copies it
+};
+
+// Copies elements with casts (guf::cast). The shapes are equal, or `from` broadcasts to `to`. The
+// two operands must not overlap unless they are exactly the same view; `copy_overlapping` permits
+// overlap. If `stream` is nullptr, the copy is complete on return on a device that uses host
+// memory, and is queued on the default stream of any other device.
+guf_status convert(backend::Device &device, backend::Stream *stream, const CopyOperand &to,
+                   const CopyOperand &from, guf_error *error);
+
+// Like `convert`, for operands that may overlap in any way.
+guf_status copy_overlapping(backend::Device &device, backend::Stream *stream, const CopyOperand &to,
+                            const CopyOperand &from, guf_error *error);
+
+// The source or the destination of a transfer, and its device.
 struct CopyEndpoint {
   CopyOperand operand;
   backend::Device *device;

@@ -2,12 +2,12 @@
 // Type resolution of methods. The result is also the first operand, so a method
 // resolves like a call whose first input is the output. Without an output, a method resolves like a
 // call with the method's input as both inputs.
-#include "core/method/fold_types.h"
+#include "core/method/decide.h"
 
 #include <cstring>
 
 #include "core/call/placement.h"
-#include "core/resolve/resolution_errors.h"
+#include "core/resolve/loop_search.h"
 #include "core/resolve/weak_scalar.h"
 #include "core/validate/validate_call.h"
 

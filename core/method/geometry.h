@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dimensions of a method's launch: the kept dimensions (those that are not reduced), the
-// reduced dimensions, and their strides.
+// reduced dimensions, and their strides. For reductions over more axes than a block can store, the
+// leading axes are merged into one axis.
 #ifndef GUFUNC_CORE_METHOD_GEOMETRY_H
 #define GUFUNC_CORE_METHOD_GEOMETRY_H
 
@@ -8,7 +9,10 @@
 
 #include <string>
 
+#include "core/array/views.h"
 #include "core/backend/backend.h"
+#include "core/call/temporaries.h"
+#include "core/method/method.h"
 #include "core/op/call_view.h"
 
 namespace gufunc::method {
@@ -90,6 +94,26 @@ guf_status describe(const op::CallView &call, const op::Loop &loop, const Method
 // merged. The dimensions of other loops are not merged, except the outermost ones if there
 // are more dimensions than a block can store.
 void merge_folds(Geometry *geometry);
+
+// Returns whether the number of reduced axes of extent > 1 exceeds the limit of a block. Returns
+// false if the input has no elements.
+bool exceeds_reduced_axis_limit(const array::Layout &input, const array::AxisSet &folded);
+
+// Copies the input and the mask so that the reduced axes are the innermost axes in memory, in
+// unchanged order. Adjacent reduced axes can then be merged into one axis.
+// Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_SHAPE
+guf_status make_reduced_axes_contiguous(op::CallView &call, const array::AxisSet &folded,
+                                        call::Temporaries *arrays, guf_error *error);
+
+// Sets the operands to the layout that `make_reduced_axes_contiguous` would produce, to describe a
+// reduction.
+struct ContiguousBuffer {
+  int64_t shape[GUF_MAX_NDIM];
+  int64_t strides[GUF_MAX_NDIM];
+  int64_t mask_strides[GUF_MAX_NDIM];
+};
+void set_contiguous_layout(op::CallView &call, const array::AxisSet &folded,
+                           ContiguousBuffer *buffer);
 
 }  // namespace gufunc::method
 

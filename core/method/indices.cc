@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads integers of any width, alignment and byte order.
+// Reads integers of any width, alignment and byte order. For `at`, broadcasts the index arrays
+// against each other. Each index array contributes the byte offset along its axis to every index
+// offset.
 #include "core/method/indices.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/backend/backend.h"
+#include "core/base/checked.h"
+#include "core/resolve/weak_scalar.h"
 
 namespace gufunc::method {
 namespace {
@@ -14,6 +19,146 @@ T load(const void *from) {
   T value;
   std::memcpy(&value, from, sizeof value);
   return value;
+}
+
+using base::kNone;
+
+constexpr int32_t kFirstIndex = 2;  // the argument number of the first index, for messages
+
+// Calls body(n, offset) for every index offset in C order. `steps` has one stride per
+// dimension of the broadcast index arrays.
+template <class Body>
+void for_each_offset(const IndexOffsets &offsets, const int64_t *steps, Body body) {
+  const auto count = static_cast<int64_t>(offsets.array.size());
+  const int32_t last = offsets.ndim - 1;
+  const int64_t row = offsets.ndim == 0 ? 1 : offsets.shape[last];
+  const int64_t step = offsets.ndim == 0 ? 0 : steps[last];
+  int64_t index[GUF_MAX_NDIM] = {};
+  int64_t start = 0;
+  for (int64_t n = 0; n < count; n += row) {
+    for (int64_t i = 0; i < row; ++i) body(n + i, start + i * step);
+    for (int32_t k = last - 1; k >= 0; --k) {
+      if (++index[k] < offsets.shape[k]) {
+        start += steps[k];
+        break;
+      }
+      start -= steps[k] * (offsets.shape[k] - 1);
+      index[k] = 0;
+    }
+  }
+}
+
+// Computes the strides of a layout along the dimensions of the broadcast index arrays.
+void steps_of(const array::Layout &layout, const IndexOffsets &offsets, int64_t *out) {
+  for (int32_t k = 0; k < offsets.ndim; ++k) {
+    const int32_t axis = k - (offsets.ndim - layout.ndim);
+    out[k] = axis < 0 || layout.shape[axis] == 1 ? 0 : layout.strides[axis];
+  }
+}
+
+guf_status fail_shapes(const AtView &view, guf_error *error) {
+  base::Text text;
+  for (int32_t k = 0; k < view.nindices; ++k) {
+    const array::Layout &layout = view.index[k].layout;
+    if (layout.ndim == 0) continue;  // NumPy's message omits 0-d indices, too
+    text.add_shape(layout.shape, layout.ndim).add(" ");
+  }
+  return base::fail(
+      error, GUF_E_INDEX, kNone, kNone,
+      "shape mismatch: indexing arrays could not be broadcast together with shapes %s",
+      text.c_str());
+}
+
+guf_status broadcast_indices(const AtView &view, IndexOffsets *offsets, guf_error *error) {
+  for (int32_t k = 0; k < view.nindices; ++k) {
+    offsets->ndim = std::max(offsets->ndim, view.index[k].layout.ndim);
+  }
+  std::fill_n(offsets->shape, offsets->ndim, 1);
+  for (int32_t k = 0; k < view.nindices; ++k) {
+    const array::Layout &layout = view.index[k].layout;
+    for (int32_t axis = 0; axis < layout.ndim; ++axis) {
+      int64_t &common = offsets->shape[offsets->ndim - layout.ndim + axis];
+      const int64_t extent = layout.shape[axis];
+      if (extent == common || extent == 1) continue;
+      if (common != 1) return fail_shapes(view, error);
+      common = extent;
+    }
+  }
+  const int32_t total = offsets->ndim + view.array.layout.ndim - view.nindices;
+  if (total <= GUF_MAX_NDIM) return GUF_OK;
+  return base::fail(error, GUF_E_INDEX, kNone, kNone,
+                    "number of dimensions of the indexing result must be within [0, %d]: got %d",
+                    static_cast<int>(GUF_MAX_NDIM), total);
+}
+
+guf_status prepare_index(AtView &view, Elements elements, int32_t k, guf_error *error) {
+  op::OperandView &index = view.index[k];
+  GUF_TRY(resolve::convert_to_default(&index, kFirstIndex + k, error));
+  if (!dtype::is_integer(index.layout.dtype)) {
+    return base::fail(error, GUF_E_INDEX, kFirstIndex + k, kNone,
+                      "arrays used as indices must be of integer (or boolean) type; argument %d: "
+                      "expected an integer type, got %s",
+                      kFirstIndex + k, dtype::name(index.layout.dtype));
+  }
+  backend::Stream *const stream = elements == Elements::kRead ? view.call.stream : nullptr;
+  return make_readable(index, stream, kFirstIndex + k, error);
+}
+
+guf_status fail_bounds(int64_t found, int32_t axis, int64_t extent, guf_error *error) {
+  return base::fail(error, GUF_E_INDEX, kFirstIndex + axis, axis,
+                    "index %lld is out of bounds for axis %d with size %lld",
+                    static_cast<long long>(found), axis, static_cast<long long>(extent));
+}
+
+int64_t index_at(const op::OperandView &index, int64_t offset) {
+  return read_index(index.layout.dtype, (index.flags & op::kSwapped) != 0,
+                    index.layout.address + static_cast<uint64_t>(offset));
+}
+
+// Checks the 0-d indices. As in NumPy, these indices are checked before the shapes, and even if
+// there are no index offsets.
+guf_status check_single_indices(const AtView &view, guf_error *error) {
+  for (int32_t axis = 0; axis < view.nindices; ++axis) {
+    if (view.index[axis].layout.ndim != 0) continue;
+    const int64_t extent = view.array.layout.shape[axis];
+    const int64_t given = index_at(view.index[axis], 0);
+    if (given < -extent || given >= extent) return fail_bounds(given, axis, extent, error);
+  }
+  return GUF_OK;
+}
+
+guf_status add_axis(const AtView &view, int32_t axis, IndexOffsets *offsets, guf_error *error) {
+  const op::OperandView &index = view.index[axis];
+  const int64_t extent = view.array.layout.shape[axis];
+  const int64_t stride = view.array.layout.strides[axis];
+  int64_t steps[GUF_MAX_NDIM];
+  steps_of(index.layout, *offsets, steps);
+  bool failed = false;
+  int64_t first_invalid = 0;
+  const auto add = [&](int64_t n, int64_t given) {
+    const int64_t found = given < 0 ? given + extent : given;
+    if (found < 0 || found >= extent) {
+      if (!failed) first_invalid = given;
+      failed = true;
+      return;
+    }
+    offsets->array[static_cast<size_t>(n)] += found * stride;
+  };
+  // PERF. Nearly all indices are int64. Testing each dtype took as much time as the rest of `at`.
+  if (index.layout.dtype == GUF_I64 && (index.flags & op::kSwapped) == 0) {
+    for_each_offset(*offsets, steps, [&](int64_t n, int64_t offset) {
+      int64_t given;
+      std::memcpy(
+          &given,
+          reinterpret_cast<const void *>(index.layout.address + static_cast<uint64_t>(offset)),
+          sizeof given);
+      add(n, given);
+    });
+  } else {
+    for_each_offset(*offsets, steps,
+                    [&](int64_t n, int64_t offset) { add(n, index_at(index, offset)); });
+  }
+  return failed ? fail_bounds(first_invalid, axis, extent, error) : GUF_OK;
 }
 
 }  // namespace
@@ -51,6 +196,73 @@ int64_t read_index(guf_dtype type, bool swapped, uint64_t address) {
       return is_signed ? static_cast<int8_t>(value) : static_cast<int64_t>(value);
     }
   }
+}
+
+guf_status find_offsets(AtView &view, Elements elements, IndexOffsets *out, guf_error *error) {
+  const int32_t ndim = view.array.layout.ndim;
+  if (view.nindices > ndim) {
+    return base::fail(error, GUF_E_INDEX, 0, kNone,
+                      "too many indices for array: array is %d-dimensional, but %d were indexed",
+                      ndim, view.nindices);
+  }
+  for (int32_t k = 0; k < view.nindices; ++k) GUF_TRY(prepare_index(view, elements, k, error));
+  if (elements == Elements::kRead) GUF_TRY(check_single_indices(view, error));
+  GUF_TRY(broadcast_indices(view, out, error));
+  uint64_t count = 1;
+  for (int32_t k = 0; k < out->ndim; ++k) {
+    if (!base::checked_mul(count, static_cast<uint64_t>(out->shape[k]), &count)) {
+      return base::fail(error, GUF_E_SHAPE, kNone, kNone,
+                        "iterator is too large; the index arrays broadcast to too many elements");
+    }
+  }
+  if (count > out->array.max_size()) {
+    return base::fail(error, GUF_E_NO_MEMORY, kNone, kNone,
+                      "no memory for the index offsets of %llu elements",
+                      static_cast<unsigned long long>(count));
+  }
+  if (elements == Elements::kNotRead) return GUF_OK;
+  out->array.assign(count, 0);
+  for (int32_t axis = 0; axis < view.nindices; ++axis) {
+    GUF_TRY(add_axis(view, axis, out, error));
+  }
+  return GUF_OK;
+}
+
+int64_t operand_step(const AtView &view, const array::Layout &operand, const IndexOffsets &offsets,
+                     int32_t k) {
+  const int32_t total = offsets.ndim + view.array.layout.ndim - view.nindices;
+  const int32_t axis = k - (total - operand.ndim);
+  return axis < 0 || operand.shape[axis] == 1 ? 0 : operand.strides[axis];
+}
+
+guf_status check_operand(const AtView &view, const IndexOffsets &offsets, guf_error *error) {
+  if (!view.has_operand) return GUF_OK;
+  const array::Layout &operand = view.operand.layout;
+  const array::Layout &array = view.array.layout;
+  const int32_t total = offsets.ndim + array.ndim - view.nindices;
+  int64_t expected[GUF_MAX_NDIM];
+  std::copy_n(offsets.shape, offsets.ndim, expected);
+  std::copy_n(array.shape + view.nindices, array.ndim - view.nindices, expected + offsets.ndim);
+  bool fits = operand.ndim <= total;
+  for (int32_t axis = 0; fits && axis < operand.ndim; ++axis) {
+    const int64_t extent = operand.shape[axis];
+    fits = extent == 1 || extent == expected[total - operand.ndim + axis];
+  }
+  if (fits) return GUF_OK;
+  base::Text text;
+  text.add("expected ").add_shape(expected, total);
+  text.add(", got ").add_shape(operand.shape, operand.ndim);
+  return base::fail(error, GUF_E_SHAPE, 1, kNone,
+                    "array is not broadcastable to correct shape; argument 1: %s", text.c_str());
+}
+
+void set_operand_offsets(const AtView &view, const array::Layout &operand, IndexOffsets *offsets) {
+  int64_t steps[GUF_MAX_NDIM];
+  for (int32_t k = 0; k < offsets->ndim; ++k) steps[k] = operand_step(view, operand, *offsets, k);
+  offsets->operand.resize(offsets->array.size());
+  for_each_offset(*offsets, steps, [&](int64_t n, int64_t offset) {
+    offsets->operand[static_cast<size_t>(n)] = offset;
+  });
 }
 
 }  // namespace gufunc::method

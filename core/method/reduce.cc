@@ -4,10 +4,7 @@
 #include <algorithm>
 
 #include "core/method/decide.h"
-#include "core/method/fold_types.h"
 #include "core/method/geometry.h"
-#include "core/method/initial_value.h"
-#include "core/method/many_reduced_axes.h"
 
 namespace gufunc::method {
 namespace {

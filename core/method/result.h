@@ -3,7 +3,7 @@
 #ifndef GUFUNC_CORE_METHOD_RESULT_H
 #define GUFUNC_CORE_METHOD_RESULT_H
 
-#include "core/array/axes.h"
+#include "core/array/views.h"
 #include "core/call/temporaries.h"
 #include "core/method/method.h"
 

@@ -10,11 +10,29 @@
 #include <span>
 #include <vector>
 
+#include "core/base/checked_file.h"
 #include "core/base/elf_file.h"
 #include "core/module/module_digest.h"
-#include "core/module/sealed_copy.h"
 
 namespace gufunc::module {
+
+// A memory file (memfd_create) with all seals, which no process can write, shrink or grow. The
+// dynamic loader therefore maps exactly the bytes that were checked.
+class SealedCopy {
+ public:
+  // Copies the whole file. `path` names the copy in /proc/PID/maps and in messages.
+  // Errors  GUF_E_IO <= the file cannot be read or became shorter, or the system does not support
+  //                     memory files
+  //         GUF_E_NO_MEMORY;  GUF_E_BAD_FILE <= the file is empty
+  guf_status copy(const char *path, const base::CheckedFile &file, guf_error *error);
+
+  int descriptor() const { return file_.descriptor.get(); }
+  std::span<const std::byte> bytes() const { return mapped_.bytes(); }
+
+ private:
+  base::CheckedFile file_;
+  base::MappedBytes mapped_;
+};
 
 using Digest = std::array<uint8_t, 32>;
 
@@ -32,7 +50,7 @@ struct ModuleFile {
 //                            directory above it is not acceptable
 //         GUF_E_BAD_FILE <= not a module, above 64 MiB, damaged (the digest differs, or the file
 //                           ends before or after the end of its ELF image), or its segments need
-//                           more memory than check_segments permits
+//                           more than 64 MiB of memory above the size of the file
 //         GUF_E_ABI <= another version of the note or another kernel ABI;  GUF_E_NO_MEMORY
 guf_status read_module_file(const char *path, ModuleFile *out, guf_error *error);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signatures: NumPy's gufunc grammar, extended by "|1", signatures without outputs, and rules.
+// Signatures: NumPy's gufunc grammar, extended by "|1", signatures without outputs, and rules such
+// as "n=value(1); p=m+1".
 #ifndef GUFUNC_CORE_OP_SIGNATURE_H
 #define GUFUNC_CORE_OP_SIGNATURE_H
 
@@ -89,6 +90,17 @@ bool same_form(const Signature &a, const Signature &b);
 // Errors  GUF_E_SHAPE <= a negative or overflowing result; the message names the rule and the sizes
 guf_status evaluate(const char *ufunc, const Signature &signature, const DimRule &rule,
                     const int64_t *sizes, int64_t *out, guf_error *error);
+
+// Parses the rules and adds them to a parsed signature whose roles are set.
+//   rules  ::= [rule {";" rule} [";"]]
+//   rule   ::= name "=" ("value" "(" integer ")" | sum)
+//   sum    ::= term {("+" | "-") term}
+//   term   ::= factor {("*" | "//") factor}
+//   factor ::= integer | name | "(" sum ")" | ("min" | "max") "(" sum {"," sum} ")"
+// The left side of a rule is a dimension that only outputs contain. The names
+// in an expression are dimensions of inputs.
+// Errors  GUF_E_SIGNATURE <= malformed rules; the message contains the position
+guf_status parse_rules(std::string_view text, Signature *signature, guf_error *error);
 
 }  // namespace gufunc::op
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ufuncs and their loops. Loops are stored in the order in which resolution tries them.
+// Ufuncs and their loops. Loops are stored in the order in which resolution tries them. A ufunc
+// also caches the results of resolutions, and the loops for datetime types with units.
 #ifndef GUFUNC_CORE_OP_UFUNC_H
 #define GUFUNC_CORE_OP_UFUNC_H
 
+#include <gufunc/dtype.h>
 #include <gufunc/ufunc.h>
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,13 +17,95 @@
 
 #include "core/base/callbacks.h"
 #include "core/base/error.h"
+#include "core/base/fork.h"
 #include "core/base/object.h"
-#include "core/op/choice_cache.h"
 #include "core/op/signature.h"
 #include "core/op/state_fold.h"
-#include "core/op/unit_loops.h"
 
 namespace gufunc::op {
+
+// An append-only, bounded cache of resolution results for a list of loops, read without a lock.
+// Keys and values are 64-bit words whose meaning the caller defines; 0 is not a valid key. Entries
+// are never changed or removed, so readers always find complete entries. The table is allocated
+// with the first entry, because most ufuncs of a process are never called.
+class ChoiceCache {
+ public:
+  ChoiceCache() = default;
+  ChoiceCache(const ChoiceCache &) = delete;
+  ChoiceCache &operator=(const ChoiceCache &) = delete;
+  ~ChoiceCache() { delete[] table_.load(std::memory_order_relaxed); }
+
+  bool find(uint64_t key, uint64_t *out_value) const {
+    const Entry *const table = table_.load(std::memory_order_acquire);
+    if (table == nullptr) return false;
+    for (uint64_t i = hash(key);; ++i) {
+      const Entry &entry = table[i % kSize];
+      const uint64_t seen = entry.key.load(std::memory_order_acquire);
+      if (seen == key) {
+        *out_value = entry.value;
+        return true;
+      }
+      if (seen == 0) return false;
+    }
+  }
+
+  // Adds an entry. Does nothing if another thread is adding one or the table is full; the next call
+  // with this key then resolves again.
+  void add(uint64_t key, uint64_t value);
+
+  static constexpr uint64_t kSize = 256;
+  static constexpr uint64_t kMaxEntries = 192;  // leaves empty entries, which end a search
+
+ private:
+  struct Entry {
+    std::atomic<uint64_t> key{0};
+    uint64_t value = 0;  // written before the key
+  };
+
+  static uint64_t hash(uint64_t key) { return (key * 0x9E3779B97F4A7C15ULL) >> 40; }
+
+  std::atomic<Entry *> table_{nullptr};
+  std::atomic_flag writing_ = ATOMIC_FLAG_INIT;
+  uint64_t nentries_ = 0;
+};
+
+struct Loop;
+
+// Loops for datetime types with units, which are created when calls need them. The loops that are
+// added to a ufunc have datetime types without units. This is an append-only set that is read
+// without a lock. All steps after resolution use types
+// with units, so that no cast between units is omitted.
+class UnitLoops {
+ public:
+  UnitLoops() = default;
+  UnitLoops(const UnitLoops &) = delete;
+  UnitLoops &operator=(const UnitLoops &) = delete;
+  ~UnitLoops();
+
+  // The maximal number of loops that at() can return. Later loops have no number,
+  // so every call finds them by their types.
+  static constexpr uint32_t kNumbered = 1024;
+  static constexpr uint32_t kNoNumber = UINT32_MAX;
+
+  struct Found {
+    const Loop *loop;
+    uint32_t number;
+  };
+
+  // Finds the loop that runs `general`, which is loop `index` of the ufunc, on `types`. Creates it
+  // if it does not exist. Throws std::bad_alloc.
+  Found find(const Loop &general, uint32_t index, const guf_dtype *types, int32_t ntypes);
+  const Loop &at(uint32_t number) const;
+
+ private:
+  struct Node;
+  struct Table;
+  const Node *look_up(const Table *table, const Loop &general, const guf_dtype *types,
+                      int32_t ntypes) const;
+
+  std::atomic<Table *> table_{nullptr};
+  base::ForkLock lock_;  // taken by writers only
+};
 
 // The number of devices for which a loop stores kernels: the cpu and 16 others.
 inline constexpr int kMaxDevices = 17;

@@ -3,7 +3,7 @@
 #include "core/plan/plan_text.h"
 
 #include "core/backend/backend.h"
-#include "core/call/auto_placement.h"
+#include "core/call/placement.h"
 #include "core/resolve/weak_scalar.h"
 
 namespace gufunc::plan {

@@ -6,10 +6,11 @@
 #include <charconv>
 #include <string_view>
 
-#include "core/backend/gpu_extension.h"
+#include "core/backend/extension.h"
 #include "core/base/caller_state.h"
 #include "core/base/log.h"
 #include "core/base/utf8.h"
+#include "core/plugin/list_backends.h"
 #include "core/plugin/registry.h"
 
 namespace gufunc::plugin {

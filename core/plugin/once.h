@@ -9,7 +9,6 @@
 #include <cstdint>
 
 #include "core/base/fork.h"
-#include "core/base/fork_hold.h"
 
 namespace gufunc::plugin {
 

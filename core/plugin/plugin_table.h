@@ -5,7 +5,7 @@
 
 #include <gufunc/backend.h>
 
-#include "core/plugin/note.h"
+#include "core/plugin/plugin_file.h"
 
 namespace gufunc::plugin {
 

@@ -4,6 +4,7 @@
 // reason and is not opened again, unless it failed for lack of memory or of file descriptors. A
 // device that could not be opened is opened again by the next call.
 #include "core/plugin/registry.h"
+#include "core/plugin/list_backends.h"
 
 #include <algorithm>
 #include <mutex>

@@ -10,10 +10,9 @@
 
 #include "core/backend/backend.h"
 #include "core/plugin/find_device.h"
-#include "core/plugin/note.h"
 #include "core/plugin/once.h"
+#include "core/plugin/plugin_file.h"
 #include "core/plugin/plugin_table.h"
-#include "core/plugin/search_path.h"
 
 namespace gufunc::plugin {
 
@@ -88,21 +87,6 @@ bool is_shut_down();
 
 // Makes the next cpu_device() look up the device again, so that the call reports the shutdown.
 void forget_cpu_device();
-
-// The inputs of the search for plugins. Tests replace the inputs of the process by their own.
-struct ListingRules {
-  SearchSources sources;
-  base::TrustRule trust;
-  std::string selection;  // GUFUNC_BACKENDS, such as "cuda,cpu"; if empty, all by priority
-  std::string disabled;   // GUFUNC_BACKENDS_DISABLE, a list of globs
-};
-// Errors  as process_sources
-guf_status process_rules(ListingRules *out, guf_error *error);
-
-// Finds, checks, selects and sorts the backends. The caller owns the result.
-// Errors  GUF_E_IO <= no file descriptor is available;  GUF_E_NO_MEMORY
-guf_status list_backends(const ListingRules &rules, std::vector<std::unique_ptr<Record>> *out,
-                         guf_error *error);
 
 }  // namespace gufunc::plugin
 

@@ -114,7 +114,7 @@ uint32_t cast_mask_of(const CallView &call, const op::Loop &loop) {
     if (is_weak(operand) || op::is_missing(operand)) continue;
     const guf_dtype type = loop.types[static_cast<size_t>(i)];
     const guf_dtype own = operand.layout.dtype;
-    // An output whose dtype has no unit adopts the unit of the loop, as in geometry::write_loop.
+    // An output whose dtype has no unit adopts the unit of the loop, as in geometry::make_launch.
     const bool written = call.ufunc->signature.writes(i);
     if ((written ? dtype::resolve_unit(own, type) : own) != type) mask |= 1U << i;
   }

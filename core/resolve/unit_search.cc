@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "core/dtype/time_dtype.h"
-#include "core/resolve/resolution_errors.h"
+#include "core/resolve/loop_search.h"
 #include "core/resolve/weak_scalar.h"
 
 namespace gufunc::resolve {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/trace/queue.h"
+#include "core/trace/recorder.h"
 #include "core/trace/trace_file.h"
 
 namespace gufunc::trace {

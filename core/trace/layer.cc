@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Wrapper slots that measure the plugin's own slots. A slot is a plain function without a context
-// argument, so each backend number has its own set of wrapper functions.
+// argument, so each backend number has its own set of wrapper functions. Also computes the sizes of
+// launches, and stores the names of kernels.
+#include "core/trace/layer.h"
+
 #include <gufunc/backend_gpu.h>
 #include <gufunc/backend_kernels.h>
 
@@ -10,15 +13,86 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "core/base/log.h"
 #include "core/dtype/dtype.h"
-#include "core/trace/layer_bytes.h"
 #include "core/trace/recorder.h"
 
 namespace gufunc::trace {
 namespace {
+
+// Returns the number of distinct elements along a dimension: 1 if the operand is broadcast.
+uint64_t extent(int64_t size, int64_t step) {
+  return step == 0 ? 1 : static_cast<uint64_t>(size);
+}
+
+uint64_t loop_elements(const guf_launch_block &block, int32_t operand) {
+  uint64_t elements = 1;
+  if (block.nloop > 0) elements = extent(block.size[0], block.step[operand]);
+  for (int32_t d = 1; d < block.nloop; ++d) {
+    elements *= extent(block.outer_size[d - 1], block.outer_step[d - 1][operand]);
+  }
+  return elements;
+}
+
+uint64_t mask_elements(const guf_launch_block &block) {
+  uint64_t elements = 1;
+  for (int32_t d = 0; d < block.nloop; ++d) {
+    elements *= extent(d == 0 ? block.size[0] : block.outer_size[d - 1], block.mask_step[d]);
+  }
+  return elements;
+}
+
+// Returns how often each element of an operand is accessed: 1 if it is read or written, 2 for both.
+uint64_t passes(const guf_launch_block &block, int32_t operand) {
+  const uint32_t flags = block.operand_flags[operand];
+  const bool reads = operand < block.nin || (flags & GUF_LAUNCH_OPERAND_READ) != 0;
+  const bool writes = operand >= block.nin || (flags & GUF_LAUNCH_OPERAND_WRITTEN) != 0;
+  return (reads ? 1 : 0) + (writes ? 1 : 0);
+}
+
+uint64_t kept_elements(const guf_method_block &block, const int64_t *steps) {
+  uint64_t elements = 1;
+  for (int32_t d = 0; d < block.nkept; ++d) elements *= extent(block.kept_size[d], steps[d]);
+  return elements;
+}
+
+uint64_t folded(const guf_method_block &block) {
+  uint64_t elements = 1;
+  for (int32_t d = 0; d < block.nfold; ++d) elements *= static_cast<uint64_t>(block.fold_size[d]);
+  return elements;
+}
+
+// A hash table of kernel names. A name is added when the kernel is first requested. Every traced
+// launch reads the table, without a lock.
+
+// Never freed, because readers may still use a name that was replaced.
+struct Name {
+  const Name *older;
+  char text[sizeof(guf_trace_work::name)];
+};
+
+struct Entry {
+  std::atomic<const void *> kernel{nullptr};
+  std::atomic<const Name *> name{nullptr};
+};
+
+constexpr size_t kEntries = 4096;
+constinit Entry entries[kEntries];
+constinit base::ForkLock naming_lock;
+
+// Returns the kernel's entry, or an unused entry, or nullptr if the table is full.
+Entry *find_entry(const void *kernel) {
+  const size_t start = (reinterpret_cast<uintptr_t>(kernel) >> 4) * 0x9E3779B97F4A7C15U >> 40;
+  for (size_t i = 0; i < kEntries; ++i) {
+    Entry &entry = entries[(start + i) % kEntries];
+    const void *const found = entry.kernel.load(std::memory_order_acquire);
+    if (found == kernel || found == nullptr) return &entry;
+  }
+  return nullptr;
+}
 
 struct Layer {
   const char *name;
@@ -360,6 +434,62 @@ void start_plugin(Layer &layer) {
 }
 
 }  // namespace
+
+uint64_t bytes_of(const guf_launch_block &block) {
+  uint64_t bytes = 0;
+  int32_t core = 0;  // index of the core stride; core strides are stored by operand
+  for (int32_t i = 0; i < block.noperands; ++i) {
+    uint64_t elements = loop_elements(block, i);
+    for (int32_t k = 0; k < block.core_ndim[i]; ++k, ++core) {
+      elements *= static_cast<uint64_t>(block.size[1 + block.core_name[core]]);
+    }
+    bytes += elements * dtype::itemsize(block.dtype[i]) * passes(block, i);
+  }
+  return block.mask == 0 ? bytes : bytes + mask_elements(block);
+}
+
+uint64_t items_of(const guf_method_block &block) {
+  if (block.method != GUF_METHOD_AT) return block.items * folded(block);
+  return block.items * static_cast<uint64_t>(block.nindices);
+}
+
+uint64_t bytes_of(const guf_method_block &block) {
+  const auto indices = static_cast<uint64_t>(block.nindices);
+  const uint64_t in = dtype::itemsize(block.input_dtype), out = dtype::itemsize(block.output_dtype);
+  const uint64_t kept_in = kept_elements(block, block.kept_input_step);
+  if (block.method == GUF_METHOD_AT) {  // the output is read and written
+    return indices *
+           (block.input == 0 ? 2 * block.items * out : kept_in * in + 2 * block.items * out);
+  }
+  uint64_t results = block.items;
+  if (block.method == GUF_METHOD_ACCUMULATE) results *= folded(block);
+  if (block.method == GUF_METHOD_REDUCEAT) results *= indices;
+  const uint64_t masked = block.mask == 0 ? 0 : block.items * folded(block);
+  return kept_in * folded(block) * in + results * out + masked;
+}
+
+void name_kernel(const void *kernel, const char *name) {
+  if (kernel == nullptr || !on()) return;
+  const std::lock_guard<base::ForkLock> hold(naming_lock);
+  Entry *const entry = find_entry(kernel);
+  if (entry == nullptr) return;
+  const Name *const known = entry->name.load(std::memory_order_relaxed);
+  if (known != nullptr && std::strncmp(known->text, name, sizeof known->text - 1) == 0) return;
+  auto *const fresh = new (std::nothrow) Name;
+  if (fresh == nullptr) return;
+  fresh->older = known;
+  std::strncpy(fresh->text, name, sizeof fresh->text - 1);
+  fresh->text[sizeof fresh->text - 1] = '\0';
+  entry->name.store(fresh, std::memory_order_release);
+  entry->kernel.store(kernel, std::memory_order_release);
+}
+
+const char *kernel_name(const void *kernel) {
+  if (kernel == nullptr) return nullptr;
+  const Entry *const entry = find_entry(kernel);
+  if (entry == nullptr || entry->kernel.load(std::memory_order_acquire) != kernel) return nullptr;
+  return entry->name.load(std::memory_order_acquire)->text;
+}
 
 const char *backend_name(int32_t backend) {
   return backend < 0 ? "" : layers[backend].name;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/trace/recorder.h"
+#include "core/trace/layer.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -3,13 +3,24 @@
 #ifndef GUFUNC_CORE_TRACE_RECORDER_H
 #define GUFUNC_CORE_TRACE_RECORDER_H
 
-#include "core/trace/queue.h"
+#include <gufunc/backend_trace.h>
+
 #include "core/trace/trace.h"
 
 namespace gufunc::trace {
 
 constexpr int32_t kMaxBackends = 8;        // further backends are not traced
 constexpr int32_t kMaxTracedDevices = 64;  // limit per backend
+
+// One slice of the trace. In a slice of a thread, `work.thread` is the thread
+// and `work.call` is the number of the call.
+struct Record {
+  guf_trace_work work;
+  int32_t backend;  // index for backend_name; -1 for none
+  guf_status status;
+  bool on_stream;   // whether the slice is on the track of a stream
+  uint64_t handle;  // the stream that the call received, or 0
+};
 
 uint64_t now_ns();          // time of CLOCK_MONOTONIC
 uint32_t current_thread();  // the thread ID of the operating system
@@ -33,13 +44,6 @@ struct Current {
 extern constinit thread_local Current *current;
 extern constinit thread_local uint32_t current_chunk;
 uint64_t next_call();
-
-// Defined in layer.cc.
-const char *backend_name(int32_t backend);
-void collect_all();
-
-// Defined in kernel_names.cc. Returns nullptr for a kernel without a name.
-const char *kernel_name(const void *kernel);
 
 }  // namespace gufunc::trace
 

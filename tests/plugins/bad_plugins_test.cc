@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <string>
 
+#include "core/plugin/list_backends.h"
 #include "core/plugin/registry.h"
 
 namespace gufunc::plugin {

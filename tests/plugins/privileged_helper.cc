@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/module/module.h"
+#include "core/plugin/list_backends.h"
 #include "core/plugin/registry.h"
 
 using namespace gufunc::plugin;

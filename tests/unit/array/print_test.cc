@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/array/element_format.h"
 #include "tests/unit/array/array_sample.h"
 
 namespace gufunc::array {

@@ -9,8 +9,6 @@
 #include <functional>
 #include <string>
 
-#include "core/backend/raw_kernel.h"
-
 namespace gufunc::backend {
 namespace {
 

@@ -134,6 +134,24 @@ View matrix(guf_dtype dtype, const std::vector<T> &data, int64_t rows, int64_t c
   return {dtype, data.data(), {rows, columns}, {}, 0};
 }
 
+// Operands of several calls. A failing call must leave the results unchanged.
+struct MethodOperands {
+  std::vector<double> data = std::vector<double>(24, 1.0);
+  std::vector<double> result = std::vector<double>(24, 7.0);
+  std::vector<uint8_t> mask = std::vector<uint8_t>(24, 1);
+  std::vector<int64_t> indices = {0, 4};
+
+  View input(std::vector<int64_t> shape) const {
+    return {GUF_F64, data.data(), std::move(shape), {}, 0};
+  }
+  View output(std::vector<int64_t> shape) const {
+    return {GUF_F64, result.data(), std::move(shape), {}, 0};
+  }
+  View where(std::vector<int64_t> shape) const {
+    return {GUF_BOOL, mask.data(), std::move(shape), {}, 0};
+  }
+};
+
 }  // namespace gufunc
 
 #endif  // GUFUNC_TESTS_UNIT_METHOD_METHOD_FIXTURE_H

@@ -7,7 +7,7 @@
 
 #include <memory>
 
-#include "core/method/index_offsets.h"
+#include "core/method/indices.h"
 #include "tests/unit/call_sample.h"
 
 namespace gufunc::method {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "tests/support/requests.h"
-#include "tests/unit/method/method_operands.h"
+#include "tests/unit/method/method_fixture.h"
 
 namespace gufunc {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "tests/support/requests.h"
-#include "tests/unit/method/call_variants.h"
+#include "tests/unit/method/guarded_arrays.h"
 #include "tests/unit/method/state_fixture.h"
 
 namespace gufunc {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the cache of loop choices: entries are found, the size is limited, and threads read only
 // complete entries.
-#include "core/op/choice_cache.h"
+#include "core/op/ufunc.h"
 
 #include <gtest/gtest.h>
 

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "core/base/log.h"
+#include "core/plugin/list_backends.h"
 #include "core/plugin/registry.h"
 #include "tests/unit/elf_sample.h"
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <gufunc/dtype.h>
 
-#include "core/trace/layer_bytes.h"
+#include "core/trace/layer.h"
 
 namespace gufunc::trace {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests a queue with many producers and one consumer: every lost record is counted, and the records
 // of each thread stay in order.
-#include "core/trace/queue.h"
+#include "core/trace/writer.h"
 
 #include <gtest/gtest.h>
 
