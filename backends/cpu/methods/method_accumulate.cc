@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/loops/element_copy.h"
+#include "backends/cpu/loops/element_convert.h"
 #include "backends/cpu/methods/method_items.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_share.h"

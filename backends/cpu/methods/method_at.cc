@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/loops/element_copy.h"
+#include "backends/cpu/loops/element_convert.h"
 #include "backends/cpu/loops/item_walk.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_sink.h"

@@ -6,8 +6,8 @@
 
 #include "backends/cpu/base/cpu_host.h"
 #include "backends/cpu/base/cpu_isa.h"
-#include "backends/cpu/loops/cast_table.h"
 #include "backends/cpu/loops/dtype_layout.h"
+#include "backends/cpu/loops/element_convert.h"
 #include "backends/cpu/loops/loop_cost.h"
 #include "backends/cpu/runtime/builtin_modules.h"
 #include "backends/cpu/runtime/cpu_device.h"
