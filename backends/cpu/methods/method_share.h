@@ -11,13 +11,12 @@
 
 #include "backends/cpu/base/thread_pool.h"
 #include "backends/cpu/loops/launch_strategy.h"
-#include "backends/cpu/loops/loop_cost.h"
 #include "backends/cpu/loops/work_split.h"
 #include "backends/cpu/methods/method_items.h"
 
 namespace gufunc::cpu {
 
-// Returns the weight (loop_cost.h) of a method's work, which determines the number of threads.
+// Returns the weight (work_split.h) of a method's work, which determines the number of threads.
 inline uint64_t weigh(const guf_backend_method &method, uint64_t work) {
   return weight_for_requested_threads(LoopCost(method.kernel, method.user).weigh(work),
                                       method.max_threads);

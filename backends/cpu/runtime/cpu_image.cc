@@ -8,7 +8,7 @@
 #include "backends/cpu/base/cpu_isa.h"
 #include "backends/cpu/loops/dtype_layout.h"
 #include "backends/cpu/loops/element_convert.h"
-#include "backends/cpu/loops/loop_cost.h"
+#include "backends/cpu/loops/work_split.h"
 #include "backends/cpu/runtime/builtin_modules.h"
 #include "backends/cpu/runtime/cpu_device.h"
 

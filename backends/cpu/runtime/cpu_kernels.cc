@@ -11,7 +11,6 @@
 
 #include "backends/cpu/base/cpu_host.h"
 #include "backends/cpu/base/thread_pool.h"
-#include "backends/cpu/loops/loop_cost.h"
 #include "backends/cpu/loops/work_split.h"
 #include "backends/cpu/runtime/cpu_stream.h"
 #include "backends/emulator/emulator.h"

@@ -10,7 +10,6 @@
 #include "backends/cpu/loops/dtype_layout.h"
 #include "backends/cpu/loops/fp_status.h"
 #include "backends/cpu/loops/launch_strategy.h"
-#include "backends/cpu/loops/loop_cost.h"
 #include "backends/cpu/loops/work_split.h"
 #include "backends/cpu/runtime/cpu_device.h"
 #include "backends/cpu/runtime/cpu_event.h"

@@ -7,7 +7,6 @@
 #include "backends/cpu/base/cpu_host.h"
 #include "backends/cpu/loops/dtype_layout.h"
 #include "backends/cpu/loops/fp_status.h"
-#include "backends/cpu/loops/loop_cost.h"
 #include "backends/cpu/loops/work_split.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/runtime/cpu_device.h"

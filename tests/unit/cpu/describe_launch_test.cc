@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "backends/cpu/base/cpu_isa.h"
-#include "backends/cpu/loops/loop_cost.h"
+#include "backends/cpu/loops/work_split.h"
 #include "backends/cpu/runtime/cpu_table.h"
 #include "tests/unit/cpu/cpu_fixture.h"
 

@@ -2,7 +2,7 @@
 // Tests how many threads run a few items of a slow loop: all available threads, or the number of
 // threads that the launch requests. If the launch has a stream, the caller's thread must not run
 // the loop.
-#include "backends/cpu/loops/loop_cost.h"
+#include "backends/cpu/loops/work_split.h"
 
 #include <thread>
 #include <vector>

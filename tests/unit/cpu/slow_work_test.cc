@@ -8,7 +8,7 @@
 #include <iterator>
 #include <thread>
 
-#include "backends/cpu/loops/loop_cost.h"
+#include "backends/cpu/loops/work_split.h"
 #include "backends/cpu/runtime/cpu_kernels.h"
 #include "backends/cpu/runtime/cpu_table.h"
 #include "tests/unit/cpu/slow_loop.h"
