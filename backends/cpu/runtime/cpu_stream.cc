@@ -11,7 +11,6 @@
 
 #include <chrono>
 
-#include "backends/cpu/base/alternate_stack.h"
 #include "backends/cpu/base/cpu_host.h"
 #include "backends/cpu/base/deadline.h"
 #include "backends/cpu/base/futex.h"
