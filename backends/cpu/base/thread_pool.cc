@@ -14,7 +14,7 @@
 #include <chrono>
 
 #include "backends/cpu/base/cpu_host.h"
-#include "backends/cpu/base/deadline.h"
+#include "backends/cpu/base/cpu_wait.h"
 #include "backends/cpu/base/futex.h"
 #include "backends/cpu/base/thread_count.h"
 

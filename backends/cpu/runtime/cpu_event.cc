@@ -3,7 +3,7 @@
 #include "backends/cpu/runtime/cpu_event.h"
 
 #include "backends/cpu/base/cpu_host.h"
-#include "backends/cpu/base/deadline.h"
+#include "backends/cpu/base/cpu_wait.h"
 
 #include <gufunc/backend/fork_watch.hpp>
 

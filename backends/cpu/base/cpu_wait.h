@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A point in time at which a wait ends.
-#ifndef GUFUNC_BACKENDS_CPU_BASE_DEADLINE_H
-#define GUFUNC_BACKENDS_CPU_BASE_DEADLINE_H
+#ifndef GUFUNC_BACKENDS_CPU_BASE_CPU_WAIT_H
+#define GUFUNC_BACKENDS_CPU_BASE_CPU_WAIT_H
 
 #include <chrono>
 #include <cstdint>
@@ -45,4 +45,4 @@ class Deadline {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_BASE_DEADLINE_H
+#endif  // GUFUNC_BACKENDS_CPU_BASE_CPU_WAIT_H
