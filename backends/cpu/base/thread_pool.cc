@@ -15,7 +15,6 @@
 
 #include "backends/cpu/base/cpu_host.h"
 #include "backends/cpu/base/cpu_wait.h"
-#include "backends/cpu/base/futex.h"
 #include "backends/cpu/base/thread_count.h"
 
 namespace gufunc::cpu {
