@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "backends/cpu/loops/element_convert.h"
-#include "backends/cpu/methods/method_items.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_share.h"
 #include "backends/cpu/methods/method_sink.h"

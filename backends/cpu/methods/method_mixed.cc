@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/methods/method_items.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_share.h"
 #include "backends/cpu/methods/method_sink.h"

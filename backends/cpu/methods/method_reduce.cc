@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements reduce. The threads share units of kept items (method_items.h). If there are only few
+// Implements reduce. The threads share units of kept items (method_share.h). If there are only few
 // units, the threads share aligned subtrees of each reduction, and the results of the subtrees are
 // combined afterwards. Both divisions use the same tree, so the results are equal.
 #include <algorithm>
 
-#include "backends/cpu/methods/method_items.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_share.h"
 #include "backends/cpu/methods/method_sink.h"
