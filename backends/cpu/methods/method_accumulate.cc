@@ -7,10 +7,10 @@
 #include <cstring>
 
 #include "backends/cpu/loops/element_convert.h"
+#include "backends/cpu/methods/method_operands.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_share.h"
 #include "backends/cpu/methods/method_sink.h"
-#include "backends/cpu/methods/method_source.h"
 
 namespace gufunc::cpu {
 namespace {

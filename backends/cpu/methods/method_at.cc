@@ -8,9 +8,9 @@
 
 #include "backends/cpu/loops/element_convert.h"
 #include "backends/cpu/loops/item_walk.h"
+#include "backends/cpu/methods/method_operands.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_sink.h"
-#include "backends/cpu/methods/method_source.h"
 
 namespace gufunc::cpu {
 namespace {

@@ -10,8 +10,8 @@
 #include <cstdint>
 
 #include "backends/cpu/methods/method_fold.h"
+#include "backends/cpu/methods/method_operands.h"
 #include "backends/cpu/methods/method_scratch.h"
-#include "backends/cpu/methods/method_source.h"
 
 namespace gufunc::cpu {
 

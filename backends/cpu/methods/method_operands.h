@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the operand of a method. Elements of any dtype,
 // byte order and alignment are converted to the loop's dtype.
-#ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_SOURCE_H
-#define GUFUNC_BACKENDS_CPU_METHODS_METHOD_SOURCE_H
+#ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_OPERANDS_H
+#define GUFUNC_BACKENDS_CPU_METHODS_METHOD_OPERANDS_H
 
 #include <gufunc/backend.h>
 #include <gufunc/backend/steps.hpp>
@@ -88,4 +88,4 @@ class Source {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_METHODS_METHOD_SOURCE_H
+#endif  // GUFUNC_BACKENDS_CPU_METHODS_METHOD_OPERANDS_H

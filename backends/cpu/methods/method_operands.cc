@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "backends/cpu/loops/dtype_layout.h"
-#include "backends/cpu/methods/method_source.h"
+#include "backends/cpu/methods/method_operands.h"
 
 namespace gufunc::cpu {
 
