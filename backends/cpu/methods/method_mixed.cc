@@ -7,7 +7,6 @@
 #include "backends/cpu/methods/method_operands.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_share.h"
-#include "backends/cpu/methods/method_sink.h"
 
 namespace gufunc::cpu {
 namespace {

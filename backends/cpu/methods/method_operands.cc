@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/methods/method_sink.h"
+#include "backends/cpu/methods/method_operands.h"
 
 #include <cstring>
 
 #include "backends/cpu/loops/dtype_layout.h"
-#include "backends/cpu/methods/method_operands.h"
 
 namespace gufunc::cpu {
 

@@ -4,9 +4,9 @@
 // combined afterwards. Both divisions use the same tree, so the results are equal.
 #include <algorithm>
 
+#include "backends/cpu/methods/method_operands.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_share.h"
-#include "backends/cpu/methods/method_sink.h"
 #include "backends/cpu/methods/method_tree.h"
 
 namespace gufunc::cpu {
