@@ -25,11 +25,9 @@ void module_unload(void *module);
 guf_status kernel_get(void *module, uint32_t index, const char *name, void **out_kernel,
                       guf_error *error);
 
-// describe_launch.cc: the text of the slot `describe_launch`
+// cpu_describe.cc: the texts of the slots `describe_launch` and `describe_method`
 guf_status describe_launch(void *device, const guf_backend_launch *launch, char *out_text,
                            size_t text_size, guf_error *error);
-
-// describe_method.cc: the text of the slot `describe_method`
 guf_status describe_method(void *device, const guf_backend_method *method, char *out_text,
                            size_t text_size, guf_error *error);
 
