@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "backends/cpu/loops/work_split.h"
-#include "backends/cpu/runtime/cpu_kernels.h"
+#include "backends/cpu/runtime/cpu_device.h"
 #include "backends/cpu/runtime/cpu_table.h"
 #include "tests/unit/cpu/slow_loop.h"
 
