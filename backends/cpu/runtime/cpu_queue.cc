@@ -14,7 +14,6 @@
 #include "backends/cpu/loops/work_split.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/runtime/cpu_device.h"
-#include "backends/cpu/runtime/cpu_event.h"
 #include "backends/cpu/runtime/cpu_stream.h"
 
 namespace gufunc::cpu {

@@ -12,7 +12,6 @@
 #include "backends/cpu/base/thread_pool.h"
 #include "backends/cpu/loops/tiled_loop.h"
 #include "backends/cpu/runtime/cpu_device.h"
-#include "backends/cpu/runtime/cpu_event.h"
 #include "backends/cpu/runtime/cpu_stream.h"
 
 namespace gufunc::cpu {
