@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elements whose bytes do not change are copied. Other elements are converted by the convert entry.
-#include "backends/gpu/geometry/copy_convert.h"
+#include "backends/gpu/geometry/copy_commands.h"
 
 #include "backends/gpu/geometry/block_writer.h"
 #include "backends/gpu/geometry/copy_fill.h"

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/gpu/geometry/copy_convert.h"
+#include "backends/gpu/geometry/copy_commands.h"
 #include "backends/gpu/geometry/gpu_host.h"
 
 namespace gufunc::gpu {

@@ -2,7 +2,7 @@
 // Stages operands that an entry cannot access directly. Inputs are copied to scratch memory before
 // the launch, and results are copied back after the launch.
 
-#include "backends/gpu/geometry/copy_convert.h"
+#include "backends/gpu/geometry/copy_commands.h"
 #include "backends/gpu/geometry/gpu_host.h"
 #include "backends/gpu/geometry/launch_parts.h"
 #include "backends/gpu/geometry/launch_shape.h"

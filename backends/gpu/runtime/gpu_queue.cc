@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The slots for images and kernels, and the slots that run kernels.
-#include "backends/gpu/geometry/copy_convert.h"
+#include "backends/gpu/geometry/copy_commands.h"
 #include "backends/gpu/geometry/launch_queue.h"
 #include "backends/gpu/geometry/method_queue.h"
 #include "backends/gpu/runtime/gpu_device.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Translates copies and conversions of elements to commands (guf_backend_api.convert).
-#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_COPY_CONVERT_H
-#define GUFUNC_BACKENDS_GPU_GEOMETRY_COPY_CONVERT_H
+#ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_COPY_COMMANDS_H
+#define GUFUNC_BACKENDS_GPU_GEOMETRY_COPY_COMMANDS_H
 
 #include "backends/gpu/geometry/command_sink.h"
 #include "backends/gpu/geometry/element_cast.h"
@@ -33,4 +33,4 @@ uint64_t items_within(const LaunchShape &shape, int dims, uint64_t limit);
 
 }  // namespace gufunc::gpu
 
-#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_COPY_CONVERT_H
+#endif  // GUFUNC_BACKENDS_GPU_GEOMETRY_COPY_COMMANDS_H

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies elements without a conversion: as rows of words, as tiles if source and destination have
 // different layouts, or as the words of structured elements.
+
+#include "backends/gpu/geometry/copy_commands.h"
+
 #include <algorithm>
 
 #include "backends/gpu/geometry/block_writer.h"
-#include "backends/gpu/geometry/copy_convert.h"
 #include "backends/gpu/geometry/gpu_host.h"
 #include "backends/gpu/geometry/launch_row.h"
 
