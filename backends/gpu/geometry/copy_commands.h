@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translates copies and conversions of elements to commands (guf_backend_api.convert).
+// Translates copies and conversions of elements (guf_backend_api.convert) and fills of memory
+// (guf_backend_api.fill) to commands.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_COPY_COMMANDS_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_COPY_COMMANDS_H
 
@@ -30,6 +31,12 @@ guf_status queue_copy(LaunchShape *shape, uint32_t bytes, CommandSink &commands,
 // Returns the largest number of items, up to `limit`, for which a part of the shape has at most
 // `dims` dimensions.
 uint64_t items_within(const LaunchShape &shape, int dims, uint64_t limit);
+
+// Writes the pattern `count` times. The pattern is in host memory
+// and may change after the call returns.
+// Errors  the errors of CommandSink
+guf_status queue_fill(uint64_t dst, const void *pattern, uint32_t pattern_bytes, uint64_t count,
+                      CommandSink &commands, guf_error *error);
 
 }  // namespace gufunc::gpu
 

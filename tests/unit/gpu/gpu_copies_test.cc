@@ -8,7 +8,6 @@
 #include <string>
 
 #include "backends/gpu/geometry/copy_commands.h"
-#include "backends/gpu/geometry/copy_fill.h"
 #include "tests/unit/gpu/counting_sink.h"
 #include "tests/unit/gpu/launch_case.h"
 
