@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Describes the traversal and the commands of a method as text.
-#include "backends/gpu/geometry/command_text.h"
 #include "backends/gpu/geometry/method_queue.h"
+
+#include "backends/gpu/geometry/command_text.h"
 
 namespace gufunc::gpu {
 namespace {
