@@ -8,7 +8,7 @@
 #include <atomic>
 
 #include "backends/gpu/geometry/gpu_host.h"
-#include "backends/gpu/runtime/gpu_event.h"
+#include "backends/gpu/runtime/gpu_stream.h"
 
 namespace gufunc::gpu {
 namespace {

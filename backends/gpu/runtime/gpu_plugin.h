@@ -40,7 +40,7 @@ guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t
 guf_status fill(void *device, void *stream, uint64_t dst, const void *pattern,
                 uint32_t pattern_size, uint64_t count, guf_error *error);
 
-// gpu_stream_slots.cc: streams and events
+// gpu_stream.cc: streams and events
 guf_status stream_open(void *device, uint64_t native, uint32_t flags, void **out_stream,
                        guf_error *error);
 void stream_close(void *stream);
