@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The extension "gufunc.kernels". A launch of a raw kernel is one launch of the driver.
-#include "backends/gpu/runtime/gpu_raw_kernel.h"
+#include "backends/gpu/runtime/gpu_plugin.h"
 
 #include "backends/gpu/runtime/gpu_device.h"
 #include "backends/gpu/runtime/gpu_kernel.h"
