@@ -2,7 +2,7 @@
 // Implements contexts: primary contexts are reference-counted, and each thread has a context stack.
 #include "tests/sim/core/sim_calls.h"
 #include "tests/sim/core/sim_capture.h"
-#include "tests/sim/core/sim_context.h"
+#include "tests/sim/core/sim_driver.h"
 #include "tests/sim/core/sim_stream.h"
 
 using sim::Context;

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "tests/sim/core/sim_calls.h"
-#include "tests/sim/core/sim_context.h"
+#include "tests/sim/core/sim_driver.h"
 #include "tests/sim/cuda/sim_cuda_api.h"
 
 namespace sim::cuda {
