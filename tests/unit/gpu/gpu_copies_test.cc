@@ -8,7 +8,7 @@
 #include <string>
 
 #include "backends/gpu/geometry/copy_commands.h"
-#include "tests/unit/gpu/counting_sink.h"
+#include "tests/unit/gpu/host_sink.h"
 #include "tests/unit/gpu/launch_case.h"
 
 namespace gufunc::gpu::test {

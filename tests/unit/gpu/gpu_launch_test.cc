@@ -13,7 +13,7 @@
 #include "backends/gpu/geometry/launch_shape.h"
 #include "backends/gpu/geometry/method_lanes.h"
 #include "backends/gpu/geometry/method_passes.h"
-#include "tests/unit/gpu/counting_sink.h"
+#include "tests/unit/gpu/host_sink.h"
 #include "tests/unit/gpu/launch_case.h"
 
 namespace gufunc::gpu::test {
