@@ -5,10 +5,10 @@
 namespace gufunc::gpu_test {
 namespace {
 
-constexpr uint64_t kBytes = 4096;
+constexpr uint64_t kMemoryBytes = 4096;
 
 unsigned char *host_bytes() {
-  static unsigned char bytes[2 * kBytes];
+  static unsigned char bytes[2 * kMemoryBytes];
   return bytes;
 }
 uint64_t host_address() {
@@ -23,9 +23,9 @@ void allocate_every_kind(Trial &run) {
   GUF_TEST_TRY(stream.status());
   for (const int32_t kind :
        {GUF_MEMORY_DEVICE, GUF_MEMORY_PINNED, GUF_MEMORY_MAPPED, GUF_MEMORY_MANAGED}) {
-    const RunMemory any_stream(run, owner, kBytes, kind);
+    const RunMemory any_stream(run, owner, kMemoryBytes, kind);
     GUF_TEST_TRY(any_stream.status());
-    const RunMemory streams(run, owner, kBytes, kind, stream.get());
+    const RunMemory streams(run, owner, kMemoryBytes, kind, stream.get());
     GUF_TEST_TRY(streams.status());
   }
 }
@@ -41,12 +41,12 @@ void pass_memory_on(Trial &run) {
   const RunStream second(run, owner);
   GUF_TEST_TRY(second.status());
   for (int round = 0; round < 2; ++round) {
-    RunMemory small(run, owner, kBytes, GUF_MEMORY_DEVICE, first.get());
+    RunMemory small(run, owner, kMemoryBytes, GUF_MEMORY_DEVICE, first.get());
     GUF_TEST_TRY(small.status());
     small.free();
     // This block has the same size class as the block that the first stream has freed. The freed
     // block waits for a fence, so a later allocation reuses it.
-    RunMemory same(run, owner, kBytes, GUF_MEMORY_DEVICE, second.get());
+    RunMemory same(run, owner, kMemoryBytes, GUF_MEMORY_DEVICE, second.get());
     GUF_TEST_TRY(same.status());
   }
   RunMemory large(run, owner, uint64_t{80} << 20, GUF_MEMORY_DEVICE, first.get());
@@ -84,11 +84,11 @@ void copy_all_directions(Trial &run) {
   void *const owner = device.get();
   const RunStream stream(run, owner);
   GUF_TEST_TRY(stream.status());
-  const RunMemory a(run, owner, kBytes, GUF_MEMORY_DEVICE, stream.get());
+  const RunMemory a(run, owner, kMemoryBytes, GUF_MEMORY_DEVICE, stream.get());
   GUF_TEST_TRY(a.status());
-  const RunMemory b(run, owner, kBytes, GUF_MEMORY_DEVICE, stream.get());
+  const RunMemory b(run, owner, kMemoryBytes, GUF_MEMORY_DEVICE, stream.get());
   GUF_TEST_TRY(b.status());
-  const RunMemory pinned(run, owner, kBytes, GUF_MEMORY_PINNED);
+  const RunMemory pinned(run, owner, kMemoryBytes, GUF_MEMORY_PINNED);
   GUF_TEST_TRY(pinned.status());
   struct Way {
     uint64_t to, from;
@@ -97,12 +97,12 @@ void copy_all_directions(Trial &run) {
   const Way ways[] = {{a.get(), host_address(), GUF_COPY_HOST_TO_DEVICE},
                       {b.get(), a.get(), GUF_COPY_DEVICE_TO_DEVICE},
                       {pinned.get(), b.get(), GUF_COPY_DEVICE_TO_HOST},
-                      {host_address() + kBytes, b.get(), GUF_COPY_DEVICE_TO_HOST}};
+                      {host_address() + kMemoryBytes, b.get(), GUF_COPY_DEVICE_TO_HOST}};
   guf_status status = GUF_OK;
   for (const Way &way : ways) {
     if (status != GUF_OK) break;
     status =
-        GUF_TEST_CALL(run, owner, copy, owner, stream.get(), way.to, way.from, kBytes, way.kind);
+        GUF_TEST_CALL(run, owner, copy, owner, stream.get(), way.to, way.from, kMemoryBytes, way.kind);
   }
   // Queued copies may write to host memory until wait_for returns, even if a call has failed.
   wait_for(run, owner, stream.get());
@@ -112,7 +112,7 @@ void register_memory(Trial &run) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());
   void *const owner = device.get();
-  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, host_register, owner, host_address(), kBytes));
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, host_register, owner, host_address(), kMemoryBytes));
   struct Registration {
     Trial &run;
     void *owner;
@@ -120,10 +120,10 @@ void register_memory(Trial &run) {
   } const registration = {run, owner};
   const RunStream stream(run, owner);
   GUF_TEST_TRY(stream.status());
-  const RunMemory there(run, owner, kBytes, GUF_MEMORY_DEVICE, stream.get());
+  const RunMemory there(run, owner, kMemoryBytes, GUF_MEMORY_DEVICE, stream.get());
   GUF_TEST_TRY(there.status());
   GUF_TEST_TRY(GUF_TEST_CALL(run, owner, copy, owner, stream.get(), there.get(), host_address(),
-                             kBytes, GUF_COPY_HOST_TO_DEVICE));
+                             kMemoryBytes, GUF_COPY_HOST_TO_DEVICE));
   wait_for(run, owner, stream.get());
 }
 
@@ -135,7 +135,7 @@ void fill_all_sizes(Trial &run) {
   void *const owner = device.get();
   const RunStream stream(run, owner);
   GUF_TEST_TRY(stream.status());
-  const RunMemory there(run, owner, kBytes);
+  const RunMemory there(run, owner, kMemoryBytes);
   GUF_TEST_TRY(there.status());
   static constexpr unsigned char kPattern[] = {1, 2, 3, 4, 5, 6, 7, 8};
   for (const uint32_t size : {1u, 2u, 4u, 3u, 8u}) {
@@ -150,9 +150,9 @@ void reach_a_peer(Trial &run) {
   GUF_TEST_TRY(device.status());
   const RunDevice peer(run, 1);
   GUF_TEST_TRY(peer.status());
-  const RunMemory here(run, device.get(), kBytes);
+  const RunMemory here(run, device.get(), kMemoryBytes);
   GUF_TEST_TRY(here.status());
-  const RunMemory there(run, peer.get(), kBytes);
+  const RunMemory there(run, peer.get(), kMemoryBytes);
   GUF_TEST_TRY(there.status());
   void *const owner = device.get();
   const RunStream stream(run, owner);
@@ -160,7 +160,7 @@ void reach_a_peer(Trial &run) {
   GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, peer_enable, owner, peer.get()));
   GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, peer_enable, owner, peer.get()));
   GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, peer_copy, owner, stream.get(), there.get(),
-                                 peer.get(), here.get(), owner, kBytes));
+                                 peer.get(), here.get(), owner, kMemoryBytes));
   int32_t index = -1;
   GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, memory_device, owner, there.get(), &index));
   wait_for(run, owner, stream.get());

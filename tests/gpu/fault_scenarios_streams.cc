@@ -5,7 +5,7 @@
 namespace gufunc::gpu_test {
 namespace {
 
-constexpr uint64_t kBytes = 1024;
+constexpr uint64_t kStreamBytes = 1024;
 constexpr unsigned char kSeven[] = {7};
 constexpr uint64_t kSoon = 5000000000;  // timeout in nanoseconds that is never reached
 
@@ -23,10 +23,10 @@ void use_streams(Trial &run) {
   GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, stream_native, owner, stream.get(), &native));
   const RunStream adopted(run, owner, native);
   GUF_TEST_TRY(adopted.status());
-  const RunMemory there(run, owner, kBytes, GUF_MEMORY_DEVICE, stream.get());
+  const RunMemory there(run, owner, kStreamBytes, GUF_MEMORY_DEVICE, stream.get());
   GUF_TEST_TRY(there.status());
   GUF_TEST_TRY(
-      GUF_TEST_CALL(run, owner, fill, owner, stream.get(), there.get(), kSeven, 1, kBytes));
+      GUF_TEST_CALL(run, owner, fill, owner, stream.get(), there.get(), kSeven, 1, kStreamBytes));
   GUF_TEST_TRY(GUF_TEST_CALL(run, owner, stream_synchronize, stream.get(), kSoon));
   GUF_TEST_TRY(GUF_TEST_CALL(run, owner, stream_query, stream.get()));
   GUF_TEST_TRY(GUF_TEST_CALL(run, owner, stream_query, nullptr));
@@ -38,7 +38,7 @@ void close_a_busy_stream(Trial &run) {
   const RunDevice device(run, 0);
   GUF_TEST_TRY(device.status());
   void *const owner = device.get();
-  const RunMemory there(run, owner, kBytes);
+  const RunMemory there(run, owner, kStreamBytes);
   GUF_TEST_TRY(there.status());
   RunStream busy(run, owner);
   GUF_TEST_TRY(busy.status());
@@ -46,7 +46,7 @@ void close_a_busy_stream(Trial &run) {
   GUF_TEST_TRY(done.status());
   guf_status status = GUF_OK;
   for (int i = 0; i < 4 && status == GUF_OK; ++i) {
-    status = GUF_TEST_CALL(run, owner, fill, owner, busy.get(), there.get(), kSeven, 1, kBytes);
+    status = GUF_TEST_CALL(run, owner, fill, owner, busy.get(), there.get(), kSeven, 1, kStreamBytes);
   }
   if (status == GUF_OK) status = GUF_TEST_CALL(run, owner, event_record, done.get(), busy.get());
   if (status != GUF_OK) {
@@ -69,7 +69,7 @@ void use_events(Trial &run) {
   void *const owner = device.get();
   const RunStream stream(run, owner);
   GUF_TEST_TRY(stream.status());
-  const RunMemory there(run, owner, kBytes, GUF_MEMORY_DEVICE, stream.get());
+  const RunMemory there(run, owner, kStreamBytes, GUF_MEMORY_DEVICE, stream.get());
   GUF_TEST_TRY(there.status());
   const RunEvent begun(run, owner);
   GUF_TEST_TRY(begun.status());
@@ -77,7 +77,7 @@ void use_events(Trial &run) {
   GUF_TEST_TRY(done.status());
   GUF_TEST_TRY(GUF_TEST_CALL(run, owner, event_record, begun.get(), stream.get()));
   GUF_TEST_TRY(
-      GUF_TEST_CALL(run, owner, fill, owner, stream.get(), there.get(), kSeven, 1, kBytes));
+      GUF_TEST_CALL(run, owner, fill, owner, stream.get(), there.get(), kSeven, 1, kStreamBytes));
   GUF_TEST_TRY(GUF_TEST_CALL(run, owner, event_record, done.get(), stream.get()));
   GUF_TEST_TRY(GUF_TEST_CALL(run, owner, stream_wait_event, nullptr, done.get()));
   GUF_TEST_TRY(GUF_TEST_CALL(run, owner, event_synchronize, begun.get(), kSoon));
@@ -96,14 +96,14 @@ class RunGraph {
   // Captures two fills of the memory. A second block is freed during the capture, so this block
   // belongs to the graph.
   RunGraph(Trial &run, void *device, void *stream, uint64_t memory) : run_(run), device_(device) {
-    RunMemory scratch(run, device, kBytes, GUF_MEMORY_DEVICE, stream);
+    RunMemory scratch(run, device, kStreamBytes, GUF_MEMORY_DEVICE, stream);
     if ((status_ = scratch.status()) != GUF_OK) return;
     status_ = GUF_TEST_GPU_CALL(run, device, capture_begin, device, stream, GUF_GPU_CAPTURE_THREAD);
     if (status_ != GUF_OK) return;
     guf_status queued = GUF_OK;
     for (const uint64_t address : {memory, scratch.get()}) {
       if (queued != GUF_OK) break;
-      queued = GUF_TEST_CALL(run, device, fill, device, stream, address, kSeven, 1, kBytes);
+      queued = GUF_TEST_CALL(run, device, fill, device, stream, address, kSeven, 1, kStreamBytes);
     }
     scratch.free();
     status_ = GUF_TEST_GPU_CALL(run, device, capture_end, device, stream, &graph_);
@@ -130,7 +130,7 @@ void capture_and_launch(Trial &run) {
   void *const owner = device.get();
   const RunStream stream(run, owner);
   GUF_TEST_TRY(stream.status());
-  const RunMemory there(run, owner, kBytes);
+  const RunMemory there(run, owner, kStreamBytes);
   GUF_TEST_TRY(there.status());
   const RunGraph graph(run, owner, stream.get(), there.get());
   GUF_TEST_TRY(graph.status());
@@ -171,9 +171,9 @@ void begin_and_end(Trial &run) {
   {
     const RunStream stream(run, owner);
     GUF_TEST_TRY(stream.status());
-    const RunMemory some(run, owner, kBytes);
+    const RunMemory some(run, owner, kStreamBytes);
     GUF_TEST_TRY(some.status());
-    const RunMemory pinned(run, owner, kBytes, GUF_MEMORY_PINNED);
+    const RunMemory pinned(run, owner, kStreamBytes, GUF_MEMORY_PINNED);
     GUF_TEST_TRY(pinned.status());
   }
   GUF_TEST_CALL(run, owner, shutdown, kSoon);
