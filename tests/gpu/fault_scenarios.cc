@@ -1,12 +1,351 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios that load images and launch kernels.
+// Scenarios with memory of every kind, copies in every direction, and fills; with streams, events
+// and graphs, and with the start and shutdown of the plugin; and scenarios that load images and
+// launch kernels.
+#include "tests/gpu/fault_scenarios.h"
+
 #include <cstring>
 
-#include "tests/gpu/fault_scenarios.h"
 #include "tests/gpu/small_module.h"
 
 namespace gufunc::gpu_test {
 namespace {
+
+constexpr uint64_t kMemoryBytes = 4096;
+
+unsigned char *host_bytes() {
+  static unsigned char bytes[2 * kMemoryBytes];
+  return bytes;
+}
+uint64_t host_address() {
+  return reinterpret_cast<uint64_t>(host_bytes());
+}
+
+void allocate_every_kind(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  const RunStream stream(run, owner);
+  GUF_TEST_TRY(stream.status());
+  for (const int32_t kind :
+       {GUF_MEMORY_DEVICE, GUF_MEMORY_PINNED, GUF_MEMORY_MAPPED, GUF_MEMORY_MANAGED}) {
+    const RunMemory any_stream(run, owner, kMemoryBytes, kind);
+    GUF_TEST_TRY(any_stream.status());
+    const RunMemory streams(run, owner, kMemoryBytes, kind, stream.get());
+    GUF_TEST_TRY(streams.status());
+  }
+}
+
+// Frees memory on one stream, so that another stream can reuse it, and then returns cached memory
+// to the driver.
+void pass_memory_on(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  RunStream first(run, owner);
+  GUF_TEST_TRY(first.status());
+  const RunStream second(run, owner);
+  GUF_TEST_TRY(second.status());
+  for (int round = 0; round < 2; ++round) {
+    RunMemory small(run, owner, kMemoryBytes, GUF_MEMORY_DEVICE, first.get());
+    GUF_TEST_TRY(small.status());
+    small.free();
+    // This block has the same size class as the block that the first stream has freed. The freed
+    // block waits for a fence, so a later allocation reuses it.
+    RunMemory same(run, owner, kMemoryBytes, GUF_MEMORY_DEVICE, second.get());
+    GUF_TEST_TRY(same.status());
+  }
+  RunMemory large(run, owner, uint64_t{80} << 20, GUF_MEMORY_DEVICE, first.get());
+  GUF_TEST_TRY(large.status());
+  large.free();
+  first.close();
+  for (const int32_t kind : {GUF_MEMORY_DEVICE, GUF_MEMORY_PINNED}) {
+    GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, memory_trim, owner, kind, 0));
+  }
+}
+
+void run_out_of_memory(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  {
+    const RunMemory some(run, owner, uint64_t{1} << 20);
+    GUF_TEST_TRY(some.status());
+  }
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, memory_limit, owner, GUF_MEMORY_DEVICE, 3 << 19));
+  const RunMemory more(run, owner, uint64_t{5} << 18);  // requires that cached memory is freed
+  GUF_TEST_TRY(more.status());
+  guf_gpu_memory memory = {};
+  memory.struct_size = sizeof(memory);
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, memory_statistics, owner, GUF_MEMORY_DEVICE, &memory));
+  EXPECT_EQ(memory.live_bytes, uint64_t{5} << 18);
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, memory_limit, owner, GUF_MEMORY_DEVICE, UINT64_MAX));
+}
+
+// Copies from the host to the device, on the device, and from the device to the host. The host
+// memory is pageable or page-locked, and pageable memory is staged.
+void copy_all_directions(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  const RunStream stream(run, owner);
+  GUF_TEST_TRY(stream.status());
+  const RunMemory a(run, owner, kMemoryBytes, GUF_MEMORY_DEVICE, stream.get());
+  GUF_TEST_TRY(a.status());
+  const RunMemory b(run, owner, kMemoryBytes, GUF_MEMORY_DEVICE, stream.get());
+  GUF_TEST_TRY(b.status());
+  const RunMemory pinned(run, owner, kMemoryBytes, GUF_MEMORY_PINNED);
+  GUF_TEST_TRY(pinned.status());
+  struct Way {
+    uint64_t to, from;
+    int32_t kind;
+  };
+  const Way ways[] = {{a.get(), host_address(), GUF_COPY_HOST_TO_DEVICE},
+                      {b.get(), a.get(), GUF_COPY_DEVICE_TO_DEVICE},
+                      {pinned.get(), b.get(), GUF_COPY_DEVICE_TO_HOST},
+                      {host_address() + kMemoryBytes, b.get(), GUF_COPY_DEVICE_TO_HOST}};
+  guf_status status = GUF_OK;
+  for (const Way &way : ways) {
+    if (status != GUF_OK) break;
+    status = GUF_TEST_CALL(run, owner, copy, owner, stream.get(), way.to, way.from, kMemoryBytes,
+                           way.kind);
+  }
+  // Queued copies may write to host memory until wait_for returns, even if a call has failed.
+  wait_for(run, owner, stream.get());
+}
+
+void register_memory(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, host_register, owner, host_address(), kMemoryBytes));
+  struct Registration {
+    Trial &run;
+    void *owner;
+    ~Registration() { GUF_TEST_GPU_CALL(run, owner, host_unregister, owner, host_address()); }
+  } const registration = {run, owner};
+  const RunStream stream(run, owner);
+  GUF_TEST_TRY(stream.status());
+  const RunMemory there(run, owner, kMemoryBytes, GUF_MEMORY_DEVICE, stream.get());
+  GUF_TEST_TRY(there.status());
+  GUF_TEST_TRY(GUF_TEST_CALL(run, owner, copy, owner, stream.get(), there.get(), host_address(),
+                             kMemoryBytes, GUF_COPY_HOST_TO_DEVICE));
+  wait_for(run, owner, stream.get());
+}
+
+// Fills memory with patterns of 1, 2 and 4 bytes, which the driver writes, and with patterns of
+// other sizes, which a kernel writes.
+void fill_all_sizes(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  const RunStream stream(run, owner);
+  GUF_TEST_TRY(stream.status());
+  const RunMemory there(run, owner, kMemoryBytes);
+  GUF_TEST_TRY(there.status());
+  static constexpr unsigned char kPattern[] = {1, 2, 3, 4, 5, 6, 7, 8};
+  for (const uint32_t size : {1u, 2u, 4u, 3u, 8u}) {
+    GUF_TEST_TRY(
+        GUF_TEST_CALL(run, owner, fill, owner, stream.get(), there.get(), kPattern, size, 16));
+  }
+  wait_for(run, owner, stream.get());
+}
+
+void reach_a_peer(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  const RunDevice peer(run, 1);
+  GUF_TEST_TRY(peer.status());
+  const RunMemory here(run, device.get(), kMemoryBytes);
+  GUF_TEST_TRY(here.status());
+  const RunMemory there(run, peer.get(), kMemoryBytes);
+  GUF_TEST_TRY(there.status());
+  void *const owner = device.get();
+  const RunStream stream(run, owner);
+  GUF_TEST_TRY(stream.status());
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, peer_enable, owner, peer.get()));
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, peer_enable, owner, peer.get()));
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, peer_copy, owner, stream.get(), there.get(),
+                                 peer.get(), here.get(), owner, kMemoryBytes));
+  int32_t index = -1;
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, memory_device, owner, there.get(), &index));
+  wait_for(run, owner, stream.get());
+}
+
+constexpr uint64_t kStreamBytes = 1024;
+constexpr unsigned char kSeven[] = {7};
+constexpr uint64_t kSoon = 5000000000;  // timeout in nanoseconds that is never reached
+
+void use_streams(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  const RunStream stream(run, owner);
+  GUF_TEST_TRY(stream.status());
+  void *standing = nullptr;
+  GUF_TEST_TRY(
+      GUF_TEST_CALL(run, owner, stream_open, owner, 0, GUF_BACKEND_STREAM_DEFAULT, &standing));
+  GUF_TEST_CLOSE(run, owner, stream_close, standing);
+  uint64_t native = 0;
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, stream_native, owner, stream.get(), &native));
+  const RunStream adopted(run, owner, native);
+  GUF_TEST_TRY(adopted.status());
+  const RunMemory there(run, owner, kStreamBytes, GUF_MEMORY_DEVICE, stream.get());
+  GUF_TEST_TRY(there.status());
+  GUF_TEST_TRY(
+      GUF_TEST_CALL(run, owner, fill, owner, stream.get(), there.get(), kSeven, 1, kStreamBytes));
+  GUF_TEST_TRY(GUF_TEST_CALL(run, owner, stream_synchronize, stream.get(), kSoon));
+  GUF_TEST_TRY(GUF_TEST_CALL(run, owner, stream_query, stream.get()));
+  GUF_TEST_TRY(GUF_TEST_CALL(run, owner, stream_query, nullptr));
+  GUF_TEST_TRY(GUF_TEST_CALL(run, owner, stream_synchronize, nullptr, UINT64_MAX));
+}
+
+// Closes a stream while it is busy. The plugin destroys the native stream later.
+void close_a_busy_stream(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  const RunMemory there(run, owner, kStreamBytes);
+  GUF_TEST_TRY(there.status());
+  RunStream busy(run, owner);
+  GUF_TEST_TRY(busy.status());
+  const RunEvent done(run, owner);
+  GUF_TEST_TRY(done.status());
+  guf_status status = GUF_OK;
+  for (int i = 0; i < 4 && status == GUF_OK; ++i) {
+    status =
+        GUF_TEST_CALL(run, owner, fill, owner, busy.get(), there.get(), kSeven, 1, kStreamBytes);
+  }
+  if (status == GUF_OK) status = GUF_TEST_CALL(run, owner, event_record, done.get(), busy.get());
+  if (status != GUF_OK) {
+    wait_for(run, owner, busy.get());
+    return;
+  }
+  busy.close();
+  {
+    const RunStream next(run, owner);
+  }
+  const auto wait = [&] {
+    return GUF_TEST_CALL(run, owner, event_synchronize, done.get(), UINT64_MAX);
+  };
+  if (wait() != GUF_OK) wait();  // the work uses the memory, so a failed wait is repeated
+}
+
+void use_events(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  const RunStream stream(run, owner);
+  GUF_TEST_TRY(stream.status());
+  const RunMemory there(run, owner, kStreamBytes, GUF_MEMORY_DEVICE, stream.get());
+  GUF_TEST_TRY(there.status());
+  const RunEvent begun(run, owner);
+  GUF_TEST_TRY(begun.status());
+  const RunEvent done(run, owner);
+  GUF_TEST_TRY(done.status());
+  GUF_TEST_TRY(GUF_TEST_CALL(run, owner, event_record, begun.get(), stream.get()));
+  GUF_TEST_TRY(
+      GUF_TEST_CALL(run, owner, fill, owner, stream.get(), there.get(), kSeven, 1, kStreamBytes));
+  GUF_TEST_TRY(GUF_TEST_CALL(run, owner, event_record, done.get(), stream.get()));
+  GUF_TEST_TRY(GUF_TEST_CALL(run, owner, stream_wait_event, nullptr, done.get()));
+  GUF_TEST_TRY(GUF_TEST_CALL(run, owner, event_synchronize, begun.get(), kSoon));
+  GUF_TEST_TRY(GUF_TEST_CALL(run, owner, event_synchronize, done.get(), UINT64_MAX));
+  GUF_TEST_TRY(GUF_TEST_CALL(run, owner, event_query, done.get()));
+  double milliseconds = -1;
+  GUF_TEST_TRY(
+      GUF_TEST_GPU_CALL(run, owner, event_elapsed, begun.get(), done.get(), &milliseconds));
+  EXPECT_GE(milliseconds, 0);
+  uint64_t native = 0;
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, event_native, done.get(), &native));
+}
+
+class RunGraph {
+ public:
+  // Captures two fills of the memory. A second block is freed during the capture, so this block
+  // belongs to the graph.
+  RunGraph(Trial &run, void *device, void *stream, uint64_t memory) : run_(run), device_(device) {
+    RunMemory scratch(run, device, kStreamBytes, GUF_MEMORY_DEVICE, stream);
+    if ((status_ = scratch.status()) != GUF_OK) return;
+    status_ = GUF_TEST_GPU_CALL(run, device, capture_begin, device, stream, GUF_GPU_CAPTURE_THREAD);
+    if (status_ != GUF_OK) return;
+    guf_status queued = GUF_OK;
+    for (const uint64_t address : {memory, scratch.get()}) {
+      if (queued != GUF_OK) break;
+      queued = GUF_TEST_CALL(run, device, fill, device, stream, address, kSeven, 1, kStreamBytes);
+    }
+    scratch.free();
+    status_ = GUF_TEST_GPU_CALL(run, device, capture_end, device, stream, &graph_);
+    if (status_ == GUF_OK) status_ = queued;
+  }
+  ~RunGraph() {
+    if (graph_ == nullptr) return;
+    run_.close("graph_destroy", device_, [&] { gpu_extension().graph_destroy(graph_); });
+  }
+  RunGraph(const RunGraph &) = delete;
+  RunGraph &operator=(const RunGraph &) = delete;
+  void *get() const { return graph_; }
+  guf_status status() const { return status_; }
+
+ private:
+  Trial &run_;
+  void *device_, *graph_ = nullptr;
+  guf_status status_;
+};
+
+void capture_and_launch(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  const RunStream stream(run, owner);
+  GUF_TEST_TRY(stream.status());
+  const RunMemory there(run, owner, kStreamBytes);
+  GUF_TEST_TRY(there.status());
+  const RunGraph graph(run, owner, stream.get(), there.get());
+  GUF_TEST_TRY(graph.status());
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, graph_instantiate, graph.get()));
+  const RunGraph newer(run, owner, stream.get(), there.get());
+  GUF_TEST_TRY(newer.status());
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, graph_update, graph.get(), newer.get()));
+  for (int i = 0; i < 2; ++i) {
+    GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, graph_launch, graph.get(), stream.get()));
+  }
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, owner, graph_launch, newer.get(), stream.get()));
+  wait_for(run, owner, stream.get());
+}
+
+// Adopts a context of the program. A driver without contexts rejects the context.
+void adopt_a_context(Trial &run) {
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  uint64_t native = 0;
+  int32_t index = -1;
+  GUF_TEST_TRY(GUF_TEST_GPU_CALL(run, device.get(), device_native, device.get(), &native, &index));
+  if (native == 0) return;
+  const RunDevice again(run, index, native);
+  GUF_TEST_TRY(again.status());
+}
+
+// Calls slots that need no device, and slots that free the plugin's caches.
+void begin_and_end(Trial &run) {
+  const void *table = nullptr;
+  GUF_TEST_CALL(run, nullptr, extension, "gufunc.gpu", GUF_GPU_EXTENSION_VERSION, &table);
+  run.close("builtins", nullptr, [] { plugin().builtins(); });
+  int32_t ndevices = 0;
+  char driver[64] = "";
+  GUF_TEST_CALL(run, nullptr, probe, &ndevices, driver, sizeof(driver));
+  const RunDevice device(run, 0);
+  GUF_TEST_TRY(device.status());
+  void *const owner = device.get();
+  {
+    const RunStream stream(run, owner);
+    GUF_TEST_TRY(stream.status());
+    const RunMemory some(run, owner, kStreamBytes);
+    GUF_TEST_TRY(some.status());
+    const RunMemory pinned(run, owner, kStreamBytes, GUF_MEMORY_PINNED);
+    GUF_TEST_TRY(pinned.status());
+  }
+  GUF_TEST_CALL(run, owner, shutdown, kSoon);
+}
 
 constexpr int64_t kItems = 40;
 constexpr uint64_t kBytes = kItems * sizeof(double);
@@ -277,6 +616,22 @@ void convert_elements(Trial &run) {
 }
 
 }  // namespace
+
+std::vector<Scenario> memory_scenarios() {
+  return {{"allocate every kind", allocate_every_kind},
+          {"pass memory on", pass_memory_on},
+          {"run out of memory", run_out_of_memory},
+          {"copy all directions", copy_all_directions},
+          {"register memory", register_memory},
+          {"fill all sizes", fill_all_sizes},
+          {"reach a peer", reach_a_peer}};
+}
+
+std::vector<Scenario> stream_scenarios() {
+  return {{"use streams", use_streams, true},   {"close a busy stream", close_a_busy_stream},
+          {"use events", use_events},           {"capture and launch", capture_and_launch},
+          {"adopt a context", adopt_a_context}, {"begin and end", begin_and_end, true}};
+}
 
 std::vector<Scenario> kernel_scenarios() {
   return {{"load every image", load_every_image},
