@@ -68,6 +68,8 @@ guf_status describe_launch(void *device, const guf_backend_launch *launch, char 
                            size_t text_size, guf_error *error);
 guf_status describe_method(void *device, const guf_backend_method *method, char *out_text,
                            size_t text_size, guf_error *error);
+// Raw kernels, provided through the extension "gufunc.kernels".
+extern const guf_kernels_api kKernelsExtension;
 
 // gpu_graph.cc: graphs, which are captured work that can be launched again. Slots of the extension
 // "gufunc.gpu", see gufunc/backend_gpu.h.
@@ -77,9 +79,6 @@ guf_status graph_instantiate(void *graph, guf_error *error);
 guf_status graph_update(void *graph, void *newer, guf_error *error);
 guf_status graph_launch(void *graph, void *stream, guf_error *error);
 void graph_destroy(void *graph);
-
-// gpu_raw_kernel.cc: raw kernels, provided through the extension "gufunc.kernels"
-extern const guf_kernels_api kKernelsExtension;
 
 // extension_table.cc: extensions
 guf_status extension(const char *name, uint32_t version, const void **out_table, guf_error *error);
