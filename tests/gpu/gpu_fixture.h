@@ -87,8 +87,8 @@ uint64_t address_of(const std::vector<T> &elements) {
   return reinterpret_cast<uint64_t>(elements.data());
 }
 
-// Provides helpers for tests of a plugin's slots: functions for calls that must succeed, and a check
-// for leaked objects at the end of each test.
+// Provides helpers for tests of a plugin's slots: functions for calls that must succeed, and a
+// check for leaked objects at the end of each test.
 class DeviceCalls : public testing::Test {
  protected:
   void SetUp() override {

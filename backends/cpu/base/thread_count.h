@@ -10,10 +10,10 @@
 
 namespace gufunc::cpu {
 
-// An alternate signal stack for the threads of the cpu backend. It is an array on the thread's own stack, near its base. Signal handlers run on
-// the alternate stack, so that a program's handler can report that a user's loop overflowed the
-// thread's stack. A thread that already has an alternate stack, for example from a sanitizer, keeps
-// that stack.
+// An alternate signal stack for the threads of the cpu backend. It is an array on the thread's own
+// stack, near its base. Signal handlers run on the alternate stack, so that a program's handler can
+// report that a user's loop overflowed the thread's stack. A thread that already has an alternate
+// stack, for example from a sanitizer, keeps that stack.
 class AlternateStack {
  public:
   static constexpr size_t kBytes = size_t{64} << 10;

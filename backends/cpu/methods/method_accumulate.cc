@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "backends/cpu/loops/element_convert.h"
-#include "backends/cpu/methods/method_operands.h"
+#include "backends/cpu/methods/method_elements.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_share.h"
 

@@ -8,7 +8,7 @@
 
 #include "backends/cpu/loops/element_convert.h"
 #include "backends/cpu/loops/item_walk.h"
-#include "backends/cpu/methods/method_operands.h"
+#include "backends/cpu/methods/method_elements.h"
 #include "backends/cpu/methods/method_run.h"
 
 namespace gufunc::cpu {

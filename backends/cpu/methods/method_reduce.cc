@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/methods/method_operands.h"
+#include "backends/cpu/methods/method_elements.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_share.h"
 #include "backends/cpu/methods/method_tree.h"

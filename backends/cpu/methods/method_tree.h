@@ -9,8 +9,8 @@
 
 #include <cstdint>
 
+#include "backends/cpu/methods/method_elements.h"
 #include "backends/cpu/methods/method_fold.h"
-#include "backends/cpu/methods/method_operands.h"
 #include "backends/cpu/methods/method_scratch.h"
 
 namespace gufunc::cpu {

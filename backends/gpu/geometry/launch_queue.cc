@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks a launch, determines the operands to stage and queues the launch, or describes its commands as
-// text.
+// Checks a launch, determines the operands to stage and queues the launch, or describes its
+// commands as text.
 #include "backends/gpu/geometry/launch_queue.h"
 
 #include <gufunc/kernel/group.hpp>
@@ -315,8 +315,8 @@ guf_status queue_generalized(const guf_launch_block &block, const LaunchStatus &
   });
 }
 
-// ---- Staging of operands that an entry cannot access directly. Inputs are copied to scratch memory
-// before the launch, and results are copied back after the launch.
+// ---- Staging of operands that an entry cannot access directly. Inputs are copied to scratch
+// memory before the launch, and results are copied back after the launch.
 
 constexpr uint32_t kStoredFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
 

@@ -2,8 +2,8 @@
 // Reads the operand of a method and stores its results. Elements of any dtype, byte order and
 // alignment are converted to the loop's dtype X. Partial results are converted to X, and values of
 // X to the dtype and byte order of the output.
-#ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_OPERANDS_H
-#define GUFUNC_BACKENDS_CPU_METHODS_METHOD_OPERANDS_H
+#ifndef GUFUNC_BACKENDS_CPU_METHODS_METHOD_ELEMENTS_H
+#define GUFUNC_BACKENDS_CPU_METHODS_METHOD_ELEMENTS_H
 
 #include <gufunc/backend.h>
 #include <gufunc/backend/steps.hpp>
@@ -114,4 +114,4 @@ class Sink {
 
 }  // namespace gufunc::cpu
 
-#endif  // GUFUNC_BACKENDS_CPU_METHODS_METHOD_OPERANDS_H
+#endif  // GUFUNC_BACKENDS_CPU_METHODS_METHOD_ELEMENTS_H

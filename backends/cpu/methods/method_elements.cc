@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/cpu/methods/method_operands.h"
+#include "backends/cpu/methods/method_elements.h"
 
 #include <cstring>
 
