@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ELF note of the CUDA plugin and its only exported symbol.
 #define GUFUNC_BACKEND_IMPLEMENTATION 1
-#include "backends/cuda/cuda_vendor.h"
+#include "backends/cuda/cuda_driver.h"
 #include "backends/gpu/runtime/gpu_plugin.h"
 
 GUF_BACKEND_NOTE("name=cuda;abi=0-1;priority=30;isa=x86-64;dlpack=2-3-13");

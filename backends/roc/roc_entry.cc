@@ -2,7 +2,7 @@
 // The ELF note of the ROC plugin and its only exported symbol.
 #define GUFUNC_BACKEND_IMPLEMENTATION 1
 #include "backends/gpu/runtime/gpu_plugin.h"
-#include "backends/roc/roc_vendor.h"
+#include "backends/roc/hip_driver.h"
 
 GUF_BACKEND_NOTE("name=roc;abi=0-1;priority=20;isa=x86-64;dlpack=10-11-0");
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <set>
 
-#include "tests/gpu/device_calls.h"
+#include "tests/gpu/gpu_fixture.h"
 #include "tests/gpu/small_module.h"
 
 namespace gufunc::gpu_test {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "tests/gpu/device_calls.h"
+#include "tests/gpu/gpu_fixture.h"
 
 namespace gufunc::gpu_test {
 namespace {

@@ -9,7 +9,7 @@
 #include <set>
 #include <thread>
 
-#include "tests/gpu/device_calls.h"
+#include "tests/gpu/gpu_fixture.h"
 
 namespace gufunc::gpu_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tests/gpu/device_calls.h"
+#include "tests/gpu/gpu_fixture.h"
 #include "tests/gpu/small_module.h"
 
 namespace gufunc::gpu_test {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Implements the work of the null plugin: a table of two functions, launches of host loops, and
-// plain copies.
+// Implements the work of the null plugin: a table of two functions, launches of host loops, plain
+// copies, and methods. Methods run as left folds, element by element. Their operands need neither
+// casts nor byte swaps.
 #ifndef GUFUNC_TESTS_PLUGINS_NULL_KERNELS_H
 #define GUFUNC_TESTS_PLUGINS_NULL_KERNELS_H
 
 #include <gufunc/backend.h>
+
+#include <vector>
 
 namespace null_plugin {
 
@@ -32,6 +35,18 @@ const Loop *entries_of(const guf_module_image &image);
 
 guf_status run_loop(Loop loop, void *user, const guf_launch_block &block, guf_error *error);
 guf_status run_convert(const guf_launch_block &block, guf_error *error);
+
+// A method request with copies of its block and indices. It remains valid after the slot returns.
+struct MethodCopy {
+  explicit MethodCopy(const guf_backend_method &method);
+  guf_loop_numpy loop;
+  void *user;
+  bool valid;  // whether the request had a block
+  guf_method_block block = {};
+  std::vector<int64_t> indices, operand_indices;
+};
+
+guf_status run_method(const MethodCopy &method, guf_error *error);
 
 }  // namespace null_plugin
 

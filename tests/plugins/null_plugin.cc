@@ -11,7 +11,6 @@
 
 #include "tests/plugins/null_control.h"
 #include "tests/plugins/null_kernels.h"
-#include "tests/plugins/null_methods.h"
 #include "tests/plugins/null_queue.h"
 #include "tests/plugins/null_script.h"
 

@@ -15,7 +15,6 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "backends/cpu/base/alternate_stack.h"
 #include "backends/cpu/base/cpu_host.h"
 
 namespace gufunc::cpu {

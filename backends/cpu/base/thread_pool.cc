@@ -13,10 +13,9 @@
 #include <algorithm>
 #include <chrono>
 
-#include "backends/cpu/base/alternate_stack.h"
 #include "backends/cpu/base/cpu_host.h"
-#include "backends/cpu/base/deadline.h"
-#include "backends/cpu/base/futex.h"
+#include "backends/cpu/base/cpu_wait.h"
+#include "backends/cpu/base/thread_count.h"
 
 namespace gufunc::cpu {
 namespace {

@@ -7,7 +7,6 @@
 #include <gufunc/backend.h>
 
 #include "backends/cpu/loops/item_walk.h"
-#include "backends/cpu/loops/loop_cost.h"
 #include "backends/cpu/loops/non_temporal_loop.h"
 #include "backends/cpu/loops/work_split.h"
 
@@ -40,7 +39,7 @@ inline bool is_one_call(const guf_launch_block &block, SerialReason serial) {
 
 struct LaunchStrategy {
   SerialReason serial;
-  uint64_t weight;   // cost of the launch, see loop_cost.h
+  uint64_t weight;   // cost of the launch, see LoopCost
   uint32_t threads;  // maximum; the launch does not wait for helpers that are busy or asleep
   Split split;
   ItemTraversal items;

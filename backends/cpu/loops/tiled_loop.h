@@ -1,15 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a loop tile by tile on operands with different layouts:
-// the rows of one operand are the columns of another one.
+// Runs a loop tile by tile on operands with different layouts: the rows of one operand are the
+// columns of another one.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_TILED_LOOP_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_TILED_LOOP_H
 
 #include <gufunc/backend.h>
 
+#include <cstdint>
+
 #include "backends/cpu/base/scratch_cache.h"
 #include "backends/cpu/loops/host_loop.h"
 
 namespace gufunc::cpu {
+
+// Transposes a small block of elements: element j of line i becomes element i of line j. There are
+// `lines` lines of `length` contiguous elements, which have `size` bytes (1, 2, 4, 8 or 16). Lines
+// are `from_step` and `to_step` bytes apart.
+void transpose(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t lines,
+               int64_t length, uint32_t size);
 
 // Launches with fewer than kMinTiledItems items are never tiled, so small launches need only one
 // comparison.

@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Divides a launch into chunks.
+// The costs of loops are in a hash table without chains or locks. If two threads write the same
+// entry at the same time, the entry may combine the key of one loop with the cost of another. The
+// estimate is then wrong until the next measurement.
 #include "backends/cpu/loops/work_split.h"
 
 #include <algorithm>
+#include <atomic>
+#include <limits>
 
 namespace gufunc::cpu {
 namespace {
+
+constexpr uint64_t kSlots = 1024;
+constexpr float kUsualNs = 1000.0F / LoopCost::kElementsPerMicrosecond;
+
+uint64_t key_of(const void *entry, const void *user) {
+  const auto a = reinterpret_cast<uint64_t>(entry), b = reinterpret_cast<uint64_t>(user);
+  return a * 0x9e3779b97f4a7c15U ^ (b << 32 | b >> 32);
+}
 
 constexpr uint64_t kSmallestChunkBytes = 64 * 1024;
 constexpr uint64_t kLargestChunkBytes = 1024 * 1024;
@@ -13,6 +25,43 @@ constexpr uint64_t kChunksPerThread = 8;  // a slow thread then delays the end b
 constexpr uint64_t kItemsPerLine = 64;
 
 }  // namespace
+
+struct LoopCost::Entry {
+  std::atomic<uint64_t> key;
+  std::atomic<float> factor;
+};
+
+constinit LoopCost::Entry LoopCost::table[kSlots] = {};
+
+LoopCost::LoopCost(const void *entry, const void *user)
+    : key_(key_of(entry, user)), entry_(table[(key_ ^ key_ >> 32) % kSlots]) {
+  const bool ours = entry_.key.load(std::memory_order_relaxed) == key_;
+  factor_ = ours ? entry_.factor.load(std::memory_order_relaxed) : 0;
+}
+
+uint64_t LoopCost::weigh(uint64_t work) const {
+  if (factor_ <= 1) return work;
+  const double weight = static_cast<double>(work) * static_cast<double>(factor_);
+  constexpr double kMax = 0x1p63;
+  return weight < kMax ? static_cast<uint64_t>(weight) : std::numeric_limits<uint64_t>::max();
+}
+
+// If the new cost is higher than the stored cost, only a quarter of the difference is added,
+// because the cost may depend on the data and the thread may have been interrupted. A lower cost
+// replaces the stored cost at once.
+void LoopCost::record(uint64_t work, uint64_t ns) {
+  if (work == 0) return;
+  const float each = static_cast<float>(ns) / static_cast<float>(work);
+  const float factor = std::max(each / kUsualNs, std::numeric_limits<float>::min());
+  factor_ = is_known() && factor > factor_ ? factor_ + (factor - factor_) / 4 : factor;
+  entry_.factor.store(factor_, std::memory_order_relaxed);
+  entry_.key.store(key_, std::memory_order_relaxed);
+}
+
+bool is_sample() {
+  static thread_local constinit uint32_t launches = 0;
+  return ++launches % 16 == 0;
+}
 
 uint64_t work_of(const guf_launch_block &block) {
   uint64_t work = block.items;

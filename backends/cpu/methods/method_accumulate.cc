@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/cpu/loops/element_copy.h"
-#include "backends/cpu/methods/method_items.h"
+#include "backends/cpu/loops/element_convert.h"
+#include "backends/cpu/methods/method_elements.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_share.h"
-#include "backends/cpu/methods/method_sink.h"
-#include "backends/cpu/methods/method_source.h"
 
 namespace gufunc::cpu {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "backends/cpu/loops/dtype_layout.h"
-#include "backends/cpu/loops/element_copy.h"
+#include "backends/cpu/loops/element_convert.h"
 
 namespace gufunc::cpu {
 namespace {

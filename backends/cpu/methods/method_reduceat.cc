@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Implements reduceat. Each slice of the axis is a separate reduction, whose tree begins at the
 // first element of the slice.
-#include "backends/cpu/methods/method_items.h"
+#include "backends/cpu/methods/method_elements.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_share.h"
-#include "backends/cpu/methods/method_sink.h"
 #include "backends/cpu/methods/method_tree.h"
 
 namespace gufunc::cpu {

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "backends/cpu/loops/element_copy.h"
+#include "backends/cpu/loops/element_convert.h"
 
 namespace gufunc::cpu {
 namespace {

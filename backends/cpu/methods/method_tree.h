@@ -9,9 +9,9 @@
 
 #include <cstdint>
 
+#include "backends/cpu/methods/method_elements.h"
 #include "backends/cpu/methods/method_fold.h"
 #include "backends/cpu/methods/method_scratch.h"
-#include "backends/cpu/methods/method_source.h"
 
 namespace gufunc::cpu {
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that implement the slots of the plugin's table, grouped by source file.
+// The functions that implement the slots and extensions of the plugin's table, grouped by source
+// file.
 #ifndef GUFUNC_BACKENDS_CPU_RUNTIME_CPU_DEVICE_H
 #define GUFUNC_BACKENDS_CPU_RUNTIME_CPU_DEVICE_H
 
 #include <gufunc/backend.h>
+#include <gufunc/backend_kernels.h>
 
 namespace gufunc::cpu {
 
@@ -25,11 +27,9 @@ void module_unload(void *module);
 guf_status kernel_get(void *module, uint32_t index, const char *name, void **out_kernel,
                       guf_error *error);
 
-// describe_launch.cc: the text of the slot `describe_launch`
+// cpu_describe.cc: the texts of the slots `describe_launch` and `describe_method`
 guf_status describe_launch(void *device, const guf_backend_launch *launch, char *out_text,
                            size_t text_size, guf_error *error);
-
-// describe_method.cc: the text of the slot `describe_method`
 guf_status describe_method(void *device, const guf_backend_method *method, char *out_text,
                            size_t text_size, guf_error *error);
 
@@ -45,6 +45,11 @@ guf_status convert(void *device, void *stream, const guf_launch_block *block, gu
 guf_status method(void *device, const guf_backend_method *method, guf_error *error);
 guf_status stream_wait_event(void *stream, void *event, guf_error *error);
 guf_status event_record(void *event, void *stream, guf_error *error);
+
+// cpu_kernels.cc: raw kernels, provided through the extension "gufunc.kernels"
+extern const guf_kernels_api kKernelsExtension;
+// Frees the worker stacks that were kept for reuse after earlier launches.
+void free_kernel_workers();
 
 }  // namespace gufunc::cpu
 

@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host images: selects the images that this machine can run and returns their functions as kernels.
+#include <gufunc/module_table.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 
 #include "backends/cpu/base/cpu_host.h"
 #include "backends/cpu/base/cpu_isa.h"
-#include "backends/cpu/loops/cast_table.h"
 #include "backends/cpu/loops/dtype_layout.h"
-#include "backends/cpu/loops/loop_cost.h"
-#include "backends/cpu/runtime/builtin_modules.h"
+#include "backends/cpu/loops/element_convert.h"
+#include "backends/cpu/loops/work_split.h"
 #include "backends/cpu/runtime/cpu_device.h"
+
+// The module tables that gufcc generates from kernels/standard. They are linked into the plugin.
+// NOLINTBEGIN(readability-identifier-naming): the names that gufcc gives every module's table
+extern "C" {
+// The module of the standard library, which the `builtins` slot returns.
+extern const guf_module_v1 gufunc_module_v1_std;
+// The module of casts. Its only function, "cast", has a loop for each pair of dtypes.
+extern const guf_module_v1 gufunc_module_v1_cast;
+}
+// NOLINTEND(readability-identifier-naming)
 
 namespace gufunc::cpu {
 namespace {

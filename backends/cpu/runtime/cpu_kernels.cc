@@ -2,8 +2,6 @@
 // Runs raw kernels. The threads of the pool share the blocks of a launch; each thread claims a
 // range of consecutive blocks. If the threads of a block can wait for each other, they run on
 // fibers (backends/emulator).
-#include "backends/cpu/runtime/cpu_kernels.h"
-
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -11,8 +9,8 @@
 
 #include "backends/cpu/base/cpu_host.h"
 #include "backends/cpu/base/thread_pool.h"
-#include "backends/cpu/loops/loop_cost.h"
 #include "backends/cpu/loops/work_split.h"
+#include "backends/cpu/runtime/cpu_device.h"
 #include "backends/cpu/runtime/cpu_stream.h"
 #include "backends/emulator/emulator.h"
 

@@ -8,12 +8,10 @@
 
 #include "backends/cpu/base/cpu_host.h"
 #include "backends/cpu/base/cpu_trace.h"
-#include "backends/cpu/base/deadline.h"
+#include "backends/cpu/base/cpu_wait.h"
 #include "backends/cpu/base/thread_pool.h"
 #include "backends/cpu/loops/tiled_loop.h"
 #include "backends/cpu/runtime/cpu_device.h"
-#include "backends/cpu/runtime/cpu_event.h"
-#include "backends/cpu/runtime/cpu_kernels.h"
 #include "backends/cpu/runtime/cpu_stream.h"
 
 namespace gufunc::cpu {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "backends/gpu/geometry/copy_convert.h"
+#include "backends/gpu/geometry/copy_commands.h"
 #include "backends/gpu/geometry/element_cast.h"
 
 namespace gufunc::gpu {

@@ -7,10 +7,97 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "backends/gpu/geometry/ptx_scanner.h"
-
 namespace gufunc::gpu {
 namespace {
+
+struct PtxToken {
+  enum class Kind : unsigned char {
+    kEnd,
+    kWord,  // a name, a number or a part of an instruction
+    kSign,  // a single character
+    kString,
+    kBroken  // an unterminated comment or string, or a string with an escape
+  };
+
+  bool is(char sign) const { return kind == Kind::kSign && text[0] == sign; }
+  bool is_name() const { return kind == Kind::kWord && (text[0] < '0' || text[0] > '9'); }
+
+  Kind kind = Kind::kEnd;
+  std::string_view text;
+};
+
+// Splits PTX into tokens: words, signs and strings. Comments are skipped.
+class PtxScanner {
+ public:
+  // Scans `text`, which must outlive the scanner and its tokens.
+  explicit PtxScanner(std::string_view text) : text_(text) {}
+
+  // Returns the next token. Returns kEnd at the end of the text, also in further calls.
+  PtxToken next();
+  // Returns the position after the last token.
+  size_t position() const { return at_; }
+
+ private:
+  bool skip();
+  PtxToken string();
+  PtxToken take(PtxToken::Kind kind, size_t length);
+
+  const std::string_view text_;
+  size_t at_ = 0;
+};
+
+bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+bool is_in_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '$' || c == '%';
+}
+
+// Skips white space and comments. Returns false if a comment is unterminated.
+bool PtxScanner::skip() {
+  while (at_ < text_.size()) {
+    if (is_space(text_[at_])) {
+      ++at_;
+      continue;
+    }
+    const std::string_view two = text_.substr(at_, 2);
+    if (two != "//" && two != "/*") return true;
+    const bool is_line = two == "//";
+    const size_t end = text_.find(is_line ? "\n" : "*/", at_ + 2);
+    if (end == std::string_view::npos) {
+      at_ = text_.size();
+      return is_line;
+    }
+    at_ = end + (is_line ? 1 : 2);
+  }
+  return true;
+}
+
+PtxToken PtxScanner::take(PtxToken::Kind kind, size_t length) {
+  const PtxToken token = {kind, text_.substr(at_, length)};
+  at_ += length;
+  return token;
+}
+
+PtxToken PtxScanner::string() {
+  const size_t end = text_.find_first_of("\"\\\n", at_ + 1);
+  if (end == std::string_view::npos || text_[end] != '"') {
+    return take(PtxToken::Kind::kBroken, text_.size() - at_);
+  }
+  return take(PtxToken::Kind::kString, end + 1 - at_);
+}
+
+PtxToken PtxScanner::next() {
+  if (!skip()) return {PtxToken::Kind::kBroken, {}};
+  if (at_ == text_.size()) return {};
+  if (text_[at_] == '"') return string();
+  size_t length = 0;
+  while (at_ + length < text_.size() && is_in_word(text_[at_ + length])) ++length;
+  if (length == 0) return take(PtxToken::Kind::kSign, 1);
+  return take(PtxToken::Kind::kWord, length);
+}
 
 constexpr std::string_view kProbe = "\n.visible .entry guf_probe()\n{\n\tret;\n}\n";
 

@@ -7,10 +7,8 @@
 #include <cstring>
 
 #include "backends/gpu/runtime/gpu_device.h"
-#include "backends/gpu/runtime/gpu_event.h"
-#include "backends/gpu/runtime/gpu_graph.h"
 #include "backends/gpu/runtime/gpu_plugin.h"
-#include "backends/gpu/runtime/gpu_raw_kernel.h"
+#include "backends/gpu/runtime/gpu_stream.h"
 
 namespace gufunc::gpu {
 namespace {

@@ -3,6 +3,8 @@
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_GPU_DEVICE_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_GPU_DEVICE_H
 
+#include <gufunc/status.h>
+
 #include <atomic>
 
 #include "backends/gpu/geometry/command_sink.h"
@@ -10,7 +12,6 @@
 #include "backends/gpu/runtime/copy_kernels.h"
 #include "backends/gpu/runtime/driver.h"
 #include "backends/gpu/runtime/fence.h"
-#include "backends/gpu/runtime/gpu_fork.h"
 #include "backends/gpu/runtime/gpu_stream.h"
 #include "backends/gpu/runtime/memory_pool.h"
 #include "backends/gpu/runtime/staged_copy.h"
@@ -18,6 +19,17 @@
 #include "backends/gpu/runtime/tracer.h"
 
 namespace gufunc::gpu {
+
+// The following functions detect a forked child, in which the driver does not work.
+
+// Records that this process uses the driver. Must be called when the driver is opened.
+void note_driver_process();
+
+// Returns whether this process is a child of the process that opened the driver. Costs one load.
+bool forked();
+
+// Reports GUF_E_FORKED.
+[[gnu::cold]] guf_status fail_forked(guf_error *error);
 
 class Device {
  public:

@@ -3,7 +3,7 @@
 // of the graph uses the memory. A graph also owns the status words of its kernels. After
 // graph_update, the updated graph and the graph that provided the new work contain the same work,
 // and share the freed memory and the status words.
-#include "backends/gpu/runtime/gpu_graph.h"
+#include "backends/gpu/runtime/gpu_plugin.h"
 
 #include <atomic>
 #include <mutex>

@@ -2,7 +2,7 @@
 // The slots that allocate, copy and fill memory.
 #include <cstring>
 
-#include "backends/gpu/geometry/copy_fill.h"
+#include "backends/gpu/geometry/copy_commands.h"
 #include "backends/gpu/runtime/gpu_device.h"
 #include "backends/gpu/runtime/gpu_plugin.h"
 #include "backends/gpu/runtime/request.h"

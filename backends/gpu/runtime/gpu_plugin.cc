@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The function `probe` opens the driver once. Open devices are in a table,
-// which is used by functions that affect all devices, such as shutdown.
+// The function table of a GPU plugin. The slot `probe` opens the driver once. Open devices are in a
+// table, which is used by functions that affect all devices, such as shutdown.
 #include "backends/gpu/runtime/gpu_plugin.h"
 
 #include <algorithm>
@@ -9,11 +9,23 @@
 #include <cstring>
 #include <mutex>
 
+#include "backends/gpu/geometry/gpu_host.h"
 #include "backends/gpu/runtime/gpu_device.h"
 #include "backends/gpu/runtime/polling_deadline.h"
 
 namespace gufunc::gpu {
 namespace {
+
+guf_backend_api make_table(const Vendor &vendor) {
+  guf_backend_api api = {};
+  api.name = vendor.name;
+  api.version = vendor.version;
+  api.features = GUF_BACKEND_FP_FLAGS | GUF_BACKEND_METHOD_FP_FLAGS;
+#define GUF_REQUIRED_SLOT(slot) api.slot = slot;
+#define GUF_OPTIONAL_SLOT(slot) api.slot = slot;
+#include <gufunc/backend_slots.def>
+  return api;
+}
 
 constinit std::atomic<const Vendor *> the_vendor{nullptr};
 constinit std::mutex opening;  // protects `the_driver` and `ndevices`
@@ -147,6 +159,14 @@ void free_caches(Device &device) {
 }
 
 }  // namespace
+
+guf_status open_plugin(const Vendor &vendor, const guf_host_api *host, uint32_t host_minor,
+                       guf_backend_api *api) {
+  set_host(host);
+  set_vendor(vendor);
+  copy_table(make_table(vendor), host_minor, api);
+  return GUF_OK;
+}
 
 void set_vendor(const Vendor &vendor) {
   the_vendor.store(&vendor, std::memory_order_release);

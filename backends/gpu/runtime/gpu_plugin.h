@@ -4,6 +4,7 @@
 #define GUFUNC_BACKENDS_GPU_RUNTIME_GPU_PLUGIN_H
 
 #include <gufunc/backend.h>
+#include <gufunc/backend_kernels.h>
 
 #include "backends/gpu/runtime/driver.h"
 
@@ -40,7 +41,7 @@ guf_status copy(void *device, void *stream, uint64_t dst, uint64_t src, uint64_t
 guf_status fill(void *device, void *stream, uint64_t dst, const void *pattern,
                 uint32_t pattern_size, uint64_t count, guf_error *error);
 
-// gpu_stream_slots.cc: streams and events
+// gpu_stream.cc: streams and events
 guf_status stream_open(void *device, uint64_t native, uint32_t flags, void **out_stream,
                        guf_error *error);
 void stream_close(void *stream);
@@ -67,6 +68,17 @@ guf_status describe_launch(void *device, const guf_backend_launch *launch, char 
                            size_t text_size, guf_error *error);
 guf_status describe_method(void *device, const guf_backend_method *method, char *out_text,
                            size_t text_size, guf_error *error);
+// Raw kernels, provided through the extension "gufunc.kernels".
+extern const guf_kernels_api kKernelsExtension;
+
+// gpu_graph.cc: graphs, which are captured work that can be launched again. Slots of the extension
+// "gufunc.gpu", see gufunc/backend_gpu.h.
+guf_status capture_begin(void *device, void *stream, int32_t mode, guf_error *error);
+guf_status capture_end(void *device, void *stream, void **out_graph, guf_error *error);
+guf_status graph_instantiate(void *graph, guf_error *error);
+guf_status graph_update(void *graph, void *newer, guf_error *error);
+guf_status graph_launch(void *graph, void *stream, guf_error *error);
+void graph_destroy(void *graph);
 
 // extension_table.cc: extensions
 guf_status extension(const char *name, uint32_t version, const void **out_table, guf_error *error);

@@ -10,14 +10,125 @@
 #ifndef GUFUNC_BACKENDS_GPU_RUNTIME_MEMORY_POOL_H
 #define GUFUNC_BACKENDS_GPU_RUNTIME_MEMORY_POOL_H
 
+#include <cstddef>
+#include <cstdint>
 #include <mutex>
 
-#include "backends/gpu/geometry/block_table.h"
+#include "backends/gpu/geometry/gpu_host.h"
 #include "backends/gpu/runtime/driver.h"
 #include "backends/gpu/runtime/fence.h"
-#include "backends/gpu/runtime/pool_classes.h"
 
 namespace gufunc::gpu {
+
+// The size classes of cached memory: 512 bytes to 64 MiB, with four classes per doubling, so that
+// at most a fifth of a block of more than 512 bytes is unused.
+inline constexpr uint64_t kSmallestBlock = 512;
+inline constexpr uint64_t kLargestBlock = uint64_t{64} << 20;
+inline constexpr int kPoolClasses = 69;
+
+// Returns the smallest class for `bytes` bytes, or -1 if the largest class is too small.
+constexpr int pool_class(uint64_t bytes) {
+  if (bytes <= kSmallestBlock) return 0;
+  if (bytes > kLargestBlock) return -1;
+  const uint64_t last = bytes - 1;
+  const int exponent = 63 - __builtin_clzll(last);
+  const int quarter = static_cast<int>(last >> (exponent - 2) & 3);
+  return (exponent - 9) * 4 + quarter + 1;
+}
+
+constexpr uint64_t class_bytes(int number) {
+  if (number == 0) return kSmallestBlock;
+  const int exponent = 9 + (number - 1) / 4;
+  return static_cast<uint64_t>(5 + (number - 1) % 4) << (exponent - 2);
+}
+
+// Returns the number of bytes that an allocation uses, or 0 on overflow.
+constexpr uint64_t block_bytes(uint64_t bytes) {
+  const int number = pool_class(bytes);
+  if (number >= 0) return class_bytes(number);
+  const uint64_t rounded = (bytes + kSmallestBlock - 1) & ~(kSmallestBlock - 1);
+  return rounded < bytes ? 0 : rounded;
+}
+
+static_assert(class_bytes(kPoolClasses - 1) == kLargestBlock);
+static_assert(pool_class(kLargestBlock) == kPoolClasses - 1);
+
+// A hash table, by address, of the blocks that a memory pool has allocated. The blocks of a chain
+// are linked by their own `next`. The number of chains doubles when there are
+// two blocks per chain. If there is no memory for more chains, the chains become longer instead.
+template <class Block>
+class BlockTable {
+ public:
+  BlockTable() = default;
+  BlockTable(const BlockTable &) = delete;
+  BlockTable &operator=(const BlockTable &) = delete;
+  ~BlockTable() {
+    if (chains_ != inline_chains_) host_free(chains_);
+  }
+
+  void add(Block *block) {
+    if (++count_ > 2 * nchains_) grow();
+    insert(block);
+  }
+
+  // Removes and returns the block at `address`, or returns NULL if there is none.
+  Block *remove(uint64_t address) {
+    for (Block **link = &chains_[bucket_of(address)]; *link != nullptr; link = &(*link)->next) {
+      Block *const block = *link;
+      if (block->address != address) continue;
+      *link = block->next;
+      --count_;
+      return block;
+    }
+    return nullptr;
+  }
+
+  // Removes and returns any block, or returns NULL if the table is empty.
+  Block *remove_any() {
+    for (size_t i = 0; i < nchains_; ++i) {
+      Block *const block = chains_[i];
+      if (block == nullptr) continue;
+      chains_[i] = block->next;
+      --count_;
+      return block;
+    }
+    return nullptr;
+  }
+
+ private:
+  static constexpr size_t kFew = 64;
+
+  size_t bucket_of(uint64_t address) const {
+    return static_cast<size_t>(address * 0x9E3779B97F4A7C15u >> 32) & (nchains_ - 1);
+  }
+  void insert(Block *block) {
+    Block **const chain = &chains_[bucket_of(block->address)];
+    block->next = *chain;
+    *chain = block;
+  }
+  void grow() {
+    const size_t count = 2 * nchains_;
+    auto **const chains = static_cast<Block **>(host_alloc(count * sizeof(Block *), 64));
+    if (chains == nullptr) return;
+    for (size_t i = 0; i < count; ++i) chains[i] = nullptr;
+    Block **const old = chains_;
+    const size_t nold = nchains_;
+    chains_ = chains;
+    nchains_ = count;
+    for (size_t i = 0; i < nold; ++i) {
+      while (old[i] != nullptr) {
+        Block *const block = old[i];
+        old[i] = block->next;
+        insert(block);
+      }
+    }
+    if (old != inline_chains_) host_free(old);
+  }
+
+  Block *inline_chains_[kFew] = {};
+  Block **chains_ = inline_chains_;
+  size_t nchains_ = kFew, count_ = 0;
+};
 
 class Stream;
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "tests/sim/core/sim_context.h"
+#include "tests/sim/core/sim_driver.h"
 
 namespace sim {
 namespace {

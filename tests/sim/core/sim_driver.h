@@ -170,6 +170,20 @@ void destroy_context(Driver &driver, Lock &lock, const std::shared_ptr<Context> 
 // Creates a context with a reference count of 0.
 std::shared_ptr<Context> make_context(Driver &driver, int device, bool primary);
 
+// The context stack of this thread; the current context is last.
+std::vector<void *> &context_stack();
+
+// Returns the current context, even if it has failed, or null. In a driver without contexts (HIP)
+// the default is the primary context of device 0.
+Context *current_context(Driver &driver);
+
+// Stores the current context, for a call that requires one. Returns kInvalidContext,
+// kContextIsDestroyed, or the sticky failure of the context.
+int use_context(Driver &driver, Context **out);
+
+// Adds a reference to the primary context of a device. The first reference creates the context.
+std::shared_ptr<Context> retain_primary(Driver &driver, int device);
+
 }  // namespace sim
 
 #endif  // GUFUNC_TESTS_SIM_CORE_SIM_DRIVER_H

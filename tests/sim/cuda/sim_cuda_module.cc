@@ -6,7 +6,7 @@
 
 #include "tests/sim/core/sim_calls.h"
 #include "tests/sim/core/sim_capture.h"
-#include "tests/sim/core/sim_context.h"
+#include "tests/sim/core/sim_driver.h"
 #include "tests/sim/core/sim_stream.h"
 #include "tests/sim/cuda/sim_cuda_api.h"
 #include "tests/sim/cuda/sim_cuda_device.h"

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "tests/sim/core/sim_calls.h"
-#include "tests/sim/core/sim_context.h"
+#include "tests/sim/core/sim_driver.h"
 #include "tests/sim/core/sim_stream.h"
 #include "tests/sim/hip/sim_hip_api.h"
 

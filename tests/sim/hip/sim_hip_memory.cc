@@ -2,8 +2,8 @@
 // Implements device, host and managed memory, pools, and pointer attributes.
 #include "tests/sim/core/sim_calls.h"
 #include "tests/sim/core/sim_capture.h"
-#include "tests/sim/core/sim_context.h"
 #include "tests/sim/core/sim_device_memory.h"
+#include "tests/sim/core/sim_driver.h"
 #include "tests/sim/core/sim_stream.h"
 #include "tests/sim/hip/sim_hip_api.h"
 

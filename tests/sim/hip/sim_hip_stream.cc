@@ -4,8 +4,7 @@
 
 #include "tests/sim/core/sim_calls.h"
 #include "tests/sim/core/sim_capture.h"
-#include "tests/sim/core/sim_context.h"
-#include "tests/sim/core/sim_copy.h"
+#include "tests/sim/core/sim_driver.h"
 #include "tests/sim/hip/sim_hip_api.h"
 
 namespace {

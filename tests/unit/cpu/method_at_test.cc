@@ -7,7 +7,6 @@
 #include "backends/cpu/loops/dtype_layout.h"
 #include "tests/unit/cpu/cpu_fixture.h"
 #include "tests/unit/cpu/method_case.h"
-#include "tests/unit/cpu/method_reference.h"
 
 namespace gufunc::cpu {
 namespace {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Generates, runs and computes method cases. Random cases have sizes near the boundaries of base
+// blocks and tiles, and operands in every layout.
 #include "tests/unit/cpu/method_case.h"
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 
 #include "backends/cpu/loops/dtype_layout.h"
 #include "tests/unit/cpu/cpu_fixture.h"
-#include "tests/unit/cpu/method_reference.h"
 
 namespace gufunc::cpu {
 namespace {
@@ -270,7 +271,147 @@ const char *method_name(int32_t method) {
                                            : "reduceat";
 }
 
+constexpr int64_t kMaxElements = 40000;
+constexpr guf_dtype kRandomDtypes[] = {GUF_BOOL, GUF_I8,  GUF_U8,  GUF_I16, GUF_U16,
+                                       GUF_I32,  GUF_U32, GUF_I64, GUF_U64, GUF_F16,
+                                       GUF_BF16, GUF_F32, GUF_F64, GUF_C64, GUF_C128};
+constexpr const char *kFunctions[] = {"add", "add", "add", "multiply", "maximum", "fmin"};
+
+template <class T, size_t kCount>
+T one_of(std::mt19937 &random, const T (&list)[kCount]) {
+  return list[random() % kCount];
+}
+
+int64_t random_size(std::mt19937 &random, int64_t most) {
+  constexpr int64_t kBoundaries[] = {1, 2, 7, 8, 9, 127, 128, 129, 255, 256, 257, 1024, 16384};
+  const int64_t size = random() % 3 == 0 ? one_of(random, kBoundaries) + random() % 3 - 1
+                                         : static_cast<int64_t>(random() % 300);
+  return std::min(size, most);
+}
+
+MethodDim random_dim(std::mt19937 &random, int64_t *left) {
+  MethodDim dim;
+  dim.size = random_size(random, *left);
+  if (random() % 30 != 0) dim.size = std::max<int64_t>(dim.size, 1);
+  *left /= std::max<int64_t>(dim.size, 1);
+  dim.reversed = random() % 6 == 0;
+  dim.repeated = random() % 12 == 0;
+  dim.gap = random() % 5 == 0 ? 1 + random() % 2 : 0;
+  dim.place = static_cast<int>(random() % 100);
+  return dim;
+}
+
+bool is_integer(guf_dtype dtype) {
+  return dtype != GUF_F16 && dtype != GUF_BF16 && dtype != GUF_F32 && dtype != GUF_F64 &&
+         dtype != GUF_C64 && dtype != GUF_C128;
+}
+
 }  // namespace
+
+MethodLoop find_method_loop(const std::string &function, guf_dtype dtype, bool unary) {
+  const guf_module_v1 *const table = cpu().builtins();
+  const guf_module_image *best = nullptr;
+  for (uint32_t i = 0; i < table->nimages; ++i) {
+    const guf_module_image *const image = &table->images[i];
+    if (best == nullptr ||
+        cpu().image_score(cpu_device(), image) > cpu().image_score(cpu_device(), best)) {
+      best = image;
+    }
+  }
+  MethodLoop found;
+  for (uint32_t f = 0; f < table->nfunctions; ++f) {
+    const guf_module_function &row = table->functions[f];
+    if (function != row.name) continue;
+    for (uint32_t l = 0; l < row.nloops; ++l) {
+      const guf_module_loop &loop = row.loops[l];
+      if (loop.types[0] != dtype || (!unary && loop.types[1] != dtype)) continue;
+      found.kernel = reinterpret_cast<void *>(best->entries[loop.kernel]);
+      found.kind = loop.kind;
+      if (loop.fold != 0) found.fold = reinterpret_cast<void *>(best->entries[loop.fold - 1]);
+    }
+  }
+  EXPECT_NE(found.kernel, nullptr) << function << " of dtype " << dtype;
+  return found;
+}
+
+Value converted(const Value &value, guf_dtype from, guf_dtype to) {
+  if (from == to) return value;
+  Value result = {};
+  BlockRow row{
+      1, {}, {const_cast<unsigned char *>(value.data()), result.data()}, {{}, {}}, {from, to}};
+  const guf_launch_block block = make_block(row);
+  guf_error error = fresh_error();
+  EXPECT_EQ(cpu().convert(cpu_device(), nullptr, &block, &error), GUF_OK) << error.message;
+  return result;
+}
+
+Arithmetic::Arithmetic(const std::string &function, guf_dtype dtype, bool tree, bool widens)
+    : dtype_(dtype), partial_(dtype), tree_(tree), loop_(find_method_loop(function, dtype_)) {
+  if (tree && widens && (dtype == GUF_F16 || dtype == GUF_BF16)) partial_ = GUF_F32;
+  partial_loop_ = find_method_loop(function, partial_);
+}
+
+Value Arithmetic::apply(const MethodLoop &loop, const Value &a, const Value &b) const {
+  Value out = {};
+  char *args[3] = {reinterpret_cast<char *>(const_cast<unsigned char *>(a.data())),
+                   reinterpret_cast<char *>(const_cast<unsigned char *>(b.data())),
+                   reinterpret_cast<char *>(out.data())};
+  const int64_t one = 1, steps[3] = {16, 16, 16};
+  reinterpret_cast<guf_loop_numpy>(loop.kernel)(args, &one, steps, nullptr);
+  return out;
+}
+
+MaybeValue Arithmetic::joined(const MaybeValue &a, const MaybeValue &b) const {
+  if (!a || !b) return a ? a : b;
+  return apply(partial_loop_, *a, *b);
+}
+
+MaybeValue Arithmetic::fold(const std::vector<MaybeValue> &values, const MaybeValue &start) const {
+  if (tree_) return values.empty() ? MaybeValue() : tree(values, 0, values.size());
+  MaybeValue all = start;
+  for (const MaybeValue &value : values) all = joined(all, value);
+  return all;
+}
+
+// The number of base blocks in the left part is the largest power of two that leaves at least one
+// element for the right part.
+MaybeValue Arithmetic::tree(const std::vector<MaybeValue> &values, size_t first, size_t end) const {
+  const size_t count = end - first;
+  if (count <= 128) return leaf(values, first, end);
+  size_t left = 128;
+  while (left * 2 < count) left *= 2;
+  return joined(tree(values, first, first + left), tree(values, first + left, end));
+}
+
+MaybeValue Arithmetic::leaf(const std::vector<MaybeValue> &values, size_t first, size_t end) const {
+  const size_t count = end - first;
+  MaybeValue all;
+  size_t done = 0;
+  if (count >= 8) {
+    MaybeValue part[8];
+    done = count / 8 * 8;
+    for (size_t i = 0; i < done; ++i) part[i % 8] = joined(part[i % 8], values[first + i]);
+    all = joined(joined(joined(part[0], part[1]), joined(part[2], part[3])),
+                 joined(joined(part[4], part[5]), joined(part[6], part[7])));
+  }
+  for (; done < count; ++done) all = joined(all, values[first + done]);
+  return all;
+}
+
+std::vector<Value> Arithmetic::scanned(const std::vector<Value> &values) const {
+  const size_t tile = tree_ ? 256 : std::max<size_t>(values.size(), 1);
+  std::vector<Value> results, totals;
+  for (size_t i = 0; i < values.size(); ++i) {
+    results.push_back(i % tile == 0 ? values[i] : apply(loop_, results.back(), values[i]));
+    if (i % tile == tile - 1) totals.push_back(results.back());
+  }
+  if (values.size() <= tile) return results;
+  const std::vector<Value> offsets = scanned(totals);
+  for (size_t i = tile; i < values.size(); ++i) {
+    results[i] = apply(loop_, offsets[i / tile - 1], results[i]);
+  }
+  return results;
+}
 
 std::string MethodCase::text() const {
   std::ostringstream out;
@@ -343,6 +484,58 @@ std::vector<unsigned char> right_answer(const MethodCase &expected) {
     answer_item(&setup, op, item);
   }
   return setup.output.bytes;
+}
+
+MethodCase random_case(std::mt19937 &random, int32_t method) {
+  MethodCase row;
+  row.method = method;
+  row.seed = static_cast<unsigned>(random());
+  row.function = one_of(random, kFunctions);
+  row.dtype = one_of(random, kRandomDtypes);
+  int64_t left = random() % 8 == 0 ? kMaxElements : 4000;
+  const bool reduce = method == GUF_METHOD_REDUCE;
+  const size_t nfold = reduce ? random() % 4 : 1;
+  for (size_t d = 0; d < nfold; ++d) row.fold.push_back(random_dim(random, &left));
+  for (size_t d = random() % 3; d > 0; --d) row.kept.push_back(random_dim(random, &left));
+  row.tree = random() % 6 != 0;
+  if (!row.tree && !is_integer(row.dtype) && random() % 2 == 0) row.function = "subtract";
+  row.exact = row.tree && is_integer(row.dtype) && random() % 4 != 0;
+  row.use_fold = random() % 5 != 0;
+  row.masked = reduce && random() % 3 == 0;
+  row.initial = reduce && (row.masked || random() % 3 == 0);
+  for (const MethodDim &dim : row.fold) row.initial |= reduce && dim.size == 0;
+  if (random() % 4 == 0) row.input = one_of(random, kRandomDtypes);
+  // Values of wider inputs would become infinite in float16. A difference of infinities is a NaN
+  // whose bits differ from the bits of the NaNs in the input.
+  if (row.dtype == GUF_F16 && row.input > GUF_U8) row.input = 0;
+  if (random() % 4 == 0) row.output = one_of(random, kRandomDtypes);
+  row.swapped_input = random() % 8 == 0;
+  row.odd_input = random() % 8 == 0;
+  row.swapped_output = random() % 8 == 0;
+  row.odd_output = random() % 8 == 0;
+  if (method == GUF_METHOD_REDUCEAT) {
+    row.fold[0].size = std::max<int64_t>(row.fold[0].size, 1);
+    const auto extent = static_cast<uint64_t>(row.fold[0].size);
+    for (size_t k = random() % 12; k > 0; --k) {
+      row.indices.push_back(static_cast<int64_t>(random() % extent));
+    }
+    // Adds equidistant indices up to the end of the axis, which make adjacent segments of equal
+    // length.
+    const uint64_t length = random() % 2 == 0 ? 1 + random() % 150 : extent;
+    for (uint64_t begin = random() % length; begin < extent && length < extent; begin += length) {
+      row.indices.push_back(static_cast<int64_t>(begin));
+    }
+  }
+  if (method == GUF_METHOD_ACCUMULATE && random() % 4 == 0) {
+    row.in_place = true;
+    row.output = row.input;
+    row.swapped_output = row.swapped_input;
+    row.odd_output = row.odd_input;
+    for (auto *dims : {&row.kept, &row.fold}) {
+      for (MethodDim &dim : *dims) dim.repeated = false;
+    }
+  }
+  return row;
 }
 
 }  // namespace gufunc::cpu

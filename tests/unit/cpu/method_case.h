@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Provides a call of the `method` slot with operands in any layout, and its expected result. The
 // reference implements the reduction tree and the scan element by element, which is slow but
-// simple.
+// simple. It uses the ordinary loop of the accumulator's dtype.
 #ifndef GUFUNC_TESTS_UNIT_CPU_METHOD_CASE_H
 #define GUFUNC_TESTS_UNIT_CPU_METHOD_CASE_H
 
@@ -63,6 +63,32 @@ std::vector<unsigned char> run_case(const MethodCase &expected, uint32_t threads
 std::vector<unsigned char> right_answer(const MethodCase &expected);
 
 MethodCase random_case(std::mt19937 &random, int32_t method);
+
+Value converted(const Value &value, guf_dtype from, guf_dtype to);
+
+class Arithmetic {
+ public:
+  // If `widens` is set, the accumulators of f16 and bf16 are f32.
+  Arithmetic(const std::string &function, guf_dtype dtype, bool tree, bool widens);
+
+  Value widened(const Value &value) const { return converted(value, dtype_, partial_); }
+  Value rounded(const Value &value) const { return converted(value, partial_, dtype_); }
+
+  // Reduces the values as a tree or as a left fold. `start` is the initial value of a left fold.
+  MaybeValue fold(const std::vector<MaybeValue> &values, const MaybeValue &start) const;
+  MaybeValue joined(const MaybeValue &a, const MaybeValue &b) const;
+  // Returns all partial results of accumulate, each rounded to the dtype of the loop.
+  std::vector<Value> scanned(const std::vector<Value> &values) const;
+
+ private:
+  Value apply(const MethodLoop &loop, const Value &a, const Value &b) const;
+  MaybeValue leaf(const std::vector<MaybeValue> &values, size_t first, size_t end) const;
+  MaybeValue tree(const std::vector<MaybeValue> &values, size_t first, size_t end) const;
+
+  guf_dtype dtype_, partial_;
+  bool tree_;
+  MethodLoop loop_, partial_loop_;
+};
 
 }  // namespace gufunc::cpu
 

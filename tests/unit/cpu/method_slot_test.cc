@@ -6,7 +6,6 @@
 
 #include "tests/unit/cpu/cpu_fixture.h"
 #include "tests/unit/cpu/method_case.h"
-#include "tests/unit/cpu/method_reference.h"
 
 namespace gufunc::cpu {
 namespace {

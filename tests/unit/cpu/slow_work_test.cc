@@ -1,20 +1,233 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests which threads run methods and raw kernels with a few slow elements. loop_cost_test.cc tests
-// the same for launches.
+// Tests which threads run launches, methods and raw kernels with a few slow elements: all available
+// threads, or the number of threads that the caller requests. If a launch has a stream, the
+// caller's thread must not run the loop. Also tests the recorded costs of loops.
+#include <gtest/gtest.h>
+#include <gufunc/backend.h>
 #include <gufunc/kernel/work_item.hpp>
 
 #include <array>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
 #include <cstring>
+#include <deque>
 #include <iterator>
+#include <mutex>
+#include <set>
 #include <thread>
+#include <vector>
 
-#include "backends/cpu/loops/loop_cost.h"
-#include "backends/cpu/runtime/cpu_kernels.h"
+#include "backends/cpu/loops/work_split.h"
+#include "backends/cpu/runtime/cpu_device.h"
 #include "backends/cpu/runtime/cpu_table.h"
-#include "tests/unit/cpu/slow_loop.h"
+#include "tests/unit/cpu/cpu_fixture.h"
 
 namespace gufunc::cpu {
 namespace {
+
+// Loops whose items wait for each other and record their threads.
+struct Slow {
+  std::mutex lock;
+  std::condition_variable changed;
+  std::set<std::thread::id> threads;
+  size_t rendezvous = 1;  // number of threads that wait for each other
+  bool first_is_alone = false;
+  bool open = true;  // no item returns while this is false
+  uint64_t items = 0;
+
+  // A loop with one input and one output of four bytes each.
+  static void loop(char **args, const int64_t *dims, const int64_t *steps, void *user) {
+    auto &self = *static_cast<Slow *>(user);
+    for (int64_t i = 0; i < dims[0]; ++i) {
+      self.wait();
+      std::memcpy(args[1] + i * steps[1], args[0] + i * steps[0], 4);
+    }
+  }
+
+  // A loop that adds floats.
+  static void add(char **args, const int64_t *dims, const int64_t *steps, void *user) {
+    auto &self = *static_cast<Slow *>(user);
+    for (int64_t i = 0; i < dims[0]; ++i) {
+      self.wait();
+      float a = 0, b = 0;
+      std::memcpy(&a, args[0] + i * steps[0], sizeof a);
+      std::memcpy(&b, args[1] + i * steps[1], sizeof b);
+      a += b;
+      std::memcpy(args[2] + i * steps[2], &a, sizeof a);
+    }
+  }
+
+  void wait() {
+    std::unique_lock hold(lock);
+    const bool first = items++ == 0;
+    if (first && first_is_alone) {
+      hold.unlock();
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      return;
+    }
+    threads.insert(std::this_thread::get_id());
+    changed.notify_all();
+    changed.wait_for(hold, std::chrono::seconds(20),
+                     [&] { return open && threads.size() >= rendezvous; });
+  }
+  void release() {
+    const std::lock_guard hold(lock);
+    open = true;
+    changed.notify_all();
+  }
+};
+
+// Returns a new object at a new address, because the backend caches measured costs by address.
+Slow &fresh_loop() {
+  static std::deque<Slow> all;
+  return all.emplace_back();
+}
+
+constexpr uint64_t kSlowNs = 1'500'000'000;  // cost per element
+
+std::set<std::thread::id> only_this_thread() {
+  return {std::this_thread::get_id()};
+}
+
+// Allows the backend to use four threads.
+class SlowWork : public testing::Test {
+ protected:
+  static void SetUpTestSuite() { grant("4"); }
+  static void TearDownTestSuite() { grant("3"); }
+  static void grant(const char *threads) {
+    guf_error error = fresh_error();
+    test_host().config["GUFUNC_NUM_THREADS"] = threads;
+    ASSERT_EQ(cpu().shutdown(UINT64_MAX, &error), GUF_OK);  // clears the cached thread count
+  }
+
+  void *open_stream() {
+    void *stream = nullptr;
+    EXPECT_EQ(cpu().stream_open(cpu_device(), 0, 0, &stream, &error_), GUF_OK);
+    return stream;
+  }
+  void synchronize(void *stream) {
+    EXPECT_EQ(cpu().stream_synchronize(stream, UINT64_MAX, &error_), GUF_OK);
+  }
+
+  guf_error error_ = fresh_error();
+};
+
+TEST(LoopCost, UnknownUntilMeasured) {
+  int loop = 0, user = 0, other = 0;
+  EXPECT_FALSE(LoopCost(&loop, &user).is_known());
+  EXPECT_EQ(LoopCost(&loop, &user).weigh(17), 17U);
+  LoopCost(&loop, &user).record(10, 10'000);  // 1 us per item, the cost of 4000 ordinary elements
+  EXPECT_TRUE(LoopCost(&loop, &user).is_known());
+  EXPECT_EQ(LoopCost(&loop, &user).weigh(3), 12'000U);
+  EXPECT_FALSE(LoopCost(&loop, &other).is_known());
+}
+
+TEST(LoopCost, DownAtOnceAndUpByQuarters) {
+  int loop = 0;
+  LoopCost(&loop, nullptr).record(1, 1000);
+  LoopCost(&loop, nullptr).record(1, 9000);
+  EXPECT_EQ(LoopCost(&loop, nullptr).weigh(1), 12'000U);
+  LoopCost(&loop, nullptr).record(1, 500);
+  EXPECT_EQ(LoopCost(&loop, nullptr).weigh(1), 2000U);
+}
+
+TEST(LoopCost, WeightIsNeverBelowTheWorkAndSaturates) {
+  int quick = 0, slow = 0;
+  LoopCost(&quick, nullptr).record(1'000'000, 1);
+  EXPECT_EQ(LoopCost(&quick, nullptr).weigh(1000), 1000U);
+  LoopCost(&slow, nullptr).record(1, UINT64_MAX);
+  EXPECT_EQ(LoopCost(&slow, nullptr).weigh(UINT64_MAX), UINT64_MAX);
+}
+
+// ---- Launches.
+
+class FewSlowItems : public SlowWork {
+ protected:
+  guf_status launch(Slow *slow, int64_t items, uint32_t threads, void *stream = nullptr) {
+    in_.assign(static_cast<size_t>(items), 1.5F);
+    out_.assign(static_cast<size_t>(items), 0);
+    const guf_launch_block block =
+        make_block({1, {items}, {in_.data(), out_.data()}, {{4}, {4}}, {GUF_F32, GUF_F32}});
+    return launch_block(block, as_entry(Slow::loop), &error_, stream, slow, threads);
+  }
+
+  static LoopCost cost_of(Slow *slow) { return {reinterpret_cast<void *>(Slow::loop), slow}; }
+
+  std::vector<float> in_, out_;
+};
+
+TEST_F(FewSlowItems, AreSharedOnceTheFirstTookLong) {
+  Slow &slow = fresh_loop();
+  slow.first_is_alone = true;
+  slow.rendezvous = 4;
+  ASSERT_EQ(launch(&slow, 5, 0), GUF_OK);
+  EXPECT_EQ(slow.threads.size(), 4U);
+  EXPECT_EQ(out_, in_);
+}
+
+TEST_F(FewSlowItems, AreSharedAtOnceWhenTheLoopIsKnown) {
+  Slow &slow = fresh_loop();
+  slow.rendezvous = 4;
+  cost_of(&slow).record(1, kSlowNs);
+  ASSERT_EQ(launch(&slow, 4, 0), GUF_OK);
+  EXPECT_EQ(slow.threads.size(), 4U);
+}
+
+TEST_F(FewSlowItems, HaveTheThreadsThatTheLaunchNames) {
+  for (const uint32_t threads : {2U, 3U, 4U}) {
+    Slow &slow = fresh_loop();  // the recorded cost is low, so the backend expects a fast loop
+    cost_of(&slow).record(1'000'000, 1);
+    slow.rendezvous = threads;
+    ASSERT_EQ(launch(&slow, threads, threads), GUF_OK);
+    EXPECT_EQ(slow.threads.size(), threads);
+    EXPECT_EQ(out_, in_);
+  }
+}
+
+TEST_F(FewSlowItems, RunOnOneThreadIfTheLaunchRequestsIt) {
+  Slow &slow = fresh_loop();
+  cost_of(&slow).record(1, kSlowNs);
+  ASSERT_EQ(launch(&slow, 5, 1), GUF_OK);
+  EXPECT_EQ(slow.threads, only_this_thread());
+}
+
+TEST_F(FewSlowItems, OnAStreamAreQueued) {
+  void *const stream = open_stream();
+  for (const int64_t items : {1, 5}) {
+    for (const uint32_t threads : {0U, 1U, 2U}) {
+      for (const bool is_known : {false, true}) {
+        Slow &slow = fresh_loop();
+        slow.open = false;
+        if (is_known) cost_of(&slow).record(1, kSlowNs);
+        // The call returns before any item is released.
+        ASSERT_EQ(launch(&slow, items, threads, stream), GUF_OK);
+        slow.release();
+        synchronize(stream);
+        EXPECT_EQ(slow.threads.count(std::this_thread::get_id()), 0U);
+        EXPECT_EQ(out_, in_);
+      }
+    }
+  }
+  cpu().stream_close(stream);
+}
+
+TEST_F(FewSlowItems, ThatWereMeasuredAreQueuedAgain) {
+  void *const stream = open_stream();
+  Slow &slow = fresh_loop();
+  for (int round = 0; round < 3; ++round) {
+    slow.items = 0;
+    slow.first_is_alone = true;  // the first item takes 2 ms
+    ASSERT_EQ(launch(&slow, 1, 0, stream), GUF_OK);
+    synchronize(stream);
+  }
+  slow.open = slow.first_is_alone = false;
+  ASSERT_EQ(launch(&slow, 1, 0, stream), GUF_OK);
+  slow.release();
+  synchronize(stream);
+  EXPECT_EQ(slow.threads.count(std::this_thread::get_id()), 0U);
+  cpu().stream_close(stream);
+}
 
 // ---- Methods. Each row consists of four floats, which the method adds. For reduceat, each row has
 // two segments.
@@ -255,4 +468,5 @@ TEST_F(FewSlowBlocks, OnAStreamAreQueued) {
 }
 
 }  // namespace
+
 }  // namespace gufunc::cpu

@@ -12,7 +12,7 @@
 #include <set>
 #include <thread>
 
-#include "backends/cpu/base/deadline.h"
+#include "backends/cpu/base/cpu_wait.h"
 #include "tests/unit/cpu/cpu_fixture.h"
 
 namespace gufunc::cpu {

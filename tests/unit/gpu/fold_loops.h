@@ -21,7 +21,7 @@ using LoopTable = std::map<LoopKey, std::vector<HostEntry>>;
 // exist.
 const std::vector<HostEntry> &fold_loop(const std::string &function, guf_dtype dtype);
 
-// Each of these functions adds a part of the table, and is defined in its own file.
+// Each of these functions adds a part of the table. fold_entries.cc defines the functions.
 void add_sums(LoopTable *table);
 void add_extremes(LoopTable *table);
 void add_others(LoopTable *table);

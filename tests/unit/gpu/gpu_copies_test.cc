@@ -7,9 +7,8 @@
 #include <cstring>
 #include <string>
 
-#include "backends/gpu/geometry/copy_convert.h"
-#include "backends/gpu/geometry/copy_fill.h"
-#include "tests/unit/gpu/counting_sink.h"
+#include "backends/gpu/geometry/copy_commands.h"
+#include "tests/unit/gpu/host_sink.h"
 #include "tests/unit/gpu/launch_case.h"
 
 namespace gufunc::gpu::test {

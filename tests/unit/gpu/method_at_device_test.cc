@@ -10,7 +10,7 @@
 #include "backends/gpu/geometry/element_cast.h"
 #include "backends/gpu/geometry/method_queue.h"
 #include "tests/unit/cpu/cpu_fixture.h"
-#include "tests/unit/cpu/method_reference.h"
+#include "tests/unit/cpu/method_case.h"
 #include "tests/unit/gpu/fold_loops.h"
 
 namespace gufunc::gpu {
