@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <mutex>
 #include <set>
@@ -25,6 +26,16 @@ struct Source {
   std::string typed;
   std::string absolute;
 };
+
+// A type string such as "??->?" looks like a trigraph, which C++17 does not have, so the warning is
+// disabled. The flag is not part of the cache key.
+inline constexpr char kNoTrigraphs[] = "-Wno-trigraphs";
+
+inline Command joined(std::initializer_list<Command> parts) {
+  Command all;
+  for (const Command &part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
 
 class Compiler {
  public:

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-#include "compiler_flags.h"
+#include "compiler.h"
 #include "compiler_output.h"
 #include "entry_text.h"
 #include "files.h"
