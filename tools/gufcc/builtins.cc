@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "library_names.h"
+#include "refused_names.h"
 
 namespace gufunc::gufcc {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <set>
 
-#include "library_names.h"
+#include "refused_names.h"
 
 namespace gufunc::gufcc {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "library_names.h"
+#include "refused_names.h"
 
 #include <algorithm>
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What to use in a kernel instead of the names of the C and C++ libraries, of CUDA and of HIP.
-#ifndef GUFUNC_TOOLS_GUFCC_LIBRARY_NAMES_H
-#define GUFUNC_TOOLS_GUFCC_LIBRARY_NAMES_H
+#ifndef GUFUNC_TOOLS_GUFCC_REFUSED_NAMES_H
+#define GUFUNC_TOOLS_GUFCC_REFUSED_NAMES_H
 
 #include <string>
 
@@ -21,4 +21,4 @@ std::string advice_for_name(const std::string &name);
 
 }  // namespace gufunc::gufcc
 
-#endif  // GUFUNC_TOOLS_GUFCC_LIBRARY_NAMES_H
+#endif  // GUFUNC_TOOLS_GUFCC_REFUSED_NAMES_H
