@@ -17,7 +17,7 @@
 #include "files.h"
 #include "generate.h"
 #include "host_only.h"
-#include "refused_headers.h"
+#include "refused_names.h"
 #include "stack_loops.h"
 
 namespace gufunc::gufcc {

@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "builtins.h"
-#include "refused_headers.h"
+#include "refused_names.h"
 #include "tokens.h"
 
 namespace gufunc::gufcc {
