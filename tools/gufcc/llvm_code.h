@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the code that clang generates before it optimizes. Unlike an object file, this code
 // contains the variables of each function and the implicit conversions.
-#ifndef GUFUNC_TOOLS_GUFCC_UNOPTIMIZED_CODE_H
-#define GUFUNC_TOOLS_GUFCC_UNOPTIMIZED_CODE_H
+#ifndef GUFUNC_TOOLS_GUFCC_LLVM_CODE_H
+#define GUFUNC_TOOLS_GUFCC_LLVM_CODE_H
 
 #include <cstdint>
 #include <string>
@@ -39,4 +39,4 @@ std::vector<CodeFinding> find_narrowed_integers(std::string_view code);
 
 }  // namespace gufunc::gufcc
 
-#endif  // GUFUNC_TOOLS_GUFCC_UNOPTIMIZED_CODE_H
+#endif  // GUFUNC_TOOLS_GUFCC_LLVM_CODE_H

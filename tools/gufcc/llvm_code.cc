@@ -6,7 +6,7 @@
 //   @0 = private ... constant { i16, i16, [7 x i8] } { i16 0, i16 13, [7 x i8] c"'long'\00" }
 //   @2 = private ... global {...} { { ptr, i32, i32 } { ptr @.src, i32 3, i32 33 }, ptr @0, ptr @1,
 //        i8 2, i32 0 }
-#include "unoptimized_code.h"
+#include "llvm_code.h"
 
 #include <fmt/format.h>
 
