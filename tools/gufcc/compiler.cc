@@ -18,7 +18,7 @@
 #include "generate.h"
 #include "host_only.h"
 #include "refused_names.h"
-#include "stack_loops.h"
+#include "llvm_code.h"
 
 namespace gufunc::gufcc {
 
