@@ -16,7 +16,7 @@ import statuses
 import time_cases
 from corpus_pool import Buffers, dtype_name, integer, result
 from corpus_truth import Open
-from method_build import index_array
+from build import index_array
 
 cases.DRAWN['many axes'] = False
 # The cases are numbered, and a new function of the library must not change the numbered cases. The
