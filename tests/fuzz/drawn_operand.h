@@ -9,7 +9,7 @@
 #include <array>
 #include <cstdint>
 
-#include "byte_reader.h"
+#include "target.h"
 #include "guarded_memory.h"
 
 namespace gufunc::fuzz {
