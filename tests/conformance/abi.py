@@ -283,8 +283,8 @@ class GufuncError(Exception):
 
 
 class Library:
-    """The library. Each method of a ufunc returns (letter, array, strides) of `out`, or of a copy of
-    the result if the library allocated it."""
+    """The library. Each method of a ufunc returns (letter, array, strides) of `out`, or of a copy
+    of the result if the library allocated it."""
 
     def __init__(self, path):
         self.lib = ct.CDLL(path)

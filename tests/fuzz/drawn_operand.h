@@ -9,8 +9,8 @@
 #include <array>
 #include <cstdint>
 
-#include "target.h"
 #include "guarded_memory.h"
+#include "target.h"
 
 namespace gufunc::fuzz {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests gufcc's messages for mistakes in kernel sources. For every target, gufcc reports an error or
-// a warning at the line of the mistake, in the terms of the source, and the message states the
+// Tests gufcc's messages for mistakes in kernel sources. For every target, gufcc reports an error
+// or a warning at the line of the mistake, in the terms of the source, and the message states the
 // remedy.
 #include <gmock/gmock.h>
 

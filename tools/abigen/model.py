@@ -190,8 +190,9 @@ OTHER = re.compile(r'\A(?:typedef struct (?:\w+ \*)?(guf_\w+)|typedef [^(]*\(\*(
 
 
 def read_comments(folder):
-    """Returns {name: comment lines without comment marks}; SWIG does not keep comments. A declaration that directly follows a
-    commented declaration, without a blank line, has the same comment."""
+    """Returns {name: comment lines without comment marks}; SWIG does not keep comments. A
+    declaration that directly follows a commented declaration, without a blank line, has the same
+    comment."""
     found = {}
     for path in sorted(folder.glob('*.h')):
         for comment, declared in COMMENT.findall(path.read_text()):

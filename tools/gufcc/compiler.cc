@@ -17,8 +17,8 @@
 #include "files.h"
 #include "generate.h"
 #include "host_only.h"
-#include "refused_names.h"
 #include "llvm_code.h"
+#include "refused_names.h"
 
 namespace gufunc::gufcc {
 

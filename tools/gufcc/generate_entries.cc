@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generates the entries for the host and for devices. Entries call the user's function on a line
-// that has the number of the registration. Therefore the compiler reports an error in the parameters
-// at the registration, and an error in the body of the function at its own line.
+// that has the number of the registration. Therefore the compiler reports an error in the
+// parameters at the registration, and an error in the body of the function at its own line.
 //
 // On devices, a loop gets one entry for each row of kRows whose `when` accepts the loop. A new kind
 // of entry needs a new row, and a new case in class_text if it uses a new class of the dialect.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the code of LLVM that clang prints. Before it is optimized, and unlike an object file, this
-// code contains the variables of each function and the implicit conversions. Before it is
+// Checks the code of LLVM that clang prints. Before it is optimized, and unlike an object file,
+// this code contains the variables of each function and the implicit conversions. Before it is
 // vectorized, it shows the loops whose variables are on the stack.
 #ifndef GUFUNC_TOOLS_GUFCC_LLVM_CODE_H
 #define GUFUNC_TOOLS_GUFCC_LLVM_CODE_H
@@ -40,9 +40,9 @@ std::vector<CodeFinding> find_large_stacks(std::string_view code);
 std::vector<CodeFinding> find_narrowed_integers(std::string_view code);
 
 // If the optimizer leaves a variable on the stack (for example an array with an index that is known
-// only at run time), all iterations of a loop share it. Host loops declare that their iterations are
-// independent. For loops with shared variables this is false, and the vectorizer would produce wrong
-// results.
+// only at run time), all iterations of a loop share it. Host loops declare that their iterations
+// are independent. For loops with shared variables this is false, and the vectorizer would produce
+// wrong results.
 
 // Flags that make clang write the code before vectorization into files in `folder`.
 Command show_code_flags(const std::string &folder);

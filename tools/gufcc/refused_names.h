@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names that a kernel must not contain, and what to use instead: headers, the names of the C and C++
-// libraries, of CUDA and of HIP, and the builtin functions and attributes of compilers that are not
-// available for every target.
+// Names that a kernel must not contain, and what to use instead: headers, the names of the C and
+// C++ libraries, of CUDA and of HIP, and the builtin functions and attributes of compilers that are
+// not available for every target.
 #ifndef GUFUNC_TOOLS_GUFCC_REFUSED_NAMES_H
 #define GUFUNC_TOOLS_GUFCC_REFUSED_NAMES_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Parses literals with the locale-independent functions of the C++ library. A literal that names a
-// dtype, such as f4:2, is converted by the casts of libgufunc. Dates are ISO 8601 dates without time
-// zones, in the proleptic Gregorian calendar.
+// dtype, such as f4:2, is converted by the casts of libgufunc. Dates are ISO 8601 dates without
+// time zones, in the proleptic Gregorian calendar.
 #include "literal.h"
 
 #include <fmt/format.h>

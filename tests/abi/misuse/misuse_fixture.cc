@@ -189,7 +189,8 @@ void Fixture::fill_method_args(const std::string &name, const std::string &funct
   }
 }
 
-// The tensors are in host memory. Calls with these tensors need no stream, so no function waits.
+// Makes DLPack tensors to import. The tensors are in host memory. Calls with these tensors need no
+// stream, so no function waits.
 void Fixture::make_tensors() {
   static int64_t shape[] = {2, 3};
   static guf_dlpack managed = {1, 0, nullptr, nullptr, 0, {}};
