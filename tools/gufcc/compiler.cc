@@ -289,7 +289,7 @@ Compiler::Made Compiler::make_object(const Unit &unit, const Command &flags,
 }
 
 // Compiles once. If loops use the stack, compiles again without the promise that their iterations
-// are independent (stack_loops.h).
+// are independent (llvm_code.h).
 Compiler::Made Compiler::make_checked_object(const Unit &unit, const fs::path &object) {
   if (!unit.text_on_stack) return make_object(unit, {}, object);
   const fs::path folder = work_ / (unit.stem + ".code");

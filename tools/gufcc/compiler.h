@@ -60,7 +60,7 @@ class Compiler {
     const char *action = "-c";
     bool quiet = true;  // no warnings: rules_check.h prints them
     // Returns the source to compile instead if the functions in `on_stack` keep variables on the
-    // stack (stack_loops.h). No function is set for devices.
+    // stack (llvm_code.h). No function is set for devices.
     std::function<std::string(const std::set<int> &on_stack)> text_on_stack;
     Command places = {};         // flags that contain paths; they come last
     std::string stack_key = {};  // replaces `places` in the cache key
