@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <atomic>
 
-#include "device_guard.h"
 #include "driver_peer.h"
 #include "prepared_call.h"
 

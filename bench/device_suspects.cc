@@ -8,7 +8,7 @@
 #include <numeric>
 #include <vector>
 
-#include "device_guard.h"
+#include "driver_peer.h"
 #include "prepared_call.h"
 
 namespace gufunc::bench {

@@ -4,6 +4,8 @@
 #ifndef GUFUNC_BENCH_DRIVER_PEER_H
 #define GUFUNC_BENCH_DRIVER_PEER_H
 
+#include <benchmark/benchmark.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,6 +16,16 @@ namespace gufunc::bench {
 struct Failure {
   std::string text;
 };
+
+// Reports an exception as the error of one benchmark, so that all other benchmarks still run.
+template <class Body>
+void guarded(benchmark::State &state, Body body) {
+  try {
+    body();
+  } catch (const Failure &failure) {
+    state.SkipWithError(failure.text.c_str());
+  }
+}
 
 class DriverPeer {
  public:

@@ -9,7 +9,6 @@ from functools import partial
 from itertools import chain
 
 import abi
-import abi_methods
 import numpy as np
 import peers
 
@@ -69,9 +68,9 @@ def reduce_row(name, ufunc, make, axis, library, helper, *, numpy=None):
     out = row.numpy(source, axis=axis)
     out = np.zeros_like(out) if np.ndim(out) else np.zeros((), out.dtype)
     row.arguments = source, axis, None, out
-    row.args = abi_methods.ReduceArgs(input=row.operand(source), output=row.operand(out))
+    row.args = abi.ReduceArgs(input=row.operand(source), output=row.operand(out))
     if axis is None:
-        row.args.naxis = abi_methods.ALL_AXES
+        row.args.naxis = abi.ALL_AXES
     else:
         row.args.axis, row.args.naxis = (ct.c_int64 * 1)(axis), 1
     return row.settle()
@@ -105,7 +104,7 @@ def accumulate_row(name, ufunc, make, axis, library, helper):
     row = MethodRow(name, ufunc, library, helper.repeat_accumulate)
     row.numpy, out = getattr(np, ufunc).accumulate, np.zeros_like(source)
     row.arguments = source, axis, None, out
-    row.args = abi_methods.AccumulateArgs(input=row.operand(source), output=row.operand(out))
+    row.args = abi.AccumulateArgs(input=row.operand(source), output=row.operand(out))
     row.args.axis = axis
     return row.settle()
 
@@ -116,7 +115,7 @@ def reduceat_row(name, stretch, library, helper):
     source, indices = numbers('float32', 1_000_000), np.arange(0, 1_000_000, stretch)
     out = row.numpy(source, indices)
     row.arguments = source, indices, 0, None, out
-    row.args = abi_methods.AccumulateArgs(input=row.operand(source), output=row.operand(out))
+    row.args = abi.AccumulateArgs(input=row.operand(source), output=row.operand(out))
     row.args.indices = row.operand(indices)
     return row.settle()
 
@@ -128,7 +127,7 @@ def at_row(name, dtype, distinct, library, helper):
     array, operand = numbers(dtype, 100_000), numbers(dtype, 100_000)
     indices = np.random.default_rng(1).permutation(100_000) % distinct
     row.numpy, row.arguments = np.add.at, (array, indices, operand)
-    row.args = abi_methods.AtArgs(array=row.operand(array), operand=row.operand(operand))
+    row.args = abi.AtArgs(array=row.operand(array), operand=row.operand(operand))
     row.args.indices, row.args.nindices = row.operand(indices), 1
     return row.settle()
 

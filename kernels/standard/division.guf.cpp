@@ -1,12 +1,111 @@
 // SPDX-License-Identifier: Apache-2.0
 // floor_divide and remainder. The remainder has the sign of the divisor. For integers,
 // a division by zero yields 0. The smallest integer divided by -1 is itself, with the remainder 0.
+//
+// Floor division of integers without a division instruction, because x86-64 and Armv8-A
+// without SVE have no vector instruction for it. With i = 1/y, the quotient is x i + |i|/2 - 1/2,
+// rounded to the nearest integer. The exact value differs from a tie by at least |1/(2y)|,
+// which is far more than the rounding errors. If y is a scalar, i is computed only once.
+// Devices use the division instruction, because f64 may be slow or missing on a device.
 #include <gufunc/ops_loops.h>
 
-#include "integer_divide.hpp"
+#include "integer_wrap.hpp"
 #include "time_arithmetic.hpp"
 
 namespace standard {
+
+template <class T>
+GUF_DEVICE T quotient_by_instruction(T x, T y) {
+  if constexpr (!guf::limits<T>::is_signed) {
+    return y == T(0) ? T(0) : (T)(x / y);
+  } else {
+    if (y == T(0)) return T(0);
+    if (y == T(-1)) return negated(x);  // the only quotient that may overflow
+    const T quotient = (T)(x / y);
+    const bool inexact = (T)(quotient * y) != x;
+    return (T)(quotient - (inexact && (x < T(0)) != (y < T(0)) ? 1 : 0));
+  }
+}
+
+template <class T>
+GUF_DEVICE T rest_by_instruction(T x, T y) {
+  if constexpr (!guf::limits<T>::is_signed) {
+    return y == T(0) ? T(0) : (T)(x % y);
+  } else {
+    if (y == T(0) || y == T(-1)) return T(0);
+    const T rest = (T)(x % y);
+    return (T)(rest != T(0) && (rest < T(0)) != (y < T(0)) ? rest + y : rest);
+  }
+}
+
+// Converts x to R. A 64-bit x must be below 2^51, because its bits are added to the bits
+// of a number whose last bit has the value 1.
+template <class R, class T>
+GUF_DEVICE R in_floating_point(T x) {
+  if constexpr (sizeof(T) == 8) {
+    constexpr R rounder = guf::detail::bits_of<R>::rounder;
+    return guf::detail::from_bits<R>((guf::u64)x + guf::detail::to_bits(rounder)) - rounder;
+  } else {
+    return (R)x;
+  }
+}
+
+// Uses f32 for 8 and 16 bits, and f64 for 32 bits and for 64-bit numbers below 2^50.
+// The quotient is in the low bits of the result and wraps to T.
+template <class T>
+GUF_DEVICE T quotient_by_inverse(T x, T y) {
+  namespace math = guf::detail;
+  typedef typename guf::conditional<(sizeof(T) < 4), guf::f32, guf::f64>::type R;
+  constexpr R rounder = math::bits_of<R>::rounder;
+  const R inverse = R(1) / in_floating_point<R>(y);
+  const R shift = R(0.5) * math::magnitude(inverse) - R(0.5);
+  const R rounded = math::mad(in_floating_point<R>(x), inverse, shift) + rounder;
+  const auto low = math::to_bits(rounded) - math::to_bits(rounder);
+  return y == T(0) ? T(0) : (T)low;
+}
+template <class T>
+GUF_DEVICE T rest_by_inverse(T x, T y) {
+  typedef wrapping_t<T> wide;
+  const wide product = (wide)quotient_by_inverse(x, y) * (wide)y;
+  return y == T(0) ? T(0) : (T)((wide)x - product);
+}
+
+// Functions of 64-bit integers choose their loop by the range
+// of the operands (gufunc/kernel/fast_path.hpp).
+template <class T>
+GUF_DEVICE bool below_2_to_50(T x, T y) {
+  constexpr bool is_signed = guf::limits<T>::is_signed;
+  constexpr guf::u64 offset = is_signed ? guf::u64(1) << 50 : 0;
+  return (((guf::u64)x + offset) | ((guf::u64)y + offset)) >> 50 <= (is_signed ? 1u : 0u);
+}
+struct long_quotient {
+  template <class T>
+  static GUF_DEVICE T full_path(T x, T y) {
+    return quotient_by_instruction(x, y);
+  }
+  template <class T>
+  static GUF_DEVICE bool in_fast_range(T x, T y) {
+    return below_2_to_50(x, y);
+  }
+  template <class T>
+  static GUF_DEVICE T fast_path(T x, T y) {
+    return quotient_by_inverse(x, y);
+  }
+};
+struct long_rest {
+  template <class T>
+  static GUF_DEVICE T full_path(T x, T y) {
+    return rest_by_instruction(x, y);
+  }
+  template <class T>
+  static GUF_DEVICE bool in_fast_range(T x, T y) {
+    return below_2_to_50(x, y);
+  }
+  template <class T>
+  static GUF_DEVICE T fast_path(T x, T y) {
+    return rest_by_inverse(x, y);
+  }
+};
 
 #if defined(GUF_HOST)
 constexpr bool kByInverse = true;

@@ -11,7 +11,7 @@ import numpy as np
 
 import build
 import keyword_cases
-from method_build import axis_of, index_array
+from build import axis_of, index_array
 
 
 def in_range(dtype, values):

@@ -16,7 +16,7 @@ import traceback
 
 import numpy as np
 
-import abi_methods
+import abi
 from corner_arithmetic import ARITHMETIC
 from corner_both import Both
 from corner_calls import CALLS
@@ -60,7 +60,7 @@ def main():
         print('\n'.join(f'{number} {name}' for number, name, _ in CORNERS))
         return 0
     np.seterr(all='ignore')
-    both = Both(abi_methods.Library(os.path.abspath(options.library)))
+    both = Both(abi.Library(os.path.abspath(options.library)))
     if options.device:
         both.library.use_device(options.device)
     both.library.load_module(os.path.abspath(options.module))

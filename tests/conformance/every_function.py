@@ -17,7 +17,7 @@ import warnings
 
 import numpy as np
 
-import abi_methods
+import abi
 import cases
 import method_cases
 import oracle
@@ -70,7 +70,7 @@ def main():
     options = parser.parse_args()
     np.seterr(all='ignore')
     os.environ['GUFUNC_NUM_THREADS'] = '2'  # the library reads this when it is first used
-    library = abi_methods.Library(os.path.abspath(options.library))
+    library = abi.Library(os.path.abspath(options.library))
     if options.device:
         library.use_device(options.device)
     if options.module:

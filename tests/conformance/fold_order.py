@@ -2,20 +2,21 @@
 """Checks that only the shape determines the order of floating-point reductions. The library's bits
 must be equal to the bits of an independent implementation of the tree and the scan in
 docs/reductions.md, for axes, strides, masks, initial values and 1, 2, 3 and 7 threads, or on a
-device. Then checks the accuracy that docs/reductions.md states (fold_accuracy.py).
+device. Then checks the accuracy that docs/reductions.md states.
 
     fold_order.py --library build/release/lib/libgufunc.so.0.1 [--cases 400] [--seed 1]
     [--device cuda:0]"""
 
 import argparse
+import math
 import os
+import pathlib
 import random
 import sys
 
 import numpy as np
 
-import abi_methods
-import fold_accuracy
+import abi
 import judge
 import method_cases
 from cases import layout
@@ -24,6 +25,9 @@ LEAF, LANES, TILE = 128, 8, 256
 FUNCTIONS = {'add': np.add, 'multiply': np.multiply}
 THREADS = (1, 2, 3, 7)
 NEUTRAL = {'add': -0.0, 'multiply': 1.0}  # values that replace masked elements
+PAGE = pathlib.Path(__file__).parents[2] / 'docs' / 'reductions.md'
+UNIT = {'f': 2.0**-24, 'd': 2.0**-53}  # u: the largest relative error of one rounding
+LENGTHS = (3, 7, 8, 127, 128, 129, 1000, 40_000, 300_007)
 
 
 def leaf(op, x):
@@ -138,6 +142,53 @@ def accumulate_difference(rng, library):
     return None
 
 
+def wrong_figures(library):
+    tenths = np.full((100_000, 3), 0.1, np.float32)
+    columns = library.reduce('add', tenths, axis=0)[1]
+    rows = library.reduce('add', np.ascontiguousarray(tenths.T), axis=1)[1]
+    numpy_columns = np.add.reduce(tenths, axis=0)
+    if len({*columns, *rows}) != 1 or len({*numpy_columns}) != 1:
+        yield f'100 000 times 0.1: {columns} along axis 0, {rows} along axis 1'
+    message = f'{columns[0]!s} along either axis here, {numpy_columns[0]!s} along axis 0 there'
+    if message not in ' '.join(PAGE.read_text().split()):
+        yield f'{PAGE.name} does not state: 100 000 times 0.1 is {message}'
+
+
+def samples(letter):
+    """Yields arrays to be summed, with increasing lengths, and their descriptions."""
+    rng = np.random.default_rng(1)
+    for n in LENGTHS:
+        yield 'of one sign', rng.random(n).astype(letter)
+        wide = rng.normal(0, 1, n) * np.exp2(rng.integers(-9, 9, n))
+        yield 'of both signs', wide.astype(letter)
+        losing = np.full(n, UNIT[letter], letter)  # 1 + u rounds to 1, so every addition from left
+                                                   # to right has no effect
+        losing[0] = 1
+        yield 'that lose', losing
+
+
+def beyond_bounds(library):
+    for letter, unit in UNIT.items():
+        for kind, x in samples(letter):
+            n, size = len(x), math.fsum(np.abs(x).astype('d'))
+            found = float(np.ravel(library.reduce('add', x)[1])[0])
+            steps = 25 + max(0, math.ceil(math.log2(n / 128)))
+            if abs(found - math.fsum(x.astype('d'))) > 1.001 * steps * unit * size:
+                yield f'the sum of {n} {letter} {kind} is off by more than {steps} u sum|x|'
+            found = np.asarray(library.accumulate('add', x)[1]).astype(np.longdouble)
+            steps = 255 * (2 + math.ceil(math.log(max(n, 256), 256)))
+            error = np.abs(found - np.add.accumulate(x.astype(np.longdouble)))
+            if (error > 1.001 * steps * unit * np.add.accumulate(np.abs(x.astype('d')))).any():
+                yield f'accumulate of {n} {letter} {kind} is off by more than {steps} u sum|x|'
+
+
+def inaccuracies(library):
+    """Checks the measured figures of docs/reductions.md, and the error bounds of sums and
+    accumulations. The elements have one sign or both signs, or the first element is so large that
+    adding any other element to it has no effect. Returns one sentence for each violation."""
+    return [*wrong_figures(library), *beyond_bounds(library)]
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -148,7 +199,7 @@ def main():
     parser.add_argument('--seed', type=int, default=1)
     options = parser.parse_args()
     np.seterr(all='ignore')
-    library = abi_methods.Library(os.path.abspath(options.library))
+    library = abi.Library(os.path.abspath(options.library))
     if options.device:
         library.use_device(options.device)
     rng, differences = random.Random(options.seed), []
@@ -159,7 +210,7 @@ def main():
             differences.append(text)
     where = options.device or '1, 2, 3 and 7 threads'
     print(f'{options.cases} reductions at {where}: {len(differences)} of other bits')
-    untrue = fold_accuracy.differences(library)
+    untrue = inaccuracies(library)
     print(f'accuracy: {len(untrue)} statements of docs/reductions.md that do not hold')
     differences += untrue
     print('\n'.join(differences[:20]))

@@ -51,7 +51,7 @@ def serve(library_path, device, caller_path, *modules):
     import oracle  # oracle imports this file
 
     oracle.np.seterr(all='ignore')
-    library = oracle.abi_methods.Library(library_path)
+    library = oracle.abi.Library(library_path)
     if caller_path:
         library.use_caller(caller_path)
     for path in modules:

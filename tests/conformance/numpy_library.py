@@ -8,15 +8,16 @@ import re
 import numpy as np
 
 import abi
-import abi_methods
 import big_cases
 import build
+import caller
+import failing_judge
 import fp_flag_judge
 import keyword_cases
-import numpy_caller
-import numpy_several
+import several_judge
+from build import spread
 from judge import letter_of
-from method_build import spread
+from several_cases import numpy_function
 
 FAULTS = {
     'resolution: int8 sums are not widened': 'narrow_sum',
@@ -55,8 +56,20 @@ FAULTS = {
     'casts: accumulate is off before an element out of range': 'before_outside',
     'casts: products of floats are true': 'true_product',
     'NaN: a result that is NaN becomes a number': 'nan_is_number',
-    **numpy_caller.FAULTS,
-    **numpy_several.FAULTS,
+    'control: the words of the caller reach the loop': 'control_leaks',
+    'loops: the status of a loop that failed is lost': 'lost_failure',
+    'loops: a loop that failed fails the next call': 'sticky_failure',
+    'several: the outputs are exchanged': 'outputs_swapped',
+    'several: a given second output is not written': 'output_lost',
+    'several: only the first output is masked': 'first_masked',
+    'several: a type named for the second output is ignored': 'second_type',
+    'several: dtype= is for the first output only': 'first_dtype',
+    'several: the third input is the second': 'third_input',
+    'several: an item of the second output is lost between two chunks': 'second_item',
+    'several: a remainder of timedeltas is not a timedelta': 'not_a_time',
+    'several: outputs that overlap are written last first': 'last_output_first',
+    'several: what the mask leaves out is as before the first output': 'old_under_mask',
+    'several: outer exchanges the inputs': 'outer_of_two',
 }
 STATUS = [
     (OverflowError, 600),
@@ -81,8 +94,111 @@ def without_nan(result, out):
     return result
 
 
-class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
-    """Has the interface of abi_methods.Library. The number of threads has no effect."""
+class CalledByProgram:
+    """Cases in which the caller sets floating-point control words, and cases with failing loops."""
+
+    def __init__(self, caller_path):
+        self.caller = caller.Caller(caller_path) if caller_path else None
+        self.control, self.failure, self.failed = None, None, False
+
+    def failing_name(self, kind):
+        return 'add'
+
+    def choose_failure(self, fails):
+        self.failure, self.failed = fails, False
+
+    def end_failure(self):
+        if not self.failed or self.fault != 'sticky_failure':
+            self.failure = None
+        return self.failed
+
+    def fail_loop(self, size):
+        """Raises the error of the failing loop if the result has more elements than the loop
+        computes before it fails."""
+        fails = self.failure
+        if fails is None or size <= fails['after']:
+            return
+        self.failed = True
+        if self.fault != 'lost_failure':
+            text = failing_judge.expected_text(fails)
+            raise abi.GufuncError(failing_judge.GUF_E_LOOP, text)
+
+    def run(self, work, out):
+        """Runs `work(out)`. With the fault control_leaks it runs under the caller's control
+        words."""
+        if self.fault != 'control_leaks' or self.control is None:
+            return work(out)
+        mxcsr, x87 = caller.CONTROLS[self.control]
+        self.caller.lib.set_control(mxcsr | 0x1F80, x87 | 0x3F)  # all traps are masked
+        try:
+            return work(out)
+        finally:
+            self.caller.lib.set_control(*caller.DEFAULT)
+
+
+class SeveralOperands:
+    """Calls with several outputs or three inputs. Uses the members `fault` and `guarded` of
+    NumpyLibrary."""
+
+    def call_several(self, name, inputs, outputs, *, where=None, casting=None, order='K', **types):
+        """Makes a call. Of `types`, only dtype and signature are used."""
+        case = {'casting': casting, 'order': order, **types}
+        if self.fault == 'second_type' and case.get('signature') and len(outputs) == 2:
+            case['signature'] = [*case['signature'][:-1], None]
+            case['signature'] = case['signature'] if any(case['signature']) else None
+        if self.fault == 'first_dtype' and case.get('dtype') and len(outputs) == 2:
+            case['signature'] = [None] * len(inputs) + [case.pop('dtype'), None]
+        if self.fault == 'third_input' and len(inputs) == 3:
+            inputs = [*inputs[:2], inputs[1]]
+        found = self.answers(numpy_function(name), inputs, outputs, case, where)
+        if len(found) == 2 and outputs[1] is None:
+            letter, second, strides = found[1]
+            if self.fault == 'second_item' and second.size >= big_cases.SHARED:
+                second.flat[8256] = not second.flat[8256]
+            if self.fault == 'not_a_time' and second.dtype.kind == 'm':
+                found[1] = ('q', second.view('i8'), strides)
+        return found
+
+    def outer_of_several(self, name, inputs, outputs, *, where=None, dtype=None, order='K', **_):
+        case = {'casting': None, 'order': order, 'dtype': dtype}
+        if self.fault == 'outer_of_two':
+            inputs = inputs[::-1]
+        return self.answers(numpy_function(name).outer, inputs, outputs, case, where)
+
+    def answers(self, function, inputs, outputs, case, where):
+        options = several_judge.options_of(case)
+        mask = True if where is None else where
+        fresh = all(out is None for out in outputs)
+        given = [None if out is None else out.copy(order='K') for out in outputs]
+        copies = [x.copy(order='K') if isinstance(x, np.ndarray) else x for x in inputs]
+        if where is not None:  # NumPy would write masked elements of an output that it copies
+            near = [any(np.may_share_memory(x, out) for out in outputs) for x in inputs]
+            inputs = [pair[over] for *pair, over in zip(inputs, copies, near)]
+
+        def work(_):
+            found = several_judge.written_in_order(function, inputs, outputs, options, mask)
+            return found if isinstance(found, tuple) else (found,)
+
+        found = [np.asarray(x) for x in self.guarded(work, None, True)]
+        if self.fault == 'outputs_swapped' and len(found) == 2 and fresh:
+            found.reverse()
+        if len(found) == 2 and outputs[1] is not None:
+            if self.fault == 'output_lost':
+                outputs[1][...] = given[1]
+            if self.fault == 'last_output_first' and outputs[0] is not None:
+                function(*copies, out=(outputs[0], None), where=mask, **options)
+            if self.fault == 'old_under_mask':
+                np.copyto(outputs[1], given[1], where=~np.asarray(mask))
+            if self.fault == 'first_masked' and where is not None:
+                function(*copies, out=(None, outputs[1]), **options)
+        return [
+            (letter_of(x.dtype), x, x.strides) if out is None else out
+            for x, out in zip(found, outputs)
+        ]
+
+
+class NumpyLibrary(CalledByProgram, SeveralOperands):
+    """Has the interface of abi.Library. The number of threads has no effect."""
 
     explanation = ''
 
@@ -255,7 +371,7 @@ class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
         out=None,
         *,
         axis=0,
-        initial=abi_methods.ABSENT,
+        initial=abi.ABSENT,
         where=None,
         dtype=None,
         keepdims=False,
@@ -264,11 +380,11 @@ class NumpyLibrary(numpy_caller.CalledByProgram, numpy_several.SeveralOperands):
     ):
         source = self.plain(source)
         options = {'dtype': self.dtype(dtype), 'keepdims': bool(keepdims)}
-        if initial is not abi_methods.ABSENT:
+        if initial is not abi.ABSENT:
             options['initial'] = initial
         if where is not None:
             options['where'] = where
-        if axis is abi_methods.ABSENT:
+        if axis is abi.ABSENT:
             axis = 0
         source, axis, options = self.spoil_reduce(name, source, out, axis, options)
 

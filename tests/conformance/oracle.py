@@ -33,7 +33,7 @@ from collections import Counter
 
 import numpy as np
 
-import abi_methods
+import abi
 import bad_cases
 import big_cases
 import caller
@@ -349,7 +349,7 @@ def compare(parser, options, watched):
     """Runs the cases and returns the exit status."""
     np.seterr(all='ignore')
     os.environ['GUFUNC_NUM_THREADS'] = str(max(Drawing.THREADS))  # read at the first use
-    library = abi_methods.Library(os.path.abspath(options.library))
+    library = abi.Library(os.path.abspath(options.library))
     if options.device:
         library.use_device(options.device)
     if options.only == 'several' and not options.module:

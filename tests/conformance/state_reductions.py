@@ -18,14 +18,13 @@ import warnings
 import numpy as np
 
 import abi
-import abi_methods
 import judge
 
 LOOP = ct.CFUNCTYPE(
     None, ct.POINTER(ct.c_void_p), ct.POINTER(ct.c_int64), ct.POINTER(ct.c_int64), ct.c_void_p
 )
 
-HOST_LOOP = {abi_methods.GUF_E_NO_IMAGE: ['is a host function, which device']}
+HOST_LOOP = {abi.GUF_E_NO_IMAGE: ['is a host function, which device']}
 
 
 class UfuncDesc(ct.Structure):
@@ -72,7 +71,7 @@ def ldexp_loop(args, dims, steps, _):
         ct.c_double.from_address(places[2]).value = float(scaled)
 
 
-class Library(abi_methods.Library):
+class Library(abi.Library):
     def __init__(self, path, module):
         super().__init__(path)
         self.load_module(module)
@@ -89,7 +88,7 @@ class Library(abi_methods.Library):
         self.check(self.lib.guf_ufunc_add_loop(handle, ct.byref(loop), ct.byref(self.error)))
 
     def reduce_states(self, device, name, source, axis, keepdims, where, threads):
-        keep, args = [], abi_methods.ReduceArgs(struct_size=ct.sizeof(abi_methods.ReduceArgs))
+        keep, args = [], abi.ReduceArgs(struct_size=ct.sizeof(abi.ReduceArgs))
         outs = (abi.Operand * 2)()
         args.input, args.outputs = ct.pointer(self.operand(source, keep)), outs
         args.noutputs, args.flags, args.options.threads = 2, int(keepdims), threads

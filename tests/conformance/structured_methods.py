@@ -17,7 +17,6 @@ import numpy as np
 from numpy._core._struct_ufunc_tests import add_triplet
 
 import abi
-import abi_methods
 import fold_order
 from cases import layout
 from state_reductions import LOOP, LoopDesc, UfuncDesc
@@ -27,9 +26,9 @@ SIZES = {1: 1, 5: 1, 12: 4, 16: 16, 24: 8, 192: 64, 260: 4, 600: 8, 4095: 1}
 TREE, NONE, REORDERABLE = 6, 0, 1  # flags of an associative and commutative function; identities
 REFUSALS = {
     'methods of structured dtypes': {
-        abi_methods.GUF_E_UNSUPPORTED: ['do not accept elements of structured dtype']
+        abi.GUF_E_UNSUPPORTED: ['do not accept elements of structured dtype']
     },
-    'host loops': {abi_methods.GUF_E_NO_IMAGE: ['is a host function, which device']},
+    'host loops': {abi.GUF_E_NO_IMAGE: ['is a host function, which device']},
 }
 faults = []
 
@@ -68,7 +67,7 @@ def loop_of(function, size, alignment):
     return loop
 
 
-class Library(abi_methods.Library):
+class Library(abi.Library):
     def __init__(self, path):
         super().__init__(path)
         self.codes, self.loops = {}, []

@@ -71,7 +71,7 @@ def run(options):
     import oracle
 
     np.seterr(all='ignore')
-    library = digesting(oracle.abi_methods.Library)(os.path.abspath(options.library))
+    library = digesting(oracle.abi.Library)(os.path.abspath(options.library))
     library.use_device('roc:0')
     print(library.target())
     if options.module:

@@ -9,8 +9,8 @@
 #include <array>
 #include <cstdint>
 
-#include "byte_reader.h"
 #include "guarded_memory.h"
+#include "target.h"
 
 namespace gufunc::fuzz {
 

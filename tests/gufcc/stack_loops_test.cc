@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests how gufcc detects loops that use the stack in clang's intermediate code, and compiles such
 // loops.
-#include "stack_loops.h"
+#include "llvm_code.h"
 
 #include <gmock/gmock.h>
 

@@ -13,7 +13,6 @@
 #include "files.h"
 #include "tests/images/image_files.h"
 #include "tests/images/inspection.h"
-#include "tests/images/ptx_rules.h"
 
 extern "C" const guf_module_v1 GUFUNC_TABLES;  // the names of one or two tables
 

@@ -1,17 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses the output of llvm-readelf and ptxas about entries, and reports faults.
+// Parses PTX and the output of llvm-readelf and ptxas about entries, and reports faults. The rules
+// for PTX ensure identical result bits on the device and on the cpu.
 #ifndef GUFUNC_TESTS_IMAGES_INSPECTION_H
 #define GUFUNC_TESTS_IMAGES_INSPECTION_H
 
 #include <cstdint>
+#include <gufunc/kernel/work_item.hpp>
 #include <string>
 #include <vector>
 
-#include <gufunc/kernel/work_item.hpp>
-
-#include "tests/images/ptx_rules.h"
-
 namespace gufunc::images {
+
+// A function of a PTX text.
+struct PtxFunction {
+  std::string name;
+  bool is_entry = false;
+  // Size of the first parameter, which is the launch block of an entry.
+  uint64_t parameter_bytes = 0;
+  uint64_t local_bytes = 0;               // size of stack memory
+  std::vector<std::string> instructions;  // for example "fma.rn.f32 %f1, %f2, %f3, %f4;"
+};
+
+std::vector<PtxFunction> read_ptx(const std::string &text);
+
+// The inexact operations that a function may use: none, fused multiply-adds, or approximations.
+enum class InexactOps { kNone, kFused, kApproximate };
+
+// Returns violations of the rules, as "name: instruction":
+//   .ftz only in approximations;  add, sub, mul, div, sqrt of f32 and f64 round to nearest (.rn);
+//   fma only in functions that may use it;  .approx only in functions that may approximate, and
+//   never for a square root;  no stack memory as large as the parameter block.
+std::vector<std::string> find_ptx_faults(const PtxFunction &function, InexactOps inexact_ops);
 
 // The properties of a kernel in the output of `llvm-readelf --notes`.
 struct AmdKernel {

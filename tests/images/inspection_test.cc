@@ -6,7 +6,6 @@
 
 #include "tests/images/image_files.h"
 #include "tests/images/inspection.h"
-#include "tests/images/ptx_rules.h"
 
 namespace gufunc::images {
 namespace {

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import tempfile
 
-import comments
 import go
 import julia
 import model
@@ -38,7 +37,7 @@ def read_interface(swig, path=INTERFACE):
 def misread(path, declared):
     """Returns the errors in the annotations of the interface file."""
     folder = INCLUDES / 'gufunc'
-    return list(roles.findings(path.read_text(), declared, comments.read(folder), folder))
+    return list(roles.findings(path.read_text(), declared, model.read_comments(folder), folder))
 
 
 def generate(args):
@@ -47,7 +46,7 @@ def generate(args):
     if wrong:
         sys.exit('\n'.join([*wrong, f'abigen: {len(wrong)} findings in bindings/gufunc.i']))
     layout = probe.measure(declared, shlex.split(args.cc), INCLUDES)
-    texts = comments.read(INCLUDES / 'gufunc')
+    texts = model.read_comments(INCLUDES / 'gufunc')
     files = {}
     for language in (rust, julia, go):
         files |= language.generate(declared, layout, texts)

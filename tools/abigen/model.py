@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The declarations of the public headers, read from SWIG's XML output for bindings/gufunc.i."""
+"""The declarations of the public headers, read from SWIG's XML output for bindings/gufunc.i, and
+their comments."""
 
 import dataclasses
 import re
@@ -180,3 +181,24 @@ class Model:
     def counted(self):
         """The names of the handles that have retain and release functions."""
         return {handle.name for handle in self.handles if 'counted' in handle.features}
+
+
+COMMENT = re.compile(r'/\*\*((?:(?!\*/).)*)\*/\s*((?:(?!/\*\*)[^\n]+\n)+)', re.DOTALL)
+FUNCTION = re.compile(r'GUF_API[^(]*?\b(guf_\w+)\(')
+OTHER = re.compile(r'\A(?:typedef struct (?:\w+ \*)?(guf_\w+)|typedef [^(]*\(\*(guf_\w+)\)|'
+                   r'typedef \w+ (guf_\w+);|enum (guf_\w+))')
+
+
+def read_comments(folder):
+    """Returns {name: comment lines without comment marks}; SWIG does not keep comments. A
+    declaration that directly follows a commented declaration, without a blank line, has the same
+    comment."""
+    found = {}
+    for path in sorted(folder.glob('*.h')):
+        for comment, declared in COMMENT.findall(path.read_text()):
+            lines = [re.sub(r'^ ?\* ?', '', line.strip()) for line in comment.split('\n')]
+            other = OTHER.match(declared)
+            names = [next(filter(None, other.groups()))] if other else FUNCTION.findall(declared)
+            for name in names:
+                found.setdefault(name, [line.rstrip() for line in lines if line])
+    return found

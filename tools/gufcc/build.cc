@@ -7,8 +7,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <span>
+#include <string>
 #include <thread>
 
+#include "core/module/module_digest.h"
+#include "files.h"
 #include "kernel_entries.h"
 #include "listing.h"
 #include "rules_check.h"
@@ -17,6 +21,46 @@
 namespace gufunc::gufcc {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// Returns whether a source can be text. Reports a file that is too large or binary with one error,
+// because the compiler would print a warning for each byte of a binary file.
+bool is_text(const std::string &typed, const fs::path &path, Diagnostics *diagnostics) {
+  constexpr uint64_t kMax = uint64_t{16} << 20;
+  std::error_code failure;
+  const uint64_t size = fs::file_size(path, failure);
+  if (!failure && size > kMax) {
+    return diagnostics->error({}, "{} is too large for a source: expected at most {} bytes, got {}",
+                              typed, kMax, size);
+  }
+  std::string text;
+  if (!read_file(path, &text, diagnostics)) return false;
+  const size_t at = text.find('\0');
+  if (at == std::string::npos) return true;
+  return diagnostics->error({}, "{} is not text: byte {} of it is 0", typed, at);
+}
+
+// Writes the digest into the module note of the file, with code of the module loader, so that gufcc
+// and the loader compute and place the digest in the same way.
+bool write_digest(const std::filesystem::path &file, Diagnostics *diagnostics) {
+  std::string content;
+  if (!read_file(file, &content, diagnostics)) return false;
+  guf_error error{};
+  error.struct_size = sizeof(error);
+  base::ElfFile elf;
+  module::ModuleNote note;
+  std::array<uint8_t, 32> digest;
+  uint64_t offset = 0;
+  if (base::ElfFile::open(std::as_bytes(std::span(content)), &elf, &error) != GUF_OK ||
+      module::compute_digest(elf, &note, &digest, &offset, &error) != GUF_OK) {
+    return diagnostics->error({}, "the linked module is unusable: {}", std::string(error.message));
+  }
+  std::memcpy(content.data() + offset, digest.data(), digest.size());
+  return write_file(file, content, diagnostics);
+}
+
+}  // namespace
 
 bool Build::run() {
   if (!folder_.create(diagnostics_)) return false;
@@ -55,27 +99,6 @@ bool Build::run() {
   // The module is moved into place last, so a module file exists only if all steps succeeded.
   return write_depfile() && move_into_place(linked(), options_.output, diagnostics_);
 }
-
-namespace {
-
-// Returns whether a source can be text. Reports a file that is too large or binary with one error,
-// because the compiler would print a warning for each byte of a binary file.
-bool is_text(const std::string &typed, const fs::path &path, Diagnostics *diagnostics) {
-  constexpr uint64_t kMax = uint64_t{16} << 20;
-  std::error_code failure;
-  const uint64_t size = fs::file_size(path, failure);
-  if (!failure && size > kMax) {
-    return diagnostics->error({}, "{} is too large for a source: expected at most {} bytes, got {}",
-                              typed, kMax, size);
-  }
-  std::string text;
-  if (!read_file(path, &text, diagnostics)) return false;
-  const size_t at = text.find('\0');
-  if (at == std::string::npos) return true;
-  return diagnostics->error({}, "{} is not text: byte {} of it is 0", typed, at);
-}
-
-}  // namespace
 
 bool Build::find_sources() {
   for (const std::string &typed : options_.sources) {
@@ -390,6 +413,72 @@ bool Build::write_depfile() {
   const fs::path written = work("depfile");
   return write_file(written, text + "\n", diagnostics_) &&
          move_into_place(written, options_.depfile, diagnostics_);
+}
+
+// Joins all objects of an ISA level into one object that exports only its entries. Otherwise the
+// linker would merge the inline functions of different levels, and an old processor would run
+// instructions of a newer level.
+bool Build::join_level(const Target &target) {
+  std::string entries;
+  Command join = {"ld", "-r", "--force-group-allocation", "-o", work(target.suffix + ".joined.o")};
+  for (size_t i = 0; i < units_.size(); ++i) {
+    join.push_back(work(unit_name(i, target) + ".o"));
+    for (const LoopRef &ref : units_[i].loops) {
+      entries += host_entry_name(*ref.loop, target) + "\n";
+      if (has_fold(*ref.function, *ref.loop)) entries += fold_entry_name(*ref.loop, target) + "\n";
+    }
+    for (const RawKernel *kernel : units_[i].kernels) {
+      entries += kernel_entry_name(*kernel, target) + "\n";
+    }
+  }
+  const fs::path list = work(target.suffix + ".entries");
+  return write_file(list, entries, diagnostics_) && compiler_->run(join, "joining objects") &&
+         compiler_->run({"objcopy", "--keep-global-symbols=" + list.string(),
+                         work(target.suffix + ".joined.o"), work(target.suffix + ".o")},
+                        "localising symbols");
+}
+
+bool Build::compile_table() {
+  const fs::path table = work("table.c");
+  const fs::path frames = work("frames.s");
+  std::vector<std::string> files;
+  for (const fs::path &file : devices_->frames()) files.push_back(file.string());
+  return write_file(table, generate_table(module_, targets_, devices_->rows(), !options_.object),
+                    diagnostics_) &&
+         write_file(frames, generate_frames(files), diagnostics_) &&
+         compiler_->run({compiler_->path(), "-c", frames, "-o", work("frames.o")},
+                        "adding images") &&
+         compiler_->run({compiler_->path(), "-x", "c", "-std=c11", "-O1", "-fPIC",
+                         "-fvisibility=hidden", "-Wall", "-Wextra",
+                         "-I" + compiler_->headers().string(), "-c", table, "-o", work("table.o")},
+                        "compiling the table");
+}
+
+bool Build::link_object() {
+  Command join = {"ld", "-r", "-o", work("module.joined.o"), work("table.o"), work("frames.o")};
+  for (const Target &target : targets_) join.push_back(work(target.suffix + ".o"));
+  join.insert(join.end(), parameters_.begin(), parameters_.end());
+  return compiler_->run(join, "joining objects") &&
+         compiler_->run({"objcopy", "--keep-global-symbol=gufunc_module_v1_" + module_.name,
+                         work("module.joined.o"), linked()},
+                        "localising symbols");
+}
+
+bool Build::link_shared() {
+  const fs::path map = work("module.map");
+  const std::string exported = fmt::format(
+      "{{ global: gufunc_module_v1; gufunc_module_v1_{}; local: *; }};\n", module_.name);
+  if (!write_file(map, exported, diagnostics_)) return false;
+  Command link = {compiler_->path(), "-shared",       "-nostdlib",     "-o",
+                  linked(),          work("table.o"), work("frames.o")};
+  for (const Target &target : targets_) link.push_back(work(target.suffix + ".o"));
+  link.insert(link.end(), parameters_.begin(), parameters_.end());
+  for (const char *flag : {"-Wl,-z,now", "-Wl,-z,relro", "-Wl,-z,defs", "-Wl,-z,noexecstack",
+                           "-Wl,--build-id=none", "-Wl,--as-needed", "-lm", "-lc", "-lgcc"}) {
+    link.emplace_back(flag);
+  }
+  link.insert(link.end(), {"-Xlinker", "--version-script=" + map.string()});
+  return compiler_->run(link, "linking the module") && write_digest(linked(), diagnostics_);
 }
 
 }  // namespace gufunc::gufcc

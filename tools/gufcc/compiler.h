@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <mutex>
 #include <set>
@@ -25,6 +26,16 @@ struct Source {
   std::string typed;
   std::string absolute;
 };
+
+// A type string such as "??->?" looks like a trigraph, which C++17 does not have, so the warning is
+// disabled. The flag is not part of the cache key.
+inline constexpr char kNoTrigraphs[] = "-Wno-trigraphs";
+
+inline Command joined(std::initializer_list<Command> parts) {
+  Command all;
+  for (const Command &part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
 
 class Compiler {
  public:
@@ -49,7 +60,7 @@ class Compiler {
     const char *action = "-c";
     bool quiet = true;  // no warnings: rules_check.h prints them
     // Returns the source to compile instead if the functions in `on_stack` keep variables on the
-    // stack (stack_loops.h). No function is set for devices.
+    // stack (llvm_code.h). No function is set for devices.
     std::function<std::string(const std::set<int> &on_stack)> text_on_stack;
     Command places = {};         // flags that contain paths; they come last
     std::string stack_key = {};  // replaces `places` in the cache key

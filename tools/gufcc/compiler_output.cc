@@ -12,7 +12,7 @@
 
 #include "entry_text.h"
 #include "generate.h"
-#include "library_names.h"
+#include "refused_names.h"
 
 namespace gufunc::gufcc {
 namespace {

@@ -4,7 +4,7 @@
 #include "entry_text.h"
 #include "generate.h"
 #include "kernel_entries.h"
-#include "reduction_parts.h"
+#include "registration.h"
 
 namespace gufunc::gufcc {
 namespace {

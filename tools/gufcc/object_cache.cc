@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files get their final name by rename, so parallel builds never see an incomplete object. Each
 // file ends with a digest, which detects damage by full disks, power loss or other programs.
-// Symbolic links are not followed, and a file that another user can write is not read.
+// Symbolic links are not followed, and a file that another user can write is not read. Every folder
+// is opened relative to its parent, which is already checked, so a path cannot change between check
+// and use.
 #include "object_cache.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sha2.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -16,15 +19,60 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include <fmt/format.h>
-
-#include "private_folder.h"
-
 namespace gufunc::gufcc {
 
 namespace fs = std::filesystem;
 
 namespace {
+
+// Why a folder cannot be trusted. `is_above`: it is a parent of the requested folder.
+std::string why_untrusted(const struct stat &folder, const fs::path &path, bool is_above) {
+  const bool is_ours = folder.st_uid == geteuid(), is_of_root = folder.st_uid == 0;
+  if (!is_ours && !(is_above && is_of_root)) {
+    return fmt::format("{} belongs to user {}", path.string(), folder.st_uid);
+  }
+  const bool others_write = (folder.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  if (others_write && !(is_above && (folder.st_mode & S_ISVTX) != 0)) {
+    return fmt::format("other users can write to {}; chmod go-w {}", path.string(), path.string());
+  }
+  return {};
+}
+
+// Resolves the symbolic links of a path once.
+fs::path without_links(const fs::path &folder) {
+  std::error_code failure;
+  fs::path path = fs::weakly_canonical(fs::absolute(folder, failure), failure);
+  if (failure) return {};
+  return path.has_filename() ? path : path.parent_path();  // "cache/" has no file name
+}
+
+// Opens `folder`, and creates missing folders of its path with access for the user only. The result
+// is not open if the folder cannot be created or read, or if another user owns or can write to the
+// folder or one of its parents. In the latter case `*refusal` names that folder and a remedy.
+// Parents may belong to root, and may be writable if the sticky bit protects the user's own folder,
+// as in /tmp.
+Descriptor open_private_folder(const fs::path &folder, std::string *refusal) {
+  // O_PATH requires no read permission.
+  constexpr int kFolderFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+  const fs::path path = without_links(folder);
+  if (path.empty() || !path.has_filename()) return Descriptor();
+  Descriptor opened(open("/", kFolderFlags));
+  fs::path reached = "/";
+  for (const fs::path &name : path.relative_path()) {
+    reached /= name;
+    int next = openat(opened.get(), name.c_str(), kFolderFlags);
+    if (next < 0) {
+      mkdirat(opened.get(), name.c_str(), S_IRWXU);  // another process may have made it
+      next = openat(opened.get(), name.c_str(), kFolderFlags);
+    }
+    opened = Descriptor(next);
+    struct stat found = {};
+    if (!opened.is_open() || fstat(opened.get(), &found) != 0) return Descriptor();
+    *refusal = why_untrusted(found, reached, reached != path);
+    if (!refusal->empty()) return Descriptor();
+  }
+  return opened;
+}
 
 std::string sha256(const std::string &text) {
   std::string digest(SHA256_DIGEST_LENGTH, '\0');

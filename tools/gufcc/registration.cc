@@ -1,18 +1,111 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks registrations and merges loops. Every error points at the line of the registration.
+// Signatures, rules, roles and reductions are read and checked with the functions that the library
+// uses to load modules, so that every module that gufcc accepts also loads.
 #include "registration.h"
 
 #include <algorithm>
 #include <map>
 #include <sstream>
 
+#include "core/op/signature.h"
+#include "core/op/state_fold.h"
 #include "kernel_entries.h"
-#include "merged_options.h"
-#include "reduction_parts.h"
-#include "registration_form.h"
+#include "registration_options.h"
 
 namespace gufunc::gufcc {
 namespace {
+
+constexpr TypeLetter kLetters[] = {
+#define GUF_DTYPE(NAME, name, letter, short_name, kind, element, code, bits) \
+  {letter, (letter) == '?' ? 'o' : (letter), "guf::" #element, "GUF_" #NAME, name},
+#include <gufunc/dtypes.def>
+    {'M', 'M', "guf::datetime", "GUF_DATETIME64", "datetime64"},
+    {'m', 'm', "guf::timedelta", "GUF_TIMEDELTA64", "timedelta64"},
+};
+
+guf_error empty_error() {
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  return error;
+}
+
+void take_form(const op::Signature &form, Function *function) {
+  function->nin = form.nin;
+  function->nout = form.nout;
+  for (size_t i = 0; i < static_cast<size_t>(form.nin + form.nout); ++i) {
+    function->roles.push_back(static_cast<Role>(form.role[i]));
+    const auto first = form.operand_dims.begin() + form.core_offset[i];
+    if (form.generalized) function->core_dims.emplace_back(first, first + form.core_ndim[i]);
+  }
+}
+
+// Checks the roles more strictly than the parser, which accepts module tables that leave the role
+// of an output open.
+bool check_roles(const Place &place, const RegistrationOptions &options, const Function &function,
+                 Diagnostics *diagnostics) {
+  for (size_t i = static_cast<size_t>(function.nin); i < options.roles.size(); ++i) {
+    if (options.roles[i] == Role::kIn) {
+      return diagnostics->error(place,
+                                "roles: operand {} is an output: expected out or inout, got in", i);
+    }
+  }
+  for (const Role role : function.roles) {
+    if (role != Role::kIn) return true;
+  }
+  return diagnostics->error(
+      place, "{} has no outputs: name the operands that it writes, as in \"roles=inout\"",
+      function.name);
+}
+
+// Reads the operand counts, core dimensions, rules and roles of a generalized function.
+bool read_form(const Place &place, const std::string &signature, const RegistrationOptions &options,
+               Function *function, Diagnostics *diagnostics) {
+  std::vector<int32_t> roles;
+  roles.reserve(options.roles.size());
+  for (const Role role : options.roles) roles.push_back(static_cast<int32_t>(role));
+  op::Signature form;
+  guf_error error = empty_error();
+  if (op::parse_signature(signature, "", nullptr, 0, &form, &error) != GUF_OK) {
+    return diagnostics->error(place, "signature: {}", error.message);
+  }
+  if (op::parse_signature(signature, options.rules, roles.empty() ? nullptr : roles.data(),
+                          static_cast<int32_t>(roles.size()), &form, &error) != GUF_OK) {
+    const bool in_rules = error.status == GUF_E_SIGNATURE;
+    return diagnostics->error(place, "{}{}", in_rules ? "rule: " : "", error.message);
+  }
+  take_form(form, function);
+  function->signature = signature;
+  function->rules = options.rules;
+  function->roles_given = !roles.empty();
+  return check_roles(place, options, *function, diagnostics);
+}
+
+// Sets the roles of an elementwise function, whose operand counts must already be set.
+bool read_elementwise_form(const Place &place, Function *function, Diagnostics *diagnostics) {
+  op::Signature form;
+  guf_error error = empty_error();
+  if (op::make_elementwise(function->nin, function->nout, nullptr, 0, &form, &error) != GUF_OK) {
+    return diagnostics->error(place, "types: {}", error.message);
+  }
+  take_form(form, function);
+  return true;
+}
+
+// Returns the signature of a function that read_form or read_elementwise_form has read.
+op::Signature form_of(const Function &function) {
+  op::Signature form;
+  if (!function.generalized()) {
+    op::make_elementwise(function.nin, function.nout, nullptr, 0, &form, nullptr);
+    return form;
+  }
+  std::vector<int32_t> roles;
+  roles.reserve(function.roles.size());
+  for (const Role role : function.roles) roles.push_back(static_cast<int32_t>(role));
+  op::parse_signature(function.signature, function.rules, roles.data(),
+                      static_cast<int32_t>(roles.size()), &form, nullptr);
+  return form;
+}
 
 std::string spell_identifier(const std::string &letters) {
   std::string spelled;
@@ -210,7 +303,57 @@ class Builder {
   Diagnostics *diagnostics_;
 };
 
+bool find_part(const Function &leaf, const Module &module, const char *key, const std::string &name,
+               op::Signature *out, Diagnostics *diagnostics) {
+  const size_t number = part_number(module, name);
+  if (number == 0) {
+    return diagnostics->error(leaf.place, "{}={}: the sources register no such function", key,
+                              name);
+  }
+  *out = form_of(module.functions[number - 1]);
+  return true;
+}
+
+bool check_reduction(const Function &leaf, const Module &module, Diagnostics *diagnostics) {
+  if (leaf.merge.empty()) return diagnostics->error(leaf.place, "finish= needs merge=");
+  op::Signature merge;
+  op::Signature finish;
+  if (!find_part(leaf, module, "merge", leaf.merge, &merge, diagnostics)) return false;
+  const bool finishes = !leaf.finish.empty();
+  if (finishes && !find_part(leaf, module, "finish", leaf.finish, &finish, diagnostics))
+    return false;
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  if (op::check_state_fold(form_of(leaf), merge, finishes ? &finish : nullptr, &error) == GUF_OK)
+    return true;
+  return diagnostics->error(leaf.place, "{}", error.message);
+}
+
+// Checks that every merge= and finish= names a function with fitting types.
+bool check_reductions(const Module &module, Diagnostics *diagnostics) {
+  return std::all_of(module.functions.begin(), module.functions.end(), [&](const Function &leaf) {
+    if (leaf.merge.empty() && leaf.finish.empty()) return true;
+    return check_reduction(leaf, module, diagnostics);
+  });
+}
+
 }  // namespace
+
+const TypeLetter *find_letter(char letter) {
+  if (letter == 'l') letter = 'q';
+  if (letter == 'L') letter = 'Q';
+  for (const TypeLetter &row : kLetters) {
+    if (row.letter == letter) return &row;
+  }
+  return nullptr;
+}
+
+std::string valid_letters() {
+  std::string all;
+  for (const TypeLetter &row : kLetters)
+    all += fmt::format("{}{}", all.empty() ? "" : " ", row.letter);
+  return all + " (l is q, L is Q)";
+}
 
 bool is_identifier(const std::string &text) {
   if (text.empty() || std::isdigit(static_cast<unsigned char>(text[0])) != 0) return false;
@@ -253,6 +396,13 @@ bool check_choice(const Module &module, Diagnostics *diagnostics) {
     }
   }
   return true;
+}
+
+size_t part_number(const Module &module, const std::string &name) {
+  const auto found = std::find_if(module.functions.begin(), module.functions.end(),
+                                  [&](const Function &function) { return function.name == name; });
+  if (name.empty() || found == module.functions.end()) return 0;
+  return static_cast<size_t>(found - module.functions.begin()) + 1;
 }
 
 }  // namespace gufunc::gufcc

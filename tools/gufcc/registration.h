@@ -105,6 +105,9 @@ bool build_module(const std::vector<RawRegistration> &raw, Module *module,
 // instead of loaded, and the library selects them by input and output.
 bool check_choice(const Module &module, Diagnostics *diagnostics);
 
+// Returns 1 + the index of the function `name` of the module, or 0 if the name is empty or unknown.
+size_t part_number(const Module &module, const std::string &name);
+
 // Whether a text consists of letters, digits and _, and does not start with a digit.
 bool is_identifier(const std::string &text);
 // Returns the name under which a function is registered: "f" for "ns::f<3>".

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The option strings of a registration: "key" or "key=value".
+// The option strings of a registration: "key" or "key=value". Registrations with the same name form
+// one function and share its options.
 #ifndef GUFUNC_TOOLS_GUFCC_REGISTRATION_OPTIONS_H
 #define GUFUNC_TOOLS_GUFCC_REGISTRATION_OPTIONS_H
 
@@ -16,6 +17,10 @@ struct RegistrationOptions {
 
 bool parse_options(const Place &place, const std::vector<std::string> &texts,
                    RegistrationOptions *options, Diagnostics *diagnostics);
+
+// Refuses a registration `added` whose options differ from `known`. Each registration may leave out
+// doc and failure.
+bool merge_options(Function *known, const Function &added, Diagnostics *diagnostics);
 
 }  // namespace gufunc::gufcc
 

@@ -7,11 +7,11 @@
 
 #include <algorithm>
 
-#include "compiler_flags.h"
+#include "compiler.h"
 #include "compiler_output.h"
 #include "entry_text.h"
 #include "files.h"
-#include "unoptimized_code.h"
+#include "llvm_code.h"
 
 namespace gufunc::gufcc {
 namespace {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// gufunc: applies ufuncs to .npy files from the command line.
+// gufunc: applies ufuncs to .npy files from the command line. Defines the options of all commands.
 #include <fmt/format.h>
 #include <gufunc/gufunc.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <new>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,28 +19,24 @@
 #include "call_parts.h"
 #include "commands.h"
 #include "fatal_signals.h"
-#include "method_options.h"
 #include "outcome.h"
 #include "parse_errors.h"
 #include "terminal.h"
 
+namespace gufunc::cli {
 namespace {
-
-using gufunc::cli::add_text;
-using gufunc::cli::Common;
-using gufunc::cli::Exit;
-using gufunc::cli::is_negative_number;
-using gufunc::cli::kHidden;
-using gufunc::cli::MethodOptions;
-using gufunc::cli::report;
-using gufunc::cli::RunOptions;
-using gufunc::cli::shown;
-using gufunc::cli::takes_value;
 
 constexpr const char *kFooter =
     "Exit codes: 0 success, 2 usage error, 3 file error, 4 rejected call (names, types, shapes, "
     "values),\n"
     "5 unavailable backend, device or kernel, 6 run-time failure (memory, open files, launch).";
+
+constexpr const char *kSignatureHelp =
+    "Types of the loop, one per operand: \"dd->d\", or \"f8,None,f8\" with None for any";
+constexpr const char *kWhereHelp =
+    "Mask: a bool .npy file, or True or False; where it is False a new result is 0";
+constexpr const char *kFpFlagsHelp =
+    "Floating-point flags: ignore, report or fail, for all or as in over=fail,divide=report";
 
 // Protects arguments that CLI11 would misread: it reads "-2" as an option and "[1,2]" as two
 // arguments. An argument that is not an option, and everything after "--", gets a prefix byte that
@@ -66,6 +66,13 @@ std::vector<std::string> hidden(const CLI::App &command, int argc, char **argv) 
   return {arguments.rbegin(), arguments.rend()};  // CLI11 expects the last argument first
 }
 
+// Adds an option whose value may be empty: CLI11 itself treats an empty value as no value.
+void add_text(CLI::App &app, const char *name, std::optional<std::string> &value,
+              const std::string &help) {
+  app.add_option_function<std::string>(
+      name, [&value](const std::string &text) { value = text; }, help);
+}
+
 // Adds the options of run and explain.
 void add_call_options(CLI::App &app, RunOptions &run) {
   app.add_option("name", run.name, "Ufunc, such as add or module:name")
@@ -88,13 +95,13 @@ void add_call_options(CLI::App &app, RunOptions &run) {
   add_text(app, "--device", run.device, "cpu, cuda:0, roc:0 or auto");
   add_text(app, "--dtype", run.dtype, "Dtype that the outputs of the loop must have");
   add_text(app, "--casting", run.casting, "no, equiv, safe, same_kind or unsafe");
-  add_text(app, "--where", run.where, gufunc::cli::kWhereHelp);
+  add_text(app, "--where", run.where, kWhereHelp);
   app.add_option("--order", run.order, "Layout of new outputs: K, A, C or F");
   add_text(app, "--axis", run.axis, "Axis of the only core dimension");
   add_text(app, "--axes", run.axes,
            "Axes of each operand's core dimensions: \"(0,1),(1,2),(0,1)\"");
-  add_text(app, "--signature", run.signature, gufunc::cli::kSignatureHelp);
-  add_text(app, "--fp-flags", run.fp_flags, gufunc::cli::kFpFlagsHelp);
+  add_text(app, "--signature", run.signature, kSignatureHelp);
+  add_text(app, "--fp-flags", run.fp_flags, kFpFlagsHelp);
   add_text(app, "--threads", run.threads, "Number of threads (cpu); 0: the backend chooses");
   app.add_flag("--keepdims", run.keepdims, "Keep reduced core dimensions with extent 1");
   app.add_flag("--inplace", run.inplace, "Write the result over the first input file");
@@ -114,6 +121,92 @@ void add_run_options(CLI::App &app, RunOptions &run) {
   app.add_flag("--time", run.time, "Report device, seconds and bytes per second on stderr");
 }
 
+// Adds a string option that may be repeated, with one value each: --indices a.npy --indices b.npy.
+void add_list(CLI::App &app, const char *names, std::vector<std::string> &values,
+              const char *text) {
+  app.add_option(names, values, text)->take_all()->expected(1)->allow_extra_args(false);
+}
+
+void add_every(CLI::App &app, MethodOptions &method) {
+  add_list(
+      app, "-o,--output,--out", method.outputs,
+      "New file, once per result: .npy, x.npz:a, - for stdout; without -o, results are printed");
+  add_text(app, "--device", method.device, "cpu, cuda:0, roc:0 or auto");
+  add_text(app, "--threads", method.threads, "Number of threads (cpu); 0: the backend chooses");
+  add_text(app, "--fp-flags", method.fp_flags, kFpFlagsHelp);
+  app.add_flag("--raw", method.raw, "Read and write bfloat16 as raw two-byte elements (V2)");
+  app.add_flag(
+      "--explain", method.explain,
+      "Describe what the method would do: loop, casts, shapes, order, threads, rejected loops");
+  app.add_flag("--time", method.time, "Report device, seconds and bytes per second on stderr");
+}
+
+void add_result(CLI::App &app, MethodOptions &method) {
+  add_list(
+      app, "--into", method.into,
+      "Existing .npy file that receives a result; its shape and dtype are kept; once per result");
+  add_text(app, "--dtype", method.dtype, "Dtype in which the loop computes");
+  app.add_option("--order", method.order, "Layout of a new result: K, A, C or F");
+}
+
+CLI::App *add_method(CLI::App &app, MethodOptions &method, const char *name, const char *text,
+                     const char *inputs, int least, int most) {
+  CLI::App *const command = app.add_subcommand(name, text);
+  command->add_option("name", method.name, "Ufunc, such as add or module:name")
+      ->required()
+      ->transform(shown);
+  command->add_option("input", method.inputs, inputs)
+      ->required()
+      ->expected(least, most)
+      ->transform(shown);
+  command->final_callback([&method, name] { method.method = name; });
+  add_every(*command, method);
+  return command;
+}
+
+// Adds the subcommands reduce, accumulate, reduceat, outer and at. The chosen one writes its name
+// and option values into `method`.
+std::vector<CLI::App *> add_methods(CLI::App &app, MethodOptions &method) {
+  const char *const input = ".npy file or literal";
+  CLI::App *const reduce =
+      add_method(app, method, "reduce", "Reduce an array along axes", input, 1, 1);
+  add_text(*reduce, "--axis", method.axis, "Axis (default 0), several (0,2), none for all, ()");
+  reduce->add_flag("--keepdims", method.keepdims, "Keep reduced axes with extent 1");
+  add_text(*reduce, "--initial", method.initial,
+           "Initial value of every result: a literal, a 0-d file, or none");
+  add_text(*reduce, "--where", method.where,
+           "Mask that selects the elements to reduce: a bool file");
+  add_result(*reduce, method);
+
+  CLI::App *const accumulate =
+      add_method(app, method, "accumulate", "All partial results along an axis", input, 1, 1);
+  add_text(*accumulate, "--axis", method.axis, "Axis (default 0)");
+  add_result(*accumulate, method);
+
+  CLI::App *const reduceat =
+      add_method(app, method, "reduceat", "Reduce slices of an axis", input, 1, 1);
+  add_text(*reduceat, "--axis", method.axis, "Axis (default 0)");
+  add_list(*reduceat, "--indices", method.indices,
+           "Start of each slice: a 1-d .npy file, or 0,3,5");
+  reduceat->get_option("--indices")->required();
+  add_result(*reduceat, method);
+
+  CLI::App *const outer = add_method(app, method, "outer", "Apply a ufunc to all pairs",
+                                     "Two .npy files or literals", 2, 2);
+  add_text(*outer, "--casting", method.casting, "no, equiv, safe, same_kind or unsafe");
+  add_text(*outer, "--signature", method.signature, kSignatureHelp);
+  add_text(*outer, "--where", method.where, kWhereHelp);
+  add_result(*outer, method);
+
+  CLI::App *const at =
+      add_method(app, method, "at", "Apply a ufunc at indices; repeated indices count each time",
+                 "The array, and the second operand of a binary ufunc", 1, 2);
+  add_list(*at, "--indices", method.indices,
+           "Indices of the next axis: a .npy file, or 0,3,5; once per axis");
+  at->add_flag("--inplace", method.inplace, "Write the result over the array's file");
+  return {reduce, accumulate, reduceat, outer, at};
+}
+
 void add_common(CLI::App &app, Common &common) {
   app.add_flag("--json", common.json, "Print JSON");
   app.add_option("--module", common.modules, "Module file made by gufcc")
@@ -125,7 +218,7 @@ void add_common(CLI::App &app, Common &common) {
 // Prints the --help text of the program, or of the named command.
 void print_help(const CLI::App &app, const std::vector<std::string> &words) {
   if (words.size() > 1)
-    gufunc::cli::usage(fmt::format("help: expected one command, got {} words", words.size()));
+    usage(fmt::format("help: expected one command, got {} words", words.size()));
   // App::help() would describe the chosen command, which is `help` itself.
   const auto print = [&](const CLI::App &command, const std::string &name) {
     fmt::print("{}", app.get_formatter()->make_help(&command, name, CLI::AppFormatMode::Normal));
@@ -135,14 +228,14 @@ void print_help(const CLI::App &app, const std::vector<std::string> &words) {
   const auto found = std::find_if(names.begin(), names.end(), [&](const CLI::App *command) {
     return command->get_name() == words[0];
   });
-  if (found == names.end()) gufunc::cli::refuse_command(app, words[0]);
+  if (found == names.end()) refuse_command(app, words[0]);
   print(**found, app.get_name() + " " + words[0]);
 }
 
 void flush_output() {
   std::cout.flush();
   if (!std::cout.good() || std::fflush(stdout) != 0)
-    throw gufunc::cli::Failure(Exit::kFile, "cannot write to standard output");
+    throw Failure(Exit::kFile, "cannot write to standard output");
 }
 
 int run(int argc, char **argv) {
@@ -162,7 +255,7 @@ int run(int argc, char **argv) {
   CLI::App *const explain = app.add_subcommand(
       "explain", "Describe what run would do: loop, casts, shapes, plan, and rejected loops");
   MethodOptions method;
-  const std::vector<CLI::App *> methods = gufunc::cli::add_methods(app, method);
+  const std::vector<CLI::App *> methods = add_methods(app, method);
   for (CLI::App *const command : {devices, list, describe, run, explain})
     add_common(*command, common);
   for (CLI::App *const command : methods) add_common(*command, common);
@@ -180,8 +273,8 @@ int run(int argc, char **argv) {
   std::vector<std::string> topic;
   help->add_option("command", topic, "The command")->transform(shown);
 
-  const CLI::App &command = *gufunc::cli::chosen_command(app, argc, argv);
-  gufunc::cli::refuse_unknown_options(app, command, argc, argv);
+  const CLI::App &command = *chosen_command(app, argc, argv);
+  refuse_unknown_options(app, command, argc, argv);
   try {
     app.parse(hidden(command, argc, argv));
   } catch (const CLI::Success &success) {  // --help, --version
@@ -189,18 +282,17 @@ int run(int argc, char **argv) {
     flush_output();
     return 0;
   } catch (const CLI::ParseError &error) {
-    if (&command == &app) gufunc::cli::refuse_command(app, "");
-    gufunc::cli::usage(
-        fmt::format("{}; see 'gufunc {} --help'", shown(error.what()), command.get_name()));
+    if (&command == &app) refuse_command(app, "");
+    usage(fmt::format("{}; see 'gufunc {} --help'", shown(error.what()), command.get_name()));
   }
   if (*help) print_help(app, topic);
-  if (*devices) gufunc::cli::devices_command(common);
-  if (*list) gufunc::cli::list_command(common);
-  if (*describe) gufunc::cli::describe_command(common, described);
-  if (*info) gufunc::cli::info_command(common, files, raw);
-  if (*run) gufunc::cli::run_command(common, options);
-  if (*explain) gufunc::cli::explain_command(common, options);
-  if (!method.method.empty()) gufunc::cli::method_command(common, method);
+  if (*devices) devices_command(common);
+  if (*list) list_command(common);
+  if (*describe) describe_command(common, described);
+  if (*info) info_command(common, files, raw);
+  if (*run) run_command(common, options);
+  if (*explain) explain_command(common, options);
+  if (!method.method.empty()) method_command(common, method);
   flush_output();
   return 0;
 }
@@ -219,7 +311,7 @@ void print_log() {
 int run_and_report(int argc, char **argv) {
   try {
     return run(argc, argv);
-  } catch (const gufunc::cli::Failure &failure) {
+  } catch (const Failure &failure) {
     report("gufunc: {}", failure.what());
     return static_cast<int>(failure.code());
   } catch (const std::bad_alloc &) {
@@ -230,14 +322,43 @@ int run_and_report(int argc, char **argv) {
   return static_cast<int>(Exit::kRunTime);
 }
 
+// Reports memory exhaustion where no handler can catch it (before main or in a destructor). The
+// program exits with a code instead of calling std::terminate.
+[[noreturn]] void end_out_of_memory() {
+  constexpr char kText[] = "gufunc: out of memory\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kText, sizeof kText - 1);
+  remove_temporaries();
+  ::_exit(static_cast<int>(Exit::kRunTime));
+}
+
+void end_uncaught() {
+  try {
+    if (std::current_exception() != nullptr) throw;
+  } catch (const std::bad_alloc &) {
+    end_out_of_memory();
+  } catch (...) {
+    std::abort();
+  }
+  std::abort();
+}
+
+// Runs before the initializers of all libraries.
+void install() {
+  std::set_new_handler(end_out_of_memory);
+  std::set_terminate(end_uncaught);
+}
+
+__attribute__((section(".preinit_array"), used)) void (*const kInstaller)() = install;
+
 }  // namespace
+}  // namespace gufunc::cli
 
 int main(int argc, char **argv) {
   constexpr uint64_t kSecond = 1'000'000'000;
   std::set_new_handler(nullptr);  // from here on std::bad_alloc is caught
   gufunc::cli::handle_fatal_signals();
-  const int code = run_and_report(argc, argv);
+  const int code = gufunc::cli::run_and_report(argc, argv);
   guf_shutdown(kSecond, nullptr);  // completes a trace
-  print_log();
+  gufunc::cli::print_log();
   return code;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes live objects, stale handles, and valid arguments for every function.
 #include "misuse_fixture.h"
-#include "misuse_module.h"
 
 #include <dlfcn.h>
 
@@ -12,6 +11,69 @@
 
 namespace misuse {
 namespace {
+
+// Two module tables that are linked into the test follow. Each has a function "plus" and a raw
+// kernel "work".
+const guf_dtype kFloatTypes[3] = {GUF_F32, GUF_F32, GUF_F32};
+
+void add_loop(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t i = 0; i < dims[0]; ++i) {
+    double x = 0, y = 0;
+    std::memcpy(&x, args[0] + i * steps[0], sizeof x);
+    std::memcpy(&y, args[1] + i * steps[1], sizeof y);
+    x += y;
+    std::memcpy(args[2] + i * steps[2], &x, sizeof x);
+  }
+}
+
+const guf_module_loop kModuleLoops[] = {{kFloatTypes, "guf_ew_plus_ff_f", 0, GUF_LOOP_NUMPY}};
+// This function is the code of a raw kernel.
+void do_nothing(void *, const void *) {}
+
+void (*const kEntries[])(void) = {reinterpret_cast<void (*)(void)>(add_loop),
+                                  reinterpret_cast<void (*)(void)>(do_nothing)};
+const guf_module_image kImages[] = {
+    {GUF_IMAGE_HOST, GUF_CODEC_NONE, "x86-64", nullptr, 0, 0, kEntries}};
+
+guf_module_function make_function() {
+  guf_module_function function = {};
+  function.name = "plus";
+  function.nin = 2;
+  function.nout = 1;
+  function.nloops = 1;
+  function.loops = kModuleLoops;
+  return function;
+}
+const guf_module_function kModuleFunctions[] = {make_function()};
+
+const guf_module_parameter kParameters[] = {{GUF_PARAMETER_NUMBER, GUF_I64, 0, 0}};
+const guf_module_parameters kAllParameters = {1, sizeof(guf_kernel_head) + 8, kParameters};
+const guf_module_kernel kRawKernels[] = {
+    {"work", "guf_rk_work", "does nothing", &kAllParameters, 1, 0, 64, 0, 0, 0}};
+
+guf_module_v1 make_table(const char *name) {
+  return {sizeof(guf_module_v1), GUF_KERNEL_ABI, name,       1, 1, 2, 1,
+          kModuleFunctions,      kImages,        kRawKernels};
+}
+
+const guf_module_v1 kMisuseTable = make_table("misuse");
+const guf_module_v1 kOtherMisuseTable = make_table("misuse_too");
+
+const int64_t kColumns = 3;
+const int64_t kIndices[] = {0, 1};
+const int64_t kIndexCount = 2;
+const guf_tensor kIndexTensor = {
+    sizeof kIndexTensor, GUF_I64, 1,      0, reinterpret_cast<uint64_t>(&kIndices[0]),
+    &kIndexCount,        nullptr, nullptr};
+const guf_operand kIndexOperand = {GUF_OPERAND_TENSOR, 0, 0, 0, nullptr, &kIndexTensor, {0, 0}};
+const guf_operand kOne = {GUF_OPERAND_WEAK_INT, 0, 0, 0, nullptr, nullptr, {1, 0}};
+
+template <class Managed>
+void delete_managed(const void *out) {
+  Managed *made = nullptr;
+  std::memcpy(&made, out, sizeof made);
+  made->deleter(made);
+}
 
 constexpr unsigned char kCanary = 0xA5;
 constexpr guf_dtype kTypes[] = {GUF_F64, GUF_F64, GUF_F64};
@@ -81,6 +143,76 @@ guf_array wrap(const guf_tensor &tensor) {
 }
 
 }  // namespace
+
+// The methods run on the array of the fixture, and their results overwrite the elements of this
+// array.
+void Fixture::make_method_args() {
+  row_ = {sizeof row_, GUF_F64, 1,      0, reinterpret_cast<uint64_t>(&data_[0]),
+          &kColumns,   nullptr, nullptr};
+  row_output_ = {GUF_OPERAND_TENSOR, 0, 0, 0, nullptr, &row_, {0, 0}};
+  reduce_args_.struct_size = sizeof reduce_args_;
+  reduce_args_.input = &inputs_[0];
+  reduce_args_.output = &row_output_;
+  accumulate_args_.struct_size = sizeof accumulate_args_;
+  accumulate_args_.input = &inputs_[0];
+  accumulate_args_.output = &outputs_[0];
+  at_args_.struct_size = sizeof at_args_;
+  at_args_.array = &inputs_[0];
+  at_args_.indices = &kOne;
+  at_args_.nindices = 1;
+  at_args_.operand = &kOne;
+}
+
+unsigned char *Fixture::struct_buffer(const std::string &name) {
+  return name == "guf_chunk_options" ? options_buffer_ : struct_buffer_;
+}
+
+void Fixture::fill_options() {
+  const guf_chunk_options options = {sizeof options, 0, 8, 2, 0, 0, nullptr, nullptr};
+  std::memset(options_buffer_, 0, sizeof options_buffer_);
+  std::memcpy(options_buffer_, &options, sizeof options);
+}
+
+void Fixture::fill_method_args(const std::string &name, const std::string &function) {
+  accumulate_args_.indices = function.ends_with("_reduceat") ? &kIndexOperand : nullptr;
+  if (name == "guf_reduce_args") std::memcpy(struct_buffer_, &reduce_args_, sizeof reduce_args_);
+  if (name == "guf_accumulate_args") {
+    std::memcpy(struct_buffer_, &accumulate_args_, sizeof accumulate_args_);
+  }
+  if (name == "guf_at_args") std::memcpy(struct_buffer_, &at_args_, sizeof at_args_);
+  if (name == "guf_request") {
+    guf_request request = {};
+    request.struct_size = sizeof request;
+    request.operation = GUF_OPERATION_CALL;
+    request.call = &args_;
+    std::memcpy(struct_buffer_, &request, sizeof request);
+  }
+}
+
+// Makes DLPack tensors to import. The tensors are in host memory. Calls with these tensors need no
+// stream, so no function waits.
+void Fixture::make_tensors() {
+  static int64_t shape[] = {2, 3};
+  static guf_dlpack managed = {1, 0, nullptr, nullptr, 0, {}};
+  managed.tensor = {data_, GUF_DLPACK_CPU, 0, 2, GUF_F64, shape, nullptr, 0};
+  static guf_dlpack_unversioned unversioned = {managed.tensor, nullptr, nullptr};
+  good_["guf_array_from_dlpack.managed"] = reinterpret_cast<uint64_t>(&managed);
+  good_["guf_array_from_dlpack_unversioned.managed"] = reinterpret_cast<uint64_t>(&unversioned);
+  for (const char *const parameter : {"from_dlpack", "from_dlpack_unversioned"}) {
+    good_[std::string("guf_array_") + parameter + ".ready_on"] = 0;
+  }
+  for (const char *const parameter : {"to_dlpack", "to_dlpack_unversioned"}) {
+    good_[std::string("guf_array_") + parameter + ".consumer"] = 0;
+  }
+}
+
+void Fixture::delete_tensor(const char *function, const void *out) {
+  if (std::strcmp(function, "guf_array_to_dlpack") == 0) {
+    delete_managed<guf_dlpack>(out);
+  } else {
+    delete_managed<guf_dlpack_unversioned>(out);
+  }
+}
 
 Fixture::Fixture() {
   guf_device device = nullptr;

@@ -14,9 +14,9 @@ import keyword_cases
 import method_cases
 import statuses
 import time_cases
+from build import index_array
 from corpus_pool import Buffers, dtype_name, integer, result
 from corpus_truth import Open
-from method_build import index_array
 
 cases.DRAWN['many axes'] = False
 # The cases are numbered, and a new function of the library must not change the numbered cases. The
