@@ -21,7 +21,6 @@ export Datetime64, Device, Event, GufArray, GufModule, GufuncError, Graph, Kerne
 
 include("failures.jl")
 include("loading.jl")
-include("element_types.jl")
 include("dtypes.jl")
 include("devices.jl")
 include("pending.jl")
