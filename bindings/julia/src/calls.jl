@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+# Calls of ufuncs: what a call would do, calls, and calls in chunks.
+
 # Resolves and explains calls and methods without running them.
 
 const RESOLUTION = guf_resolution
@@ -93,8 +95,6 @@ function query(write, f::UFunc, inputs, r)
     return GC.@preserve fp_flags prepared((args, slots) -> write(args), inputs, outputs,
                                           mask_of(r), r.stream, o)
 end
-
-# Calls of ufuncs.
 
 """
     call!(f, out, inputs…; keywords…) -> out

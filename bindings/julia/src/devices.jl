@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The devices and backends of this machine.
+# The devices and backends of this machine, the memory pools of devices, and host memory that
+# devices can copy or access directly.
 
 """
     Device

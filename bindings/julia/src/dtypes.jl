@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+# The library's dtypes and Julia's element types.
+
 # Element types that Julia lacks, which are bfloat16 and NumPy's datetime types, and the dtypes of
 # all element types.
 
@@ -51,8 +53,6 @@ end
 @doc (@doc Datetime64) Timedelta64
 const Time64{U,M} = Union{Datetime64{U,M},Timedelta64{U,M}}
 isnat(x::Time64) = x.value == GUF_NAT
-
-# The library's dtypes and Julia's element types.
 
 const TYPES = Dict{UInt32,DataType}(code => T for (T, code) in DTYPES)
 

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# References to objects of the library. Each Julia object owns one reference, in its field `handle`.
+# References to objects of the library: how Julia releases them, which objects of Julia the library
+# keeps alive, and what serialization and deepcopy do with them.
 
 using Serialization: AbstractSerializer, Serialization
+
+# References to objects of the library. Each Julia object owns one reference, in its field `handle`.
 
 """
     unsafe_free!(x)

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+# The methods of ufuncs.
+
 # The methods reduce, accumulate and reduceat. docs/reductions.md describes the order in which they
 # combine elements and the reproducibility of the results.
 

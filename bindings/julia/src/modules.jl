@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Modules: files of compiled ufuncs and kernels, written by gufcc.
+# Modules, which are files of compiled ufuncs and kernels, written by gufcc, and their raw kernels.
 
 "A loaded module. Its ufuncs can be found while the module or one of its ufuncs is alive."
 mutable struct GufModule

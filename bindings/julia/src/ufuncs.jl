@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+# Ufuncs: their core dimensions, how they are found and described, and the standard library.
+
 # Core dimensions. In Julia they are the first dimensions of an array, in the order of the
 # signature, and the loop dimensions follow. The library has the dimensions in reverse order.
 # Passing the axes -1, -2, … for each operand selects the core dimensions without moving memory.
@@ -207,3 +209,23 @@ struct InPlace <: Function
 end
 inplace(f::UFunc) = InPlace(f)
 @doc (@doc InPlace) inplace
+
+"""
+The ufuncs of the standard library under NumPy's names. The variants with `!` write into an array:
+`using Gufunc.Standard: add, add!`. Each ufunc is looked up in the default context at its first use.
+"""
+baremodule Standard
+
+import ..Gufunc: STANDARD_NAMES, UFunc, inplace
+import Base
+
+for name in STANDARD_NAMES
+    Base.@eval begin
+        "The standard library's ufunc of that name, see `Gufunc.UFunc`."
+        const $name = UFunc($(Base.string(name)))
+        "The variant that writes into its first argument."
+        const $(Base.Symbol(name, "!")) = inplace($name)
+    end
+end
+
+end
