@@ -33,9 +33,7 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod accumulate;
 mod array;
-mod at;
 mod call;
 mod callback;
 mod chunks;
@@ -75,9 +73,7 @@ mod with_ndarray;
 /// The unsafe bindings of the C interface.
 pub use gufunc_sys as sys;
 
-pub use accumulate::Accumulate;
 pub use array::{ArrayInfo, DynArray, HostMemory};
-pub use at::At;
 pub use call::{Call, HostPolicy};
 pub use chunks::{Chunks, ChunksError};
 pub use context::{
@@ -97,7 +93,7 @@ pub use host_loop::Builder;
 pub use inputs::{Inputs, Outputs};
 pub use kernel::{Dim3, Kernel, KernelDeviceInfo, KernelInfo, Parameter, ParameterKind};
 pub use loop_args::{CoreSizes, Items, LoopArgs};
-pub use methods::Reduce;
+pub use methods::{Accumulate, At, Reduce};
 pub use module::{Module, ModuleInfo};
 pub use operand::{in_place, inout, scalar, view, view_mut, weak, Operand, Output, Weak};
 pub use plan::Plan;
