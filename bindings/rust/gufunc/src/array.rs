@@ -169,7 +169,7 @@ impl DynArray {
         unsafe extern "C" fn run(user: *mut c_void, _address: u64) {
             // SAFETY: `user` is the box that is created below, and the library calls `run` once.
             let release = unsafe { Box::from_raw(user.cast::<Release>()) };
-            crate::callback::quietly(*release);
+            crate::host_loop::quietly(*release);
         }
         let user = Box::into_raw(Box::new(Box::new(release) as Release));
         let (tensor, flags) = (tensor.to_c(), sys::GUF_RELEASE_ANY_THREAD);

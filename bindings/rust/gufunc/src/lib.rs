@@ -35,7 +35,6 @@
 
 mod array;
 mod call;
-mod callback;
 mod chunks;
 mod context;
 mod copies;
@@ -43,7 +42,6 @@ mod device;
 mod dlpack;
 mod dtype;
 mod element;
-mod elementwise;
 mod fp_flags;
 mod frame;
 mod graph;
@@ -52,7 +50,6 @@ mod host_loop;
 mod inputs;
 mod kernel;
 mod keywords;
-mod loop_args;
 mod methods;
 mod module;
 mod operand;
@@ -86,13 +83,11 @@ pub use device::{
 pub use dlpack::{DlpackStream, DlpackTensor};
 pub use dtype::{Casting, DType, DTypeInfo, TimeUnit, NAT};
 pub use element::{Element, BF16, F16};
-pub use elementwise::Elementwise;
 pub use fp_flags::FpFlags;
 pub use graph::Graph;
-pub use host_loop::Builder;
+pub use host_loop::{Builder, CoreSizes, Elementwise, Items, LoopArgs};
 pub use inputs::{Inputs, Outputs};
 pub use kernel::{Dim3, Kernel, KernelDeviceInfo, KernelInfo, Parameter, ParameterKind};
-pub use loop_args::{CoreSizes, Items, LoopArgs};
 pub use methods::{Accumulate, At, Reduce};
 pub use module::{Module, ModuleInfo};
 pub use operand::{in_place, inout, scalar, view, view_mut, weak, Operand, Output, Weak};
