@@ -47,7 +47,6 @@ mod frame;
 mod handle;
 mod host_loop;
 mod inputs;
-mod kernel;
 mod keywords;
 mod methods;
 mod module;
@@ -85,9 +84,10 @@ pub use element::{Element, BF16, F16};
 pub use fp_flags::FpFlags;
 pub use host_loop::{Builder, CoreSizes, Elementwise, Items, LoopArgs};
 pub use inputs::{Inputs, Outputs};
-pub use kernel::{Dim3, Kernel, KernelDeviceInfo, KernelInfo, Parameter, ParameterKind};
 pub use methods::{Accumulate, At, Reduce};
-pub use module::{Module, ModuleInfo};
+pub use module::{
+    Dim3, Kernel, KernelDeviceInfo, KernelInfo, Module, ModuleInfo, Parameter, ParameterKind,
+};
 pub use operand::{in_place, inout, scalar, view, view_mut, weak, Operand, Output, Weak};
 pub use plan::Plan;
 pub use resolve::Resolution;
