@@ -3,7 +3,7 @@
 
 use crate::array::{made, raw_stream};
 use crate::context::nanoseconds;
-use crate::element::bytes_of;
+use crate::dtype::bytes_of;
 use crate::status::{check, run};
 use crate::{
     Casting, DType, Device, DynArray, Element, Error, Operand, Order, Result, Status, Stream,

@@ -41,7 +41,6 @@ mod copies;
 mod device;
 mod dlpack;
 mod dtype;
-mod element;
 mod fp_flags;
 mod frame;
 mod handle;
@@ -79,8 +78,7 @@ pub use device::{
     backend_load, backends, BackendInfo, Device, DeviceInfo, DeviceMemory, Registered,
 };
 pub use dlpack::{DlpackStream, DlpackTensor};
-pub use dtype::{Casting, DType, DTypeInfo, TimeUnit, NAT};
-pub use element::{Element, BF16, F16};
+pub use dtype::{Casting, DType, DTypeInfo, Element, TimeUnit, BF16, F16, NAT};
 pub use fp_flags::FpFlags;
 pub use host_loop::{Builder, CoreSizes, Elementwise, Items, LoopArgs};
 pub use inputs::{Inputs, Outputs};

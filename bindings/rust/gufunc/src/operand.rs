@@ -312,7 +312,7 @@ fn slice_to_c(address: u64, dtype: DType, flags: u32, length: &i64) -> sys::guf_
 
 /// Makes a scalar operand with exactly the dtype of `T`. It broadcasts with the other operands.
 pub fn scalar<T: Element>(value: T) -> Operand<'static> {
-    let bytes = crate::element::bytes_of(std::slice::from_ref(&value));
+    let bytes = crate::dtype::bytes_of(std::slice::from_ref(&value));
     // If the element has more than 16 bytes, the library rejects the operand, which has no dtype.
     Operand::scalar_of(T::dtype(), bytes).unwrap_or(Operand(Kind::Value {
         kind: sys::GUF_OPERAND_SCALAR,
