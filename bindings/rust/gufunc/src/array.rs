@@ -230,7 +230,7 @@ impl DynArray {
 
 impl fmt::Display for DynArray {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = crate::text::written(|text, length, error| {
+        let text = crate::status::written(|text, length, error| {
             // SAFETY: the buffer has the length that is passed.
             unsafe { sys::guf_array_print(self.raw, text, length, error) }
         });

@@ -57,7 +57,6 @@ mod scope;
 mod status;
 mod stream;
 mod tensor;
-mod text;
 mod typed;
 mod ufunc;
 mod views;
