@@ -37,7 +37,6 @@ mod array;
 mod call;
 mod chunks;
 mod context;
-mod copies;
 mod device;
 mod dlpack;
 mod dtype;
@@ -59,14 +58,13 @@ mod stream;
 mod tensor;
 mod typed;
 mod ufunc;
-mod views;
 #[cfg(any(feature = "ndarray", feature = "ndarray_0_16"))]
 mod with_ndarray;
 
 /// The unsafe bindings of the C interface.
 pub use gufunc_sys as sys;
 
-pub use array::{ArrayInfo, DynArray, HostMemory};
+pub use array::{ArrayInfo, DynArray, HostMemory, Order, Slice};
 pub use call::{Call, HostPolicy};
 pub use chunks::{Chunks, ChunksError};
 pub use context::{
@@ -94,4 +92,3 @@ pub use stream::{Event, Graph, Stream, StreamGuard};
 pub use tensor::Tensor;
 pub use typed::Array;
 pub use ufunc::{CoreDim, FunctionFlags, Identity, Role, Ufunc, UfuncInfo};
-pub use views::{Order, Slice};
