@@ -517,7 +517,7 @@ impl DynArray {
     /// [`Status::READ_ONLY`]; [`Status::OVERFLOW`] for a weak integer that does not fit into the
     /// dtype; [`Status::ARG`] if the value is not a scalar.
     pub fn fill(&self, value: Operand<'_>, stream: Option<&Stream>) -> Result<()> {
-        let mut frame = crate::frame::Frame::new();
+        let mut frame = crate::operand::Frame::new();
         let value = frame.place(&value)?;
         // SAFETY: the operand is in the frame, which outlives the call.
         check(|error| unsafe {

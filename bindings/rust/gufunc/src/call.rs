@@ -2,8 +2,8 @@
 //! Calls with keywords.
 
 use crate::context::c_string;
-use crate::frame::Frame;
 use crate::keywords::{entries, keywords, Borrowed, Entries};
+use crate::operand::Frame;
 use crate::ufunc::one_output;
 use crate::{
     Casting, DType, Device, DynArray, Error, Inputs, Operand, Output, Outputs, Result, Status,

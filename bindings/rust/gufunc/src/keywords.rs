@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Code that plain calls and methods share: keywords, borrowed objects, and tables of C functions.
 
-use crate::frame::Frame;
+use crate::operand::Frame;
 use crate::status::check;
 use crate::{DynArray, FpFlags, Output, Resolution, Result, Stream};
 use gufunc_sys as sys;

@@ -41,10 +41,8 @@ mod device;
 mod dlpack;
 mod dtype;
 mod fp_flags;
-mod frame;
 mod handle;
 mod host_loop;
-mod inputs;
 mod keywords;
 mod methods;
 mod module;
@@ -78,12 +76,13 @@ pub use dlpack::{DlpackStream, DlpackTensor};
 pub use dtype::{Casting, DType, DTypeInfo, Element, TimeUnit, BF16, F16, NAT};
 pub use fp_flags::FpFlags;
 pub use host_loop::{Builder, CoreSizes, Elementwise, Items, LoopArgs};
-pub use inputs::{Inputs, Outputs};
 pub use methods::{Accumulate, At, Reduce};
 pub use module::{
     Dim3, Kernel, KernelDeviceInfo, KernelInfo, Module, ModuleInfo, Parameter, ParameterKind,
 };
-pub use operand::{in_place, inout, scalar, view, view_mut, weak, Operand, Output, Weak};
+pub use operand::{
+    in_place, inout, scalar, view, view_mut, weak, Inputs, Operand, Output, Outputs, Weak,
+};
 pub use plan::Plan;
 pub use resolve::Resolution;
 pub use scope::Scope;

@@ -2,8 +2,8 @@
 //! The methods `ufunc.reduce`, `ufunc.accumulate`, `ufunc.reduceat` and `ufunc.at`.
 
 use crate::array::count;
-use crate::frame::Frame;
 use crate::keywords::{entries, keywords, Borrowed, Entries};
+use crate::operand::Frame;
 use crate::{DynArray, Error, Inputs, Operand, Output, Outputs, Resolution, Result, Status, Ufunc};
 use gufunc_sys as sys;
 

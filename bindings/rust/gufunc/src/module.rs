@@ -4,8 +4,8 @@
 
 use crate::array::{raw_device, raw_stream};
 use crate::device::path_text;
-use crate::frame::Frame;
 use crate::handle::counted;
+use crate::operand::Frame;
 use crate::status::{check, text_of};
 use crate::{Context, DType, Device, Inputs, Result, Stream};
 use gufunc_sys as sys;
