@@ -35,12 +35,10 @@
 
 mod array;
 mod call;
-mod chunks;
 mod context;
 mod device;
 mod dlpack;
 mod dtype;
-mod fp_flags;
 mod handle;
 mod host_loop;
 mod keywords;
@@ -49,7 +47,6 @@ mod module;
 mod operand;
 mod operators;
 mod plan;
-mod resolve;
 mod scope;
 mod status;
 mod stream;
@@ -63,8 +60,7 @@ mod with_ndarray;
 pub use gufunc_sys as sys;
 
 pub use array::{ArrayInfo, DynArray, HostMemory, Order, Slice};
-pub use call::{Call, HostPolicy};
-pub use chunks::{Chunks, ChunksError};
+pub use call::{Call, Chunks, ChunksError, FpFlags, HostPolicy, Resolution};
 pub use context::{
     device, load_module, log_read, poll, shutdown, ufunc, version, version_string, Context,
     LogLevel,
@@ -74,7 +70,6 @@ pub use device::{
 };
 pub use dlpack::{DlpackStream, DlpackTensor};
 pub use dtype::{Casting, DType, DTypeInfo, Element, TimeUnit, BF16, F16, NAT};
-pub use fp_flags::FpFlags;
 pub use host_loop::{Builder, CoreSizes, Elementwise, Items, LoopArgs};
 pub use methods::{Accumulate, At, Reduce};
 pub use module::{
@@ -84,7 +79,6 @@ pub use operand::{
     in_place, inout, scalar, view, view_mut, weak, Inputs, Operand, Output, Outputs, Weak,
 };
 pub use plan::Plan;
-pub use resolve::Resolution;
 pub use scope::Scope;
 pub use status::{Error, Result, Status};
 pub use stream::{Event, Graph, Stream, StreamGuard};
