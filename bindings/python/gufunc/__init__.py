@@ -13,7 +13,7 @@ from . import _library  # first: it loads libgufunc, which the other modules use
 from . import lowlevel
 from . import _array, _array_methods, _conversion, _dtypes, _errors, _errstate, _gufunc, _objects
 from . import _indexing, _operators
-from . import _prepared, _ufunc
+from . import _ufunc
 from . import _copying, _current, _device_methods, _documentation, _exchange, _launch, _streams
 from ._array import (Array, array, as_array, broadcast_to, empty, empty_host, expand_dims,
                      from_buffer, sliding_window_view, view_as)
@@ -26,8 +26,7 @@ from ._errors import (ArgumentError, AxisError, CallError, DTypeError, Error, Fi
 from ._errstate import errstate
 from ._objects import (Context, Device, Event, Graph, Stream, backends, devices, load_backend,
                        poll, read_log, shutdown)
-from ._prepared import Plan
-from ._ufunc import Kernel, Module, Ufunc, create, find, load, names
+from ._ufunc import Kernel, Module, Plan, Ufunc, create, find, load, names
 from ._exchange import from_cuda_array_interface, from_dlpack
 from ._pointers import ufunc_from_pointer
 from ._standard_names import ALIASES as _ALIASES

@@ -60,9 +60,9 @@ from ._objects import poll as poll
 from ._objects import read_log as read_log
 from ._objects import shutdown as shutdown
 from ._pointers import ufunc_from_pointer as ufunc_from_pointer
-from ._prepared import Plan as Plan
 from ._ufunc import Kernel as Kernel
 from ._ufunc import Module as Module
+from ._ufunc import Plan as Plan
 from ._ufunc import Ufunc as Ufunc
 from ._ufunc import create as create
 from ._ufunc import find as find

@@ -23,7 +23,7 @@ PAGES = {
     "python-arrays.md": ("Making arrays", ("_array", "_creation", "_exchange")),
     "python-ufunc.md": ("The class of ufuncs, and the ufuncs of the standard library", ("Ufunc",)),
     "python-modules.md": ("Finding, making and loading ufuncs; modules, kernels, plans",
-                          ("_ufunc", "_prepared", "_pointers", "_build", "_launch")),
+                          ("_ufunc", "_pointers", "_build", "_launch")),
     "python-devices.md": ("Devices, streams, events, graphs, contexts", ("_objects",)),
     "python-dtypes.md": ("Element types, errors, floating-point flags",
                          ("_dtypes", "_errors", "_errstate")),
