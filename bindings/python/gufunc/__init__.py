@@ -15,9 +15,9 @@ from . import _array, _array_methods, _conversion, _dtypes, _errors, _errstate, 
 from . import _indexing, _operators
 from . import _ufunc
 from . import _copying, _current, _device_methods, _documentation, _exchange, _launch, _streams
-from ._array import (Array, array, as_array, broadcast_to, empty, empty_host, expand_dims,
-                     from_buffer, sliding_window_view, view_as)
-from ._creation import (arange, empty_like, full, full_like, ones, ones_like, zeros, zeros_like)
+from ._array import (Array, arange, array, as_array, broadcast_to, empty, empty_host, empty_like,
+                     expand_dims, from_buffer, full, full_like, ones, ones_like,
+                     sliding_window_view, view_as, zeros, zeros_like)
 from ._dtypes import (can_cast, datetime_data, dtype, make_time, promote_types,
                       register_dtype)
 from ._errors import (ArgumentError, AxisError, CallError, DTypeError, Error, FileError,

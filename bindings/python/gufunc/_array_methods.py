@@ -4,7 +4,7 @@
 import operator
 import warnings
 
-from . import _array, _creation, _dtypes, _gufunc, _indexing, lowlevel
+from . import _array, _dtypes, _gufunc, _indexing, lowlevel
 from ._errors import make_error
 
 _PARTS = {lowlevel.GUF_C64: "float32", lowlevel.GUF_C128: "float64"}
@@ -53,7 +53,7 @@ def real(self):
 def imag(self):
     if self._dtype in _PARTS:
         return _part(self, 1)
-    return _array.broadcast_to(_creation.zeros((), self.dtype, device=self._device), self.shape)
+    return _array.broadcast_to(_array.zeros((), self.dtype, device=self._device), self.shape)
 
 
 def _set_real(self, value):
