@@ -11,10 +11,10 @@ from module files.
 
 from . import _library  # first: it loads libgufunc, which the other modules use
 from . import lowlevel
-from . import _array, _array_methods, _conversion, _dtypes, _errors, _errstate, _gufunc, _objects
+from . import _array, _conversion, _dtypes, _errors, _errstate, _gufunc, _objects
 from . import _indexing, _operators
 from . import _ufunc
-from . import _copying, _current, _device_methods, _documentation, _exchange, _launch, _streams
+from . import _current, _device_methods, _documentation, _exchange, _launch, _streams
 from ._array import (Array, arange, array, as_array, broadcast_to, empty, empty_host, empty_like,
                      expand_dims, from_buffer, full, full_like, ones, ones_like,
                      sliding_window_view, view_as, zeros, zeros_like)
@@ -44,9 +44,7 @@ _STANDARD = [name for name in names() if ":" not in name]
 globals().update((_name, find(_name)) for _name in _STANDARD)
 globals().update((_name, globals()[_other]) for _name, _other in _ALIASES.items())
 _operators.install(Array, globals())
-_array_methods.install(Array, globals()["divide"])
 _exchange.install(Array)
-_copying.install(Array)
 _documentation.install(Ufunc)
 _device_methods.install(Array, Stream)
 _launch.install(Kernel)
