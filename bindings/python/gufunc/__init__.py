@@ -14,7 +14,7 @@ from . import lowlevel
 from . import _array, _conversion, _dtypes, _errors, _errstate, _gufunc, _objects
 from . import _indexing, _operators
 from . import _ufunc
-from . import _current, _device_methods, _documentation, _exchange, _launch, _streams
+from . import _current, _device_methods, _documentation, _exchange, _launch
 from ._array import (Array, arange, array, as_array, broadcast_to, empty, empty_host, empty_like,
                      expand_dims, from_buffer, full, full_like, ones, ones_like,
                      sliding_window_view, view_as, zeros, zeros_like)
@@ -35,7 +35,7 @@ _gufunc._register(
     Array=Array, Context=Context, Device=Device, Event=Event, Graph=Graph, Kernel=Kernel,
     Module=Module, Plan=Plan, Stream=Stream, Ufunc=Ufunc, make_error=_errors.make_error,
     make_refusal=_errors.make_refusal, as_indices=_indexing.of_reduceat,
-    as_stream=_streams.as_stream, convert=_conversion.convert, parse_dtype=_dtypes.parse,
+    as_stream=_objects.as_stream, convert=_conversion.convert, parse_dtype=_dtypes.parse,
     parse_signature=_dtypes.signature_codes, warn=_errstate.warn,
     warn_complex=_conversion.warn_complex)
 __version__ = lowlevel.guf_version_string()

@@ -3,8 +3,7 @@
 
 from . import _array, _conversion, _current, _dtypes, _gufunc, lowlevel
 from ._errors import Error
-from ._objects import Device, Stream
-from ._streams import native_of
+from ._objects import Device, Stream, native_of
 
 _CPU, _CUDA, _ROC = (lowlevel.GUF_DLPACK_CPU, lowlevel.GUF_DLPACK_CUDA, lowlevel.GUF_DLPACK_ROC)
 _TYPES = {"cuda": _CUDA, "roc": _ROC}

@@ -9,8 +9,7 @@ import weakref
 from . import _array, _current, _gufunc, lowlevel
 from ._errors import Error, make_error, make_refusal
 from ._launch import DeviceKernel
-from ._objects import Device, Event, Stream
-from ._streams import as_stream, native_of
+from ._objects import Device, Event, Stream, as_stream, native_of
 
 
 class VendorModule:
