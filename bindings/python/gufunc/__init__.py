@@ -14,7 +14,7 @@ from . import lowlevel
 from . import _array, _conversion, _dtypes, _errors, _errstate, _gufunc, _objects
 from . import _indexing, _operators
 from . import _ufunc
-from . import _current, _device_methods, _documentation, _exchange, _launch
+from . import _device_methods, _documentation, _exchange, _launch
 from ._array import (Array, arange, array, as_array, broadcast_to, empty, empty_host, empty_like,
                      expand_dims, from_buffer, full, full_like, ones, ones_like,
                      sliding_window_view, view_as, zeros, zeros_like)
@@ -48,7 +48,6 @@ _exchange.install(Array)
 _documentation.install(Ufunc)
 _device_methods.install(Array, Stream)
 _launch.install(Kernel)
-_current.install(Device)
 
 
 # Names that few programs use. Their modules are imported on first access.

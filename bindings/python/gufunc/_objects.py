@@ -6,11 +6,13 @@ closed.
 import math
 import operator
 import os
+import threading
 
 from . import _gufunc, lowlevel
 from ._errors import make_refusal
 
 _FOREVER = 2**64 - 1
+_local = threading.local()  # the current devices of the thread
 
 
 def nanoseconds(timeout):
@@ -107,6 +109,16 @@ class Device(_gufunc.Handle):
         """A new event of this device."""
         return Event(self)
 
+    def __enter__(self):
+        """Makes the device this thread's current device of its backend until the block ends."""
+        info = self.info
+        vars(_local).setdefault("entered", []).append((info.backend, current_index(info.backend)))
+        set_current_index(info.backend, info.index)
+        return self
+
+    def __exit__(self, *failure):
+        set_current_index(*_local.entered.pop())
+
     def __repr__(self):
         return f"gufunc.Device({self.spec!r})"
 
@@ -126,6 +138,30 @@ def _device_handle(device):
     if device is None:
         raise make_refusal("device: expected a Device or its name, got None")
     return as_device(device)
+
+
+def list_devices(backend):
+    """All devices of a backend; no devices if the backend cannot be used."""
+    for index in range(lowlevel.guf_backend_count()):
+        found = lowlevel.guf_backend_get_info(index, 1)
+        if found.name == backend and found.state == lowlevel.GUF_OK:
+            return [Device(f"{backend}:{i}") for i in range(max(0, found.ndevices))]
+    return []
+
+
+def current_index(backend):
+    """The index of this thread's current device."""
+    return vars(_local).get(backend, 0)
+
+
+def current_device(backend):
+    """This thread's current device."""
+    return Device(f"{backend}:{current_index(backend)}")
+
+
+def set_current_index(backend, index):
+    """Makes the device with this index the current device of this thread."""
+    vars(_local)[backend] = index
 
 
 class Stream(_gufunc.Handle):
