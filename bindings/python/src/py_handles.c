@@ -109,8 +109,8 @@ int gufpy_freed_memory(guf_status status) {
   return collected;
 }
 
-/* The live Ufunc objects, handle -> weak reference. A ufunc has at most one Python object. Finding it
- * again returns the same object, and the properties that the object caches are never stale. */
+/* The live Ufunc objects, handle -> weak reference. A ufunc has at most one Python object. Finding
+ * it again returns the same object, and the properties that the object caches are never stale. */
 static PyObject *live_ufuncs;
 
 PyObject *gufpy_find_ufunc(void *handle) {
