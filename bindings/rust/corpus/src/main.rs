@@ -2,7 +2,6 @@
 //! Runs the corpus of tests/conformance: gufunc-corpus CORPUS_FOLDER DEVICE MODULE.so...
 
 mod case;
-mod elements;
 mod json;
 mod judge;
 mod operands;
