@@ -2,9 +2,8 @@
 //! Compares the outcome of a case with the expected outcome, which "What is expected" in the
 //! corpus's README.md describes. Elements are compared bit by bit or with a tolerance.
 
-use crate::case::{Case, Outcome};
+use crate::case::{Case, Outcome, View};
 use crate::json::{Json, Result};
-use crate::operands::View;
 use gufunc::{DType, DynArray, Order};
 
 /// The format of an element.

@@ -4,7 +4,6 @@
 mod case;
 mod json;
 mod judge;
-mod operands;
 
 use case::Case;
 use gufunc::Device;
