@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Arrays whose element type is known only at run time, their views, which share the memory, and copies
-//! between arrays, devices and memory of the program.
+//! Arrays whose element type is known only at run time, their views, which share the memory, and
+//! copies between arrays, devices and memory of the program.
 
 use crate::context::nanoseconds;
 use crate::dtype::bytes_of;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls with keywords: floating-point flags, descriptions of what a call would do, and calls in chunks.
+//! Calls with keywords: floating-point flags, descriptions of what a call would do, and calls in
+//! chunks.
 
 use crate::context::c_string;
 use crate::keywords::{entries, keywords, Borrowed, Entries};

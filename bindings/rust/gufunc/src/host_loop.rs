@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ufuncs that the program creates, with closures as loops on the cpu: the arguments of the loops, and
-//! the functions through which C calls closures of the program.
+//! Ufuncs that the program creates, with closures as loops on the cpu: the arguments of the loops,
+//! and the functions through which C calls closures of the program.
 
 use crate::array::count;
 use crate::context::c_string;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Modules, which are files that gufcc makes, and their raw kernels, which are functions that a program
-//! launches on a grid that it chooses.
+//! Modules, which are files that gufcc makes, and their raw kernels, which are functions that a
+//! program launches on a grid that it chooses.
 
 use crate::array::{raw_device, raw_stream};
 use crate::device::path_text;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operands of calls: arrays, borrowed memory and scalars, as inputs and outputs; lists of operands; and
-//! the C representation of a call's operands.
+//! Operands of calls: arrays, borrowed memory and scalars, as inputs and outputs; lists of
+//! operands; and the C representation of a call's operands.
 
 use crate::{Array, DType, Device, DynArray, Element, Error, Result, Status, Tensor};
 use gufunc_sys as sys;

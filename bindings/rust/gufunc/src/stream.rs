@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Streams, events, and graphs, which are recorded work of a stream that can be launched many times.
+//! Streams, events, and graphs, which are recorded work of a stream that can be launched many
+//! times.
 
 use crate::context::nanoseconds;
 use crate::handle::counted;
