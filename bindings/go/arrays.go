@@ -7,6 +7,7 @@ import "C"
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"unsafe"
 )
@@ -260,4 +261,219 @@ func textOf(write func(text *C.char, length *C.uint64_t) error) (string, error) 
 // int64s passes a slice to C without a copy. int64s returns NULL for an empty slice.
 func int64s(numbers []int) *C.int64_t {
 	return (*C.int64_t)(unsafe.Pointer(unsafe.SliceData(numbers)))
+}
+
+// Range selects elements of one axis: NumPy's start:stop:step. Negative bounds count from the end,
+// and both bounds are clipped to the extent of the axis.
+type Range struct{ Start, Stop, Step int }
+
+// Omitted is the value of Start or Stop for an omitted bound of a [Range].
+const Omitted = math.MinInt64
+
+// All returns the range ":".
+func All() Range { return Range{Omitted, Omitted, 1} }
+
+// From returns the range "start:".
+func From(start int) Range { return Range{start, Omitted, 1} }
+
+// Until returns the range ":stop".
+func Until(stop int) Range { return Range{Omitted, stop, 1} }
+
+// Between returns the range "start:stop".
+func Between(start, stop int) Range { return Range{start, stop, 1} }
+
+// By returns the range with another step, which may be negative.
+func (r Range) By(step int) Range { return Range{r.Start, r.Stop, step} }
+
+// Slice returns the view a[ranges..., ...] as in NumPy, with one range per axis. Axes without a
+// range are kept whole. Errors: ErrIndex for more ranges than axes, ErrValue for a step of 0.
+func (a *AnyArray) Slice(ranges ...Range) (*AnyArray, error) {
+	defer runtime.KeepAlive(a)
+	numbers := make([]int, 3*len(ranges))
+	starts, stops := numbers[:len(ranges)], numbers[len(ranges):2*len(ranges)]
+	steps := numbers[2*len(ranges):]
+	for i, r := range ranges {
+		starts[i], stops[i], steps[i] = r.Start, r.Stop, r.Step
+	}
+	var made C.guf_array
+	return viewOf(&made, cArraySlice(a.handle(), C.int32_t(len(ranges)), int64s(starts),
+		int64s(stops), int64s(steps), &made))
+}
+
+func viewOf(made *C.guf_array, err error) (*AnyArray, error) {
+	if err != nil {
+		return nil, err
+	}
+	return ownAnyArray(*made), nil
+}
+
+// Reshape returns a view of the same elements in C order. One extent may be -1. Errors:
+// ErrUnsupported where NumPy would make a copy (use Copy first), ErrShape if the sizes differ.
+func (a *AnyArray) Reshape(shape ...int) (*AnyArray, error) {
+	return a.ReshapeOrder(COrder, shape...)
+}
+
+// ReshapeOrder is like Reshape, and reads and writes the elements in COrder, FOrder or AnyOrder.
+func (a *AnyArray) ReshapeOrder(order Order, shape ...int) (*AnyArray, error) {
+	defer runtime.KeepAlive(a)
+	var made C.guf_array
+	return viewOf(&made, cArrayReshape(a.handle(), C.int32_t(len(shape)), int64s(shape),
+		C.int32_t(order), &made))
+}
+
+// Ravel returns a one-dimensional view in the given order. Ravel fails with the errors of Reshape.
+func (a *AnyArray) Ravel(order Order) (*AnyArray, error) {
+	defer runtime.KeepAlive(a)
+	var made C.guf_array
+	return viewOf(&made, cArrayRavel(a.handle(), C.int32_t(order), &made))
+}
+
+// Transpose returns a view whose axis i is axis axes[i] of the array. Without arguments, Transpose
+// reverses the order of the axes. Errors: ErrAxis, ErrValue.
+func (a *AnyArray) Transpose(axes ...int) (*AnyArray, error) {
+	defer runtime.KeepAlive(a)
+	var made C.guf_array
+	return viewOf(&made, cArrayTranspose(a.handle(), C.int32_t(len(axes)), some(axes), &made))
+}
+
+// BroadcastTo returns a read-only view of the given shape, in which axes of extent 1 are repeated.
+// BroadcastTo fails with ErrShape if the shapes are incompatible.
+func (a *AnyArray) BroadcastTo(shape ...int) (*AnyArray, error) {
+	defer runtime.KeepAlive(a)
+	var made C.guf_array
+	return viewOf(&made, cArrayBroadcastTo(a.handle(), C.int32_t(len(shape)), int64s(shape),
+		&made))
+}
+
+// Squeeze returns a view without the given axes, which must have extent 1. If no axes are given, it
+// removes all axes of extent 1. Errors: ErrAxis, ErrShape.
+func (a *AnyArray) Squeeze(axes ...int) (*AnyArray, error) {
+	defer runtime.KeepAlive(a)
+	var made C.guf_array
+	return viewOf(&made, cArraySqueeze(a.handle(), C.int32_t(len(axes)), some(axes), &made))
+}
+
+// ExpandDims returns a view with new axes of extent 1. axes contains their positions in the result.
+// Errors: ErrAxis, ErrShape.
+func (a *AnyArray) ExpandDims(axes ...int) (*AnyArray, error) {
+	defer runtime.KeepAlive(a)
+	var made C.guf_array
+	return viewOf(&made, cArrayExpandDims(a.handle(), C.int32_t(len(axes)), int64s(axes), &made))
+}
+
+// SlidingWindowView returns a read-only view of sliding windows, like NumPy's. Each given axis
+// shrinks to extent - window + 1, and a new last axis has the extent of the window. Errors:
+// ErrAxis, ErrShape.
+func (a *AnyArray) SlidingWindowView(axes, windows []int) (*AnyArray, error) {
+	defer runtime.KeepAlive(a)
+	if len(axes) != len(windows) {
+		return nil, otherCount("windows", len(windows), len(axes))
+	}
+	var made C.guf_array
+	return viewOf(&made, cArraySlidingWindow(a.handle(), C.int32_t(len(axes)), int64s(axes),
+		int64s(windows), &made))
+}
+
+// some passes axes to C. For an empty list it returns NULL, which the functions of the library
+// interpret as "all axes" or as "reverse the axes".
+func some(axes []int) *C.int64_t {
+	if len(axes) == 0 {
+		return nil
+	}
+	return int64s(axes)
+}
+
+// Fill sets every element to a scalar, which is cast to the array's dtype. If s is not nil, Fill
+// queues the operation on the stream s. Errors: ErrReadOnly, ErrOverflow for a weak integer that
+// does not fit, ErrArg if value is not a scalar.
+func (a *AnyArray) Fill(value Operand, s *Stream) error {
+	defer runtime.KeepAlive(a)
+	defer runtime.KeepAlive(s)
+	defer runtime.KeepAlive(value)
+	b := acquireBlock()
+	defer b.release()
+	operands := b.operands(1)
+	b.set(&operands[0], value)
+	return cArrayFill(a.handle(), &operands[0], s.handle())
+}
+
+// Copy returns a new array of the same dtype on the same device, with the given layout.
+func (a *AnyArray) Copy(order Order, s *Stream) (*AnyArray, error) {
+	defer runtime.KeepAlive(a)
+	defer runtime.KeepAlive(s)
+	var made C.guf_array
+	err := retry(func() error {
+		return cArrayCopy(a.handle(), C.int32_t(order), s.handle(), &made)
+	})
+	return madeArray(made, err)
+}
+
+// Assign copies source into the array, with broadcasting and casting. If the memory of source
+// overlaps the array, the result is as if source had been copied first. Errors: ErrCasting,
+// ErrShape, ErrReadOnly, ErrOverlap.
+func (a *AnyArray) Assign(source AnyOperand, casting Casting, s *Stream) error {
+	defer runtime.KeepAlive(a)
+	defer runtime.KeepAlive(s)
+	defer runtime.KeepAlive(source)
+	return retry(func() error {
+		return cArrayAssign(a.handle(), anyOf(source).handle(), C.int32_t(casting), s.handle())
+	})
+}
+
+// AsType returns a new array of another dtype. Errors: ErrCasting if casting forbids the
+// conversion, ErrDType.
+func (a *AnyArray) AsType(dtype DType, casting Casting, order Order, s *Stream) (*AnyArray, error) {
+	defer runtime.KeepAlive(a)
+	defer runtime.KeepAlive(s)
+	var made C.guf_array
+	err := retry(func() error {
+		return cArrayAstype(a.handle(), C.guf_dtype(dtype), C.int32_t(casting), C.int32_t(order),
+			s.handle(), &made)
+	})
+	return madeArray(made, err)
+}
+
+// ToDevice copies into a new array on the device. With a stream, or between two GPUs, the copy is
+// queued. Without a stream, the copy is complete on return if the source or the destination is host
+// memory.
+func (a *AnyArray) ToDevice(d Device, s *Stream) (*AnyArray, error) {
+	defer runtime.KeepAlive(a)
+	defer runtime.KeepAlive(s)
+	var made C.guf_array
+	err := retry(func() error { return cArrayToDevice(a.handle(), d.c, s.handle(), &made) })
+	return madeArray(made, err)
+}
+
+// CopyTo copies into an existing array of equal dtype and shape on any device. The copy is queued
+// under the same conditions as in ToDevice. Errors: ErrDType, ErrShape, ErrReadOnly.
+func (a *AnyArray) CopyTo(destination AnyOperand, s *Stream) error {
+	defer runtime.KeepAlive(a)
+	defer runtime.KeepAlive(s)
+	defer runtime.KeepAlive(destination)
+	to := anyOf(destination)
+	existing := to.handle()
+	if existing == nil {
+		return &Error{ErrHandle, "no array to copy into", -1, -1, 0}
+	}
+	return cArrayToDevice(a.handle(), to.Device().c, s.handle(), &existing)
+}
+
+// CopyBytes copies the elements into host memory in COrder or FOrder and waits for the copy. The
+// copy runs after earlier work of the stream or, without a stream, after all pending work on the
+// array. CopyBytes fails with ErrBufferTooSmall if the elements do not fit into destination.
+func (a *AnyArray) CopyBytes(destination []byte, order Order, s *Stream) error {
+	defer runtime.KeepAlive(a)
+	defer runtime.KeepAlive(s)
+	var pinner runtime.Pinner
+	defer pinner.Unpin()
+	start := unsafe.SliceData(destination)
+	if len(destination) > 0 {
+		pinner.Pin(start)
+	}
+	err := cArrayCopyToHost(a.handle(), unsafe.Pointer(start), C.uint64_t(len(destination)),
+		C.int32_t(order), s.handle())
+	if err == nil && s != nil {
+		err = cStreamSynchronize(s.handle(), math.MaxUint64)
+	}
+	return err
 }

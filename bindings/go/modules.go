@@ -2,10 +2,12 @@
 
 package gufunc
 
-// #include "zcalls.h"
+// #include "block.h"
 import "C"
 
-import "runtime"
+import (
+	"runtime"
+)
 
 // Module is a file of kernels that gufcc compiled. The module stays loaded, and its ufuncs can be
 // found, until the program closes it. The garbage collector does not close modules.
@@ -117,3 +119,177 @@ func (m *Module) Clone() (*Module, error) {
 // Close releases the reference. Further calls do nothing. The file stays mapped while ufuncs, plans
 // or kernels of the module exist.
 func (m *Module) Close() error { return m.reference().close() }
+
+// Kernel is a raw kernel of a module: a function that is launched on a grid of blocks of threads.
+type Kernel struct{ ref handle[C.guf_kernel] }
+
+// KernelInfo describes a [Kernel].
+type KernelInfo struct {
+	Name         string // "module:kernel"
+	Doc          string
+	Parameters   int
+	MaxThreads   int  // threads per block, as declared in the source
+	SharedBytes  int  // shared memory per block, in addition to KernelOptions.SharedBytes
+	Synchronises bool // the threads of a block may synchronize
+}
+
+// ParameterKind is the kind of a parameter of a kernel.
+type ParameterKind int32
+
+// Kinds of parameters.
+const (
+	Number  ParameterKind = cGUF_PARAMETER_NUMBER  // one element, by value
+	Pointer ParameterKind = cGUF_PARAMETER_POINTER // first element of a C-contiguous array
+	View    ParameterKind = cGUF_PARAMETER_VIEW    // an array of NDim dimensions with any strides
+)
+
+// Parameter describes a parameter of a kernel.
+type Parameter struct {
+	Kind     ParameterKind
+	DType    DType
+	NDim     int
+	ReadOnly bool
+}
+
+// KernelDeviceInfo describes the limits and resources of a kernel on one device.
+type KernelDeviceInfo struct {
+	MaxThreads     int // per block
+	MaxSharedBytes int // of shared memory per block, in total
+	Registers      int // per thread; 0: unknown
+	LocalBytes     int // local memory per thread; also 0 if unknown
+	SubgroupSize   int // threads that the hardware runs together
+}
+
+// Dim3 is a number of blocks or threads in three dimensions, x first.
+type Dim3 [3]int
+
+// D1 returns a one-dimensional grid or block.
+func D1(x int) Dim3 { return Dim3{x, 1, 1} }
+
+// D2 returns a two-dimensional grid or block.
+func D2(x, y int) Dim3 { return Dim3{x, y, 1} }
+
+// D3 returns a three-dimensional grid or block.
+func D3(x, y, z int) Dim3 { return Dim3{x, y, z} }
+
+// Kernel finds a raw kernel by its short name. Kernel fails with ErrNotFound if there is none.
+func (m *Module) Kernel(name string) (*Kernel, error) {
+	defer runtime.KeepAlive(m)
+	var made C.guf_kernel
+	err := withText(name, func(text *C.char) error { return cKernelFind(m.handle(), text, &made) })
+	if err != nil {
+		return nil, err
+	}
+	return ownKernel(made), nil
+}
+
+func ownKernel(c C.guf_kernel) *Kernel { return owner[Kernel](c, cKernelRelease) }
+
+func (k *Kernel) reference() *handle[C.guf_kernel] {
+	if k == nil {
+		return nil
+	}
+	return &k.ref
+}
+
+func (k *Kernel) handle() C.guf_kernel { return k.reference().value() }
+
+// Info returns a description of the kernel.
+func (k *Kernel) Info() (KernelInfo, error) {
+	defer runtime.KeepAlive(k)
+	var info C.guf_kernel_info
+	info.struct_size = C.sizeof_guf_kernel_info
+	if err := cKernelGetInfo(k.handle(), &info); err != nil {
+		return KernelInfo{}, err
+	}
+	return KernelInfo{C.GoString(&info.name[0]), C.GoString(&info.doc[0]), int(info.nparameters),
+		int(info.max_threads), int(info.shared_bytes),
+		info.flags&cGUF_MODULE_KERNEL_SYNCHRONISES != 0}, nil
+}
+
+// Parameter returns a description of the parameter with this index, starting at 0. Parameter fails
+// with ErrIndex for an index out of range.
+func (k *Kernel) Parameter(index int) (Parameter, error) {
+	defer runtime.KeepAlive(k)
+	if err := fits(ErrIndex, "index", index); err != nil {
+		return Parameter{}, err
+	}
+	var p C.guf_module_parameter
+	err := cKernelGetParameter(k.handle(), C.uint32_t(index), &p)
+	return Parameter{ParameterKind(p.kind), DType(p.dtype), int(p.ndim),
+		p.flags&cGUF_PARAMETER_READ_ONLY != 0}, err
+}
+
+// DeviceInfo returns the limits of a launch on the device. DeviceInfo loads the kernel's code on
+// the device, and fails with ErrNoImage if the module has no code for the device.
+func (k *Kernel) DeviceInfo(d Device) (KernelDeviceInfo, error) {
+	defer runtime.KeepAlive(k)
+	var info C.guf_kernel_device_info
+	info.struct_size = C.sizeof_guf_kernel_device_info
+	if err := cKernelGetDeviceInfo(k.handle(), d.c, &info); err != nil {
+		return KernelDeviceInfo{}, err
+	}
+	return KernelDeviceInfo{int(info.max_threads), int(info.max_shared_bytes), int(info.registers),
+		int(info.local_bytes), int(info.subgroup_size)}, nil
+}
+
+// KernelOptions contains the options of a launch. A zero field is not set.
+type KernelOptions struct {
+	Stream      *Stream
+	SharedBytes int // of shared memory per block, in addition to KernelInfo.SharedBytes
+}
+
+// Launch runs the kernel on a grid of blocks: grid is the number of blocks, block the number of
+// threads per block. The kernel runs on the stream's device. Without a stream it runs on the device
+// of the arrays, or on the cpu if there are no arrays. args has one operand per parameter: a scalar
+// of exactly the parameter's dtype, a weak scalar, or an array of exactly the parameter's dtype. On
+// the cpu without a stream, the kernel is complete on return. Otherwise the kernel is queued, and
+// the library keeps the arrays alive. Errors: ErrArg, ErrDType, ErrShape, ErrReadOnly,
+// ErrDeviceMismatch, ErrNoImage.
+func (k *Kernel) Launch(options *KernelOptions, grid, block Dim3, args ...Operand) error {
+	if options == nil {
+		options = &KernelOptions{}
+	}
+	defer runtime.KeepAlive(k)
+	defer runtime.KeepAlive(options)
+	defer runtime.KeepAlive(args)
+	err := fits(ErrArg, "grid", grid[:]...)
+	if err == nil {
+		err = fits(ErrArg, "block", block[:]...)
+	}
+	if err == nil {
+		err = fits(ErrArg, "SharedBytes", options.SharedBytes)
+	}
+	if err != nil {
+		return err
+	}
+	b := acquireBlock()
+	defer b.release()
+	sizes := allocateSlice[C.uint32_t](b, 6)
+	for i := range 3 {
+		sizes[i], sizes[3+i] = C.uint32_t(grid[i]), C.uint32_t(block[i])
+	}
+	operands := b.operands(len(args) + 1)
+	for i, arg := range args {
+		b.set(&operands[i], arg)
+	}
+	return cKernelLaunch(k.handle(), options.Stream.handle(), &sizes[0], &sizes[3],
+		C.uint32_t(options.SharedBytes), C.int32_t(len(args)), &operands[0])
+}
+
+// String returns the name of the kernel, "module:kernel".
+func (k *Kernel) String() string {
+	info, err := k.Info()
+	if err != nil {
+		return "no kernel"
+	}
+	return info.Name
+}
+
+// Clone returns another reference to the same kernel. The caller closes it separately.
+func (k *Kernel) Clone() (*Kernel, error) {
+	return another(k, cKernelRetain, ownKernel)
+}
+
+// Close releases the reference; pending launches complete. Further calls do nothing.
+func (k *Kernel) Close() error { return k.reference().close() }

@@ -1,5 +1,100 @@
 # SPDX-License-Identifier: Apache-2.0
-# Calls of ufuncs.
+# Calls of ufuncs: what a call would do, calls, and calls in chunks.
+
+# Resolves and explains calls and methods without running them.
+
+const RESOLUTION = guf_resolution
+field_of(base, name::Symbol) =
+    base + fieldoffset(RESOLUTION, findfirst(isequal(name), fieldnames(RESOLUTION)))
+
+# Calls `resolve` to fill a guf_resolution, and returns the result of `read` on the structure. The
+# structure has 17 KiB, so it is allocated by malloc.
+function resolved(read, resolve)
+    base = Libc.malloc(sizeof(RESOLUTION))
+    base == C_NULL && throw(OutOfMemoryError())
+    try
+        unsafe_store!(Ptr{UInt32}(base), sizeof(RESOLUTION) % UInt32)
+        resolve(Ptr{RESOLUTION}(base))
+        return read(base)
+    finally
+        Libc.free(base)
+    end
+end
+
+function output_size(base, index)
+    ndim = Int(unsafe_load(Ptr{Int32}(field_of(base, :output_ndims)), index))
+    shape = Ptr{Int64}(field_of(base, :output_shapes) + 8 * GUF_MAX_NDIM * (index - 1))
+    return ntuple(d -> Int(unsafe_load(shape, ndim + 1 - d)), ndim)
+end
+
+operand_dtype(base, name, index) = unsafe_load(Ptr{UInt32}(field_of(base, name)), index)
+
+function summary_of(base, noutputs)
+    count = Int(unsafe_load(Ptr{Int32}(field_of(base, :noperands))))
+    return (loop=Int(unsafe_load(Ptr{UInt32}(field_of(base, :loop)))),
+            loop_types=Tuple(element_type(operand_dtype(base, :loop_dtypes, i)) for i in 1:count),
+            types=Tuple(element_type(operand_dtype(base, :dtypes, i)) for i in 1:count),
+            sizes=Tuple(output_size(base, i) for i in 1:noutputs))
+end
+
+# A guf_request for an operation, with a pointer to the arguments of the operation.
+request_of(operation, args::Ptr{guf_call_args}) =
+    guf_request(sizeof(guf_request), operation, args, C_NULL, C_NULL, C_NULL)
+request_of(operation, args::Ptr{guf_reduce_args}) =
+    guf_request(sizeof(guf_request), operation, C_NULL, args, C_NULL, C_NULL)
+request_of(operation, args::Ptr{guf_accumulate_args}) =
+    guf_request(sizeof(guf_request), operation, C_NULL, C_NULL, args, C_NULL)
+request_of(operation, args::Ptr{guf_at_args}) =
+    guf_request(sizeof(guf_request), operation, C_NULL, C_NULL, C_NULL, args)
+
+request_of(operation, args::Natural) = request_of(operation, args.array)
+
+# Resolves a request. `read` receives the pointer to the guf_resolution.
+function resolve_by(read, operation, f::UFunc, args)
+    requested = Ref(request_of(operation, args))
+    return resolved(read, place -> @check(guf_resolve(f.handle, requested, place), args))
+end
+resolve_by(operation, f::UFunc, args, noutputs::Integer) =
+    resolve_by(base -> summary_of(base, noutputs), operation, f, args)
+
+function explain_by(operation, f::UFunc, args)
+    requested = Ref(request_of(operation, args))
+    return text_of(args) do letters, length, kept
+        LibGufunc.guf_explain(f.handle, requested, letters, length, kept)
+    end
+end
+
+"""
+    resolve(f, inputs…; keywords…)
+    resolve(reduce, f, A; keywords…)
+
+Resolves a call, or one of the methods `reduce`, `accumulate`, `reduceat`, `outer` and `at!`, with
+the given arguments. Returns `(loop, loop_types, types, sizes)`: the index and types of the loop,
+the types of the operands and the sizes of the results. Nothing is computed or allocated. For a
+method, `types` has one entry for each operand of the loop, and the result is one of these operands.
+"""
+resolve(f::UFunc, inputs...; keywords...) =
+    query(args -> resolve_by(GUF_OPERATION_CALL, f, args, f.nout), f, operands_of(inputs),
+          request(OF_CALLS, pairs_of(keywords)))
+
+"""
+    explain(f, inputs…; keywords…) -> String
+    explain(reduce, f, A; keywords…) -> String
+
+A text that describes a call or method: the loop, the kernel, the casts, the rejected loops with the
+reasons, and the device on which it would run.
+"""
+explain(f::UFunc, inputs...; keywords...) =
+    query(args -> explain_by(GUF_OPERATION_CALL, f, args), f, operands_of(inputs),
+          request(OF_CALLS, pairs_of(keywords)))
+
+function query(write, f::UFunc, inputs, r)
+    found(f)
+    outputs, fp_flags = outputs_of(r.out, f.nout), r.fp_flags
+    o = options(f, inputs, outputs, r)
+    return GC.@preserve fp_flags prepared((args, slots) -> write(args), inputs, outputs,
+                                          mask_of(r), r.stream, o)
+end
 
 """
     call!(f, out, inputs…; keywords…) -> out
@@ -154,4 +249,64 @@ function allocate_arrays(f, inputs, outputs, mask, o, arrays)
             end
         end
     end
+end
+
+# Calls in chunks, on arrays that are larger than the memory of a device or of the host.
+
+# The program's progress function.
+struct Progress
+    step::Any
+end
+
+function progress_entry(user::Ptr{Cvoid}, done::Int64, items::Int64)
+    try
+        return Int32(rooted(user).step(Int(done), Int(items)) === false)
+    catch exception
+        catch_for_caller(exception)
+        return Int32(1)
+    end
+end
+
+"""
+    call_chunked!(f, out, inputs…; chunk_bytes=0, depth=0, first_item=0, done=nothing,
+                  progress=nothing, keywords…) -> out
+
+Applies a ufunc as `call!` does, in chunks along the last dimension that is longer than 1; an item
+is one index of this dimension. Operands must be in host memory, which includes mapped files
+(`Mmap.mmap`). Copies to the device, computation and copies to the host overlap.
+
+- `chunk_bytes`: the size in bytes of the largest operand in a chunk; 0 means 8 MiB, or less if the
+  device has less memory.
+- `depth`: the number of chunks in progress at once, 1 to 16; 0 means 3.
+- `progress`: called as `progress(done, items)` on the calling thread after each chunk, with the
+  number of completed items and the number of all items. If it returns `false` or throws, the call
+  stops with `GUF_E_CANCELLED`. An exception becomes the error's `cause`.
+- `done`: a `Ref{Int64}` that receives the number of items whose outputs are complete, even if the
+  call fails. To resume the call, pass this number as `first_item`.
+
+The call is complete on return. The function accepts the keywords of `UFunc`, except `stream`.
+"""
+function call_chunked!(f::UFunc, out, inputs...; chunk_bytes=0, depth=0, first_item=0,
+                       done=nothing, progress=nothing, keywords...)
+    r = request(OF_CHUNKED, pairs_of(keywords))
+    r.stream = nothing # also in a block with a current stream
+    found(f)
+    given, outputs, fp_flags = operands_of(inputs), outputs_of(out), r.fp_flags
+    o = options(f, given, outputs, r)
+    user = progress === nothing ? Ptr{Cvoid}(C_NULL) : root!(Progress(progress))
+    entry = progress === nothing ? Ptr{Cvoid}(C_NULL) :
+            @cfunction(progress_entry, Int32, (Ptr{Cvoid}, Int64, Int64))
+    cut = Ref(guf_chunk_options(sizeof(guf_chunk_options), 0,
+                                whole(UInt64, chunk_bytes, :chunk_bytes),
+                                whole(Int32, depth, :depth), 0,
+                                whole(Int64, first_item, :first_item), entry, user))
+    items = done === nothing ? Ref(Int64(0)) : done
+    try
+        GC.@preserve fp_flags prepared(given, outputs, mask_of(r), r.stream, o) do args, slots
+            @check guf_call_chunked(f.handle, args, cut, items) args
+        end
+    finally
+        progress === nothing || unroot!(user)
+    end
+    return out
 end

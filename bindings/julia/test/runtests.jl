@@ -38,7 +38,7 @@ end
 in_let(e) = e isa Expr && e.head in (:for, :while, :try) ? Expr(:let, Expr(:block), e) : e
 
 @testset "Gufunc" begin
-    for name in ("dtypes", "arrays", "strided", "pending", "calls", "broadcasting",
+    for name in ("dtypes", "arrays", "pending", "calls", "broadcasting",
                  "methods", "host_loops", "devices", "dlpack", "plans", "modules", "errors")
         @testset "$name" begin
             include(in_let, "$(name)_test.jl")

@@ -11,13 +11,13 @@ from module files.
 
 from . import _library  # first: it loads libgufunc, which the other modules use
 from . import lowlevel
-from . import _array, _array_methods, _conversion, _dtypes, _errors, _errstate, _gufunc, _objects
+from . import _array, _conversion, _dtypes, _errors, _errstate, _gufunc, _objects
 from . import _indexing, _operators
-from . import _prepared, _ufunc
-from . import _copying, _current, _device_methods, _documentation, _exchange, _launch, _streams
-from ._array import (Array, array, as_array, broadcast_to, empty, empty_host, expand_dims,
-                     from_buffer, sliding_window_view, view_as)
-from ._creation import (arange, empty_like, full, full_like, ones, ones_like, zeros, zeros_like)
+from . import _ufunc
+from . import _device_methods, _documentation, _exchange, _launch
+from ._array import (Array, arange, array, as_array, broadcast_to, empty, empty_host, empty_like,
+                     expand_dims, from_buffer, full, full_like, ones, ones_like,
+                     sliding_window_view, view_as, zeros, zeros_like)
 from ._dtypes import (can_cast, datetime_data, dtype, make_time, promote_types,
                       register_dtype)
 from ._errors import (ArgumentError, AxisError, CallError, DTypeError, Error, FileError,
@@ -26,8 +26,7 @@ from ._errors import (ArgumentError, AxisError, CallError, DTypeError, Error, Fi
 from ._errstate import errstate
 from ._objects import (Context, Device, Event, Graph, Stream, backends, devices, load_backend,
                        poll, read_log, shutdown)
-from ._prepared import Plan
-from ._ufunc import Kernel, Module, Ufunc, create, find, load, names
+from ._ufunc import Kernel, Module, Plan, Ufunc, create, find, load, names
 from ._exchange import from_cuda_array_interface, from_dlpack
 from ._pointers import ufunc_from_pointer
 from ._standard_names import ALIASES as _ALIASES
@@ -36,7 +35,7 @@ _gufunc._register(
     Array=Array, Context=Context, Device=Device, Event=Event, Graph=Graph, Kernel=Kernel,
     Module=Module, Plan=Plan, Stream=Stream, Ufunc=Ufunc, make_error=_errors.make_error,
     make_refusal=_errors.make_refusal, as_indices=_indexing.of_reduceat,
-    as_stream=_streams.as_stream, convert=_conversion.convert, parse_dtype=_dtypes.parse,
+    as_stream=_objects.as_stream, convert=_conversion.convert, parse_dtype=_dtypes.parse,
     parse_signature=_dtypes.signature_codes, warn=_errstate.warn,
     warn_complex=_conversion.warn_complex)
 __version__ = lowlevel.guf_version_string()
@@ -45,13 +44,10 @@ _STANDARD = [name for name in names() if ":" not in name]
 globals().update((_name, find(_name)) for _name in _STANDARD)
 globals().update((_name, globals()[_other]) for _name, _other in _ALIASES.items())
 _operators.install(Array, globals())
-_array_methods.install(Array, globals()["divide"])
 _exchange.install(Array)
-_copying.install(Array)
 _documentation.install(Ufunc)
 _device_methods.install(Array, Stream)
 _launch.install(Kernel)
-_current.install(Device)
 
 
 # Names that few programs use. Their modules are imported on first access.

@@ -1,16 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays in host and device memory."""
+"""Arrays in host and device memory, and the functions that create them."""
 
 import math
 import operator
+import sys
+import warnings
 
 from . import _conversion, _dtypes, _foreign, _gufunc, _indexing, lowlevel
 from ._dtypes import CASTINGS, ORDERS
-from ._errors import UnsupportedError, make_refusal
+from ._errors import UnsupportedError, make_error, make_refusal
 from ._objects import Device, as_device, nanoseconds
 
 _MEMORIES = _dtypes.NameTable("memory", {"pinned": 1, "mapped": 2, "managed": 3})
 _READ_ONLY = lowlevel.GUF_ARRAY_READ_ONLY
+_PARTS = {lowlevel.GUF_C64: "float32", lowlevel.GUF_C128: "float64"}
+
+
+def _place(axis, ndim):
+    place = operator.index(axis)
+    if not -ndim <= place < ndim:
+        raise make_error(lowlevel.GUF_E_AXIS, f"axis {place} is out of bounds for array of "
+                         f"dimension {ndim}", axis=place)
+    return place % ndim
 
 
 class Array(_gufunc.ArrayBase):
@@ -114,6 +125,22 @@ class Array(_gufunc.ArrayBase):
         """A copy in new memory on the same device, laid out by `order`."""
         return lowlevel.guf_array_copy(self, ORDERS[order], stream)
 
+    def __copy__(self):
+        """A copy on the same device, in the same order."""
+        return self.copy("K")
+
+    def __deepcopy__(self, memo):
+        """A copy on the same device, in the same order."""
+        return self.copy("K")
+
+    def __reduce__(self):
+        """Pickles elements, dtype, shape and order, as NumPy does. The unpickled array is a
+        writable host array, because the device may not exist where the pickle is read."""
+        order = "F" if self.f_contiguous and not self.c_contiguous else "C"
+        memory = bytearray(self.nbytes)
+        lowlevel.guf_array_copy_to_host(self, memory, ORDERS[order], None)
+        return unpickle, (bytes(memory), self.dtype, self.shape, order)
+
     def astype(self, dtype, order="K", casting="unsafe", *, copy=True, stream=None):
         """A copy with another dtype, with the same shape and on the same device. With copy=False,
         returns this array itself if it already has that dtype and order. DTypeError if the dtype
@@ -146,6 +173,15 @@ class Array(_gufunc.ArrayBase):
         return self._view_or_copy(
             lambda array: lowlevel.guf_array_ravel(array, ORDERS[order]), order)
 
+    def flatten(self, order="C"):
+        """A copy in one dimension, with the elements in `order`."""
+        order = "KCFA"[ORDERS[order]]
+        if order == "A":
+            order = "F" if self.f_contiguous and not self.c_contiguous else "C"
+        if order == "K":
+            self, order = self._slowest_first(), "C"
+        return self.copy(order).ravel(order)
+
     def _slowest_first(self):
         """A view with the axes sorted by the absolute size of their strides, largest first."""
         strides = self.strides
@@ -164,6 +200,13 @@ class Array(_gufunc.ArrayBase):
             axes = () if axes[0] is None else _indexing.several(axes[0], "axes")
         return lowlevel.guf_array_transpose(self, len(axes), axes or None)
 
+    def swapaxes(self, axis1, axis2):
+        """A view with two axes exchanged. AxisError if an axis is out of bounds."""
+        axes = list(range(self.ndim))
+        first, second = _place(axis1, self.ndim), _place(axis2, self.ndim)
+        axes[first], axes[second] = second, first
+        return self.transpose(axes)
+
     def squeeze(self, axis=None):
         """A view without the axes that `axis` selects, which must have extent 1. If `axis` is None,
         the view lacks every axis of extent 1. ShapeError if a selected axis has an extent other
@@ -171,11 +214,70 @@ class Array(_gufunc.ArrayBase):
         axes = None if axis is None else _indexing.several(axis, "axis")
         return lowlevel.guf_array_squeeze(self, len(axes or ()), axes)
 
+    def _part(self, index):
+        name = _PARTS[self._dtype]
+        code = _dtypes.parse(name)
+        flags = lowlevel.GUF_TENSOR_READ_ONLY if self.readonly else 0
+        if self._flags & lowlevel.GUF_ARRAY_SWAPPED:
+            flags |= lowlevel.GUF_TENSOR_SWAPPED
+        size = _dtypes.of_code(code).itemsize
+        address = self.address + index * size if self.size else self.address
+        return _gufunc.array_wrap(address, code, self.shape, self.strides, flags, self._device,
+                                  self)
+
+    def _real(self):
+        return self._part(0) if self._dtype in _PARTS else self
+
+    def _imag(self):
+        if self._dtype in _PARTS:
+            return self._part(1)
+        return broadcast_to(zeros((), self.dtype, device=self._device), self.shape)
+
+    def _set_real(self, value):
+        self._real().assign(value, casting="unsafe")
+
+    def _set_imag(self, value):
+        if self._dtype not in _PARTS:
+            raise TypeError("array does not have imaginary part to set")
+        self._imag().assign(value, casting="unsafe")
+
+    real = property(_real, _set_real, doc="The real parts: a view; of real arrays themselves.")
+    imag = property(_imag, _set_imag, doc="The imaginary parts: a view; of real arrays zeros.")
+
     def to_device(self, device, *, out=None, stream=None):
         """A copy on `device`, in a new array or in `out`, which has the same shape and dtype.
         Without a stream, a copy from or to host memory is complete on return. With a stream the
         copy is queued, and both arrays are kept alive until the copy is complete."""
         return lowlevel.guf_array_to_device(self, as_device(device), stream, out)
+
+    def __pos__(self):
+        """A copy. Only numbers and timedelta64 are supported."""
+        if self.dtype.kind not in "iufEcm":
+            raise make_error(lowlevel.GUF_E_NO_LOOP, "ufunc 'positive' did not contain a loop with "
+                             f"signature matching types {self.dtype} -> None")
+        return self.copy("K")
+
+    def mean(self, axis=None, dtype=None, out=None, keepdims=False):
+        """The arithmetic mean over `axis`, as NumPy computes it: integers and bools are summed in
+        float64, float16 in float32."""
+        axes = range(self.ndim) if axis is None else _indexing.several(axis, "axis")
+        count = 1
+        for place in axes:
+            count *= self.shape[_place(place, self.ndim)]
+        if count == 0:
+            warnings.warn("Mean of empty slice", RuntimeWarning, stacklevel=2)
+        half = dtype is None and self.dtype == "float16"
+        if dtype is None:
+            dtype = "float32" if half else "float64" if self.dtype.kind in "iub" else None
+        divide = lowlevel.guf_ufunc_find(None, "divide")
+        total = self.sum(axis, dtype, out, keepdims)
+        if total.dtype.kind == "m":
+            return divide(total, count, out=total)
+        # In NumPy's mean, the number of elements has a dtype and is not a weak scalar. A float32
+        # sum is therefore divided in float64 and rounded once.
+        wide = "complex128" if total.dtype.kind == "c" else "float64"
+        divide(total, float(count), out=total, dtype=wide, casting="unsafe")
+        return total.astype("float16") if half and out is None else total
 
     def numpy(self):
         """An ndarray over the memory of a host array, without a copy. A device array is copied to
@@ -287,6 +389,11 @@ def _nested(array, shape):
         extent = shape[axis]
         flat = [flat[i * extent:(i + 1) * extent] for i in range(math.prod(shape[:axis]))]
     return flat
+
+
+def unpickle(data, dtype, shape, order="C"):
+    """The array from the data of a pickle."""
+    return from_buffer(bytearray(data), dtype).reshape(shape, order=order)
 
 
 def view_as(array, dtype):
@@ -407,3 +514,92 @@ def sliding_window_view(array, window_shape, axis=None):
     windows = _indexing.several(window_shape, "window_shape")
     axes = range(array.ndim) if axis is None else _indexing.several(axis, "axis")
     return lowlevel.guf_array_sliding_window(array, len(axes), axes, windows)
+
+
+def full(shape, value, dtype=None, *, device=None, order="C"):
+    """An array filled with `value`, which is broadcast to `shape`. The default of `dtype` is the
+    dtype of `value`."""
+    if dtype is None:
+        dtype = as_array(value).dtype
+    made = empty(shape, dtype, device=device, order=order)
+    return _filled(made, value)
+
+
+def _filled(made, value):
+    if isinstance(value, (int, float, complex)):
+        made.fill(value)
+    else:
+        made.assign(value, casting="unsafe")
+    return made
+
+
+def zeros(shape, dtype="float64", *, device=None, order="C"):
+    """An array of zeros. Elements of a structured dtype consist of zero bytes."""
+    return _zeroed(empty(shape, dtype, device=device, order=order))
+
+
+def _zeroed(made):
+    zero = 0
+    if made.dtype.kind == "V":
+        zero = from_buffer(bytearray(made.itemsize), made.dtype).reshape(())
+    made.fill(zero)
+    return made
+
+
+def ones(shape, dtype="float64", *, device=None, order="C"):
+    """An array of ones."""
+    return full(shape, 1, dtype, device=device, order=order)
+
+
+def empty_like(prototype, dtype=None, order="K", *, device=None):
+    """An array of unspecified values with the shape, dtype and device of `prototype`. With order K,
+    the array also has the axis order of `prototype` in memory."""
+    prototype = as_array(prototype)
+    dtype = prototype.dtype if dtype is None else dtype
+    device = prototype._device if device is None else device
+    order = "KCFA"[ORDERS[order]]
+    if order == "A":
+        order = "F" if prototype.f_contiguous and not prototype.c_contiguous else "C"
+    if order != "K":
+        return empty(prototype.shape, dtype, device=device, order=order)
+    slowest_first = sorted(range(prototype.ndim), key=lambda i: -abs(prototype.strides[i]))
+    made = empty([prototype.shape[i] for i in slowest_first], dtype, device=device)
+    places = sorted(range(prototype.ndim), key=slowest_first.__getitem__)
+    return made if places == list(range(prototype.ndim)) else made.transpose(places)
+
+
+def zeros_like(prototype, dtype=None, order="K", *, device=None):
+    """An array of zeros like `prototype`, created as by `empty_like`."""
+    return _zeroed(empty_like(prototype, dtype, order, device=device))
+
+
+def ones_like(prototype, dtype=None, order="K", *, device=None):
+    """An array of ones like `prototype`, created as by `empty_like`."""
+    return _filled(empty_like(prototype, dtype, order, device=device), 1)
+
+
+def full_like(prototype, value, dtype=None, order="K", *, device=None):
+    """An array like `prototype`, created as by `empty_like` and filled with `value`, which is
+    broadcast."""
+    return _filled(empty_like(prototype, dtype, order, device=device), value)
+
+
+def arange(*limits, dtype=None, device=None):
+    """Evenly spaced numbers, as NumPy's arange: ``(stop)``, ``(start, stop)`` or
+    ``(start, stop, step)``. The default dtype is int64 if all arguments are integers, and float64
+    otherwise."""
+    if not 1 <= len(limits) <= 3:
+        raise make_refusal(f"arange: expected 1 to 3 numbers, got {len(limits)}")
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and any(isinstance(limit, numpy.generic) for limit in limits):
+        return array(numpy.arange(*limits), dtype, device=device)
+    if all(isinstance(limit, int) for limit in limits):
+        return array(range(*limits), dtype or "int64", device=device)
+    start, stop, step = {1: (0, *limits, 1), 2: (*limits, 1), 3: limits}[len(limits)]
+    length = (stop - start) / step
+    if not math.isfinite(length):
+        raise make_refusal("arange: cannot compute length" if math.isnan(length) else
+                           "Maximum allowed size exceeded")
+    count = max(0, -int(-length // 1))
+    step = (start + step) - start  # rounded as in NumPy's arange, so that the values are equal
+    return array([start + i * step for i in range(count)], dtype or "float64", device=device)

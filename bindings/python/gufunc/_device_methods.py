@@ -6,8 +6,7 @@ import functools
 
 from . import _array, _conversion, _dtypes, _indexing, lowlevel
 from ._errors import make_error, make_refusal
-from ._objects import Device, Stream
-from ._streams import as_stream
+from ._objects import Device, Stream, as_stream
 
 
 def copy_to_host(self, ary=None, stream=None, *, out=None, order=None):

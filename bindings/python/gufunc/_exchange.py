@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exchange of arrays with other libraries: DLPack and the CUDA array interface."""
 
-from . import _array, _conversion, _current, _dtypes, _gufunc, lowlevel
+from . import _array, _conversion, _dtypes, _gufunc, _objects, lowlevel
 from ._errors import Error
-from ._objects import Device, Stream
-from ._streams import native_of
+from ._objects import Device, Stream, native_of
 
 _CPU, _CUDA, _ROC = (lowlevel.GUF_DLPACK_CPU, lowlevel.GUF_DLPACK_CUDA, lowlevel.GUF_DLPACK_ROC)
 _TYPES = {"cuda": _CUDA, "roc": _ROC}
@@ -204,8 +203,8 @@ def _candidates(device):
     """Indices of the CUDA devices that may own the memory. The current device is first."""
     if device is not None:
         return [Device(device).info.index]
-    first = _current.index_of("cuda")
-    return [first, *(i for i in range(len(_current.list_devices("cuda"))) if i != first)]
+    first = _objects.current_index("cuda")
+    return [first, *(i for i in range(len(_objects.list_devices("cuda"))) if i != first)]
 
 
 def _has_dlpack(value):

@@ -6,11 +6,10 @@ package.
 import contextlib
 import weakref
 
-from . import _array, _current, _gufunc, lowlevel
+from . import _array, _gufunc, _objects, lowlevel
 from ._errors import Error, make_error, make_refusal
 from ._launch import DeviceKernel
-from ._objects import Device, Event, Stream
-from ._streams import as_stream, native_of
+from ._objects import Device, Event, Stream, as_stream, native_of
 
 
 class VendorModule:
@@ -26,7 +25,7 @@ class VendorModule:
 
     def list_devices(self):
         """All devices of the backend; no devices if the backend cannot be used."""
-        return _current.list_devices(self.backend)
+        return _objects.list_devices(self.backend)
 
     def is_available(self):
         """Whether the backend has a device."""
@@ -34,24 +33,24 @@ class VendorModule:
 
     def get_current_device(self):
         """The device on which this thread creates arrays and streams."""
-        return _current.device_of(self.backend)
+        return _objects.current_device(self.backend)
 
     def select_device(self, index):
         """Makes a device the current device of this thread and returns it."""
         device = index if isinstance(index, Device) else Device(f"{self.backend}:{int(index)}")
         if device.info.backend != self.backend:
             raise make_refusal(f"{device} is not a device of {self.backend}")
-        _current.set_index(self.backend, device.info.index)
+        _objects.set_current_index(self.backend, device.info.index)
         return device
 
     @contextlib.contextmanager
     def device(self, index):
         """Makes a device the current device of this thread within a ``with`` block."""
-        before = _current.index_of(self.backend)
+        before = _objects.current_index(self.backend)
         try:
             yield self.select_device(index)
         finally:
-            _current.set_index(self.backend, before)
+            _objects.set_current_index(self.backend, before)
 
     def get_memory_info(self):
         """(free, total) memory of the current device in bytes."""
@@ -248,12 +247,12 @@ class Gpus:
     @property
     def lst(self):
         """The devices as a list."""
-        return _current.list_devices(self._backend)
+        return _objects.list_devices(self._backend)
 
     @property
     def current(self):
         """This thread's current device."""
-        return _current.device_of(self._backend)
+        return _objects.current_device(self._backend)
 
     def __len__(self):
         return len(self.lst)

@@ -5,8 +5,7 @@ import sys
 
 from . import _array, _gufunc, lowlevel
 from ._errors import make_refusal
-from ._objects import Device, Stream, as_device
-from ._streams import as_stream
+from ._objects import Device, Stream, as_device, as_stream
 from ._ufunc import size_of, three
 
 _NUMBERS = (bool, int, float, complex)

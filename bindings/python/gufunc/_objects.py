@@ -4,12 +4,15 @@ closed.
 """
 
 import math
+import operator
 import os
+import threading
 
 from . import _gufunc, lowlevel
 from ._errors import make_refusal
 
 _FOREVER = 2**64 - 1
+_local = threading.local()  # the current devices of the thread
 
 
 def nanoseconds(timeout):
@@ -106,6 +109,16 @@ class Device(_gufunc.Handle):
         """A new event of this device."""
         return Event(self)
 
+    def __enter__(self):
+        """Makes the device this thread's current device of its backend until the block ends."""
+        info = self.info
+        vars(_local).setdefault("entered", []).append((info.backend, current_index(info.backend)))
+        set_current_index(info.backend, info.index)
+        return self
+
+    def __exit__(self, *failure):
+        set_current_index(*_local.entered.pop())
+
     def __repr__(self):
         return f"gufunc.Device({self.spec!r})"
 
@@ -125,6 +138,30 @@ def _device_handle(device):
     if device is None:
         raise make_refusal("device: expected a Device or its name, got None")
     return as_device(device)
+
+
+def list_devices(backend):
+    """All devices of a backend; no devices if the backend cannot be used."""
+    for index in range(lowlevel.guf_backend_count()):
+        found = lowlevel.guf_backend_get_info(index, 1)
+        if found.name == backend and found.state == lowlevel.GUF_OK:
+            return [Device(f"{backend}:{i}") for i in range(max(0, found.ndevices))]
+    return []
+
+
+def current_index(backend):
+    """The index of this thread's current device."""
+    return vars(_local).get(backend, 0)
+
+
+def current_device(backend):
+    """This thread's current device."""
+    return Device(f"{backend}:{current_index(backend)}")
+
+
+def set_current_index(backend, index):
+    """Makes the device with this index the current device of this thread."""
+    vars(_local)[backend] = index
 
 
 class Stream(_gufunc.Handle):
@@ -194,6 +231,43 @@ class Stream(_gufunc.Handle):
 
     def __repr__(self):
         return f"<gufunc.Stream of {self.device}>"
+
+
+def native_of(device):
+    """The driver's handle of the device's default stream, which runs the calls without a stream."""
+    return lowlevel.guf_stream_get_native(device, None)
+
+
+def as_stream(stream, device=None):
+    """Converts None, 0, a Stream, a driver's handle or another library's stream object to a Stream,
+    or to None for the device's default stream. The extension calls this function."""
+    if stream is None or isinstance(stream, Stream):
+        return stream
+    number = _number_of(stream)
+    if number == 0:
+        return None
+    if device is None:
+        raise make_refusal("a driver's stream needs device=, or an array on its device beside it")
+    return Stream.adopt(as_device(device), number)
+
+
+def _number_of(stream):
+    """The driver's handle in a stream object of another library."""
+    found = stream
+    for name in ("cuda_stream", "ptr", "handle"):  # PyTorch, CuPy, Numba
+        found = getattr(found, name, found)
+    found = getattr(found, "value", found)
+    if found is None:  # a NULL pointer of ctypes
+        return 0
+    try:
+        # A Handle of this package converts to the address of a library object, not of a stream.
+        number = None if isinstance(stream, _gufunc.Handle) else operator.index(found)
+    except TypeError:
+        number = None
+    if number is None or not 0 <= number < 2**64:
+        raise make_refusal(f"a stream cannot be a {type(stream).__name__}" if number is None else
+                           f"a stream cannot be {number}")
+    return number
 
 
 class Event(_gufunc.Handle):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Types of ufuncs, modules and raw kernels.
+# Types of ufuncs, modules, raw kernels and plans.
 import os
 from collections.abc import Callable, Iterable, MutableSequence, Sequence
 from types import EllipsisType
@@ -12,7 +12,6 @@ from ._array import Array, _AnyDevice, _Axis, _DType, _Operand, _Out, _Shape
 from ._dtypes import dtype
 from ._launch import DeviceKernel, Launch
 from ._objects import Context, Device, Stream, _Handle
-from ._prepared import Plan
 
 _Given = TypeVar("_Given", Array, NDArray[Any])
 _Number = complex | generic
@@ -285,3 +284,11 @@ def create(
     core_dims: Callable[[list[int]], Sequence[int] | None] | None = None,
     context: Context | None = None
 ) -> Ufunc: ...
+
+class Plan(_Handle):
+    @property
+    def workspace(self) -> tuple[int, int]: ...
+    def explain(self) -> str: ...
+    def launch(
+        self, *operands: Any, stream: Stream | None = None, workspace: Any = 0
+    ) -> None: ...

@@ -20,10 +20,10 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 # The title of each page, and the names or the modules that the page documents.
 PAGES = {
     "python-array.md": ("The class of arrays", ("Array",)),
-    "python-arrays.md": ("Making arrays", ("_array", "_creation", "_exchange")),
+    "python-arrays.md": ("Making arrays", ("_array", "_exchange")),
     "python-ufunc.md": ("The class of ufuncs, and the ufuncs of the standard library", ("Ufunc",)),
     "python-modules.md": ("Finding, making and loading ufuncs; modules, kernels, plans",
-                          ("_ufunc", "_prepared", "_pointers", "_build", "_launch")),
+                          ("_ufunc", "_pointers", "_build", "_launch")),
     "python-devices.md": ("Devices, streams, events, graphs, contexts", ("_objects",)),
     "python-dtypes.md": ("Element types, errors, floating-point flags",
                          ("_dtypes", "_errors", "_errstate")),

@@ -142,7 +142,7 @@ class Stubs(unittest.TestCase):
         code, text = self.run_tool(*command, where="whole")
         self.assertEqual(code, 0, text)
         self.assertIn("no issues found in", text)
-        with (package / "_streams.py").open("a") as module:
+        with (package / "_operators.py").open("a") as module:
             module.write("from ._errors import make_nothing\n")
         code, text = self.run_tool(*command, where="whole")
         self.assertIn("make_nothing", text)

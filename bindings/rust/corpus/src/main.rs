@@ -2,10 +2,8 @@
 //! Runs the corpus of tests/conformance: gufunc-corpus CORPUS_FOLDER DEVICE MODULE.so...
 
 mod case;
-mod elements;
 mod json;
 mod judge;
-mod operands;
 
 use case::Case;
 use gufunc::Device;

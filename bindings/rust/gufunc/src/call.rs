@@ -1,16 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Calls with keywords.
+//! Calls with keywords: floating-point flags, descriptions of what a call would do, and calls in
+//! chunks.
 
 use crate::context::c_string;
-use crate::frame::Frame;
 use crate::keywords::{entries, keywords, Borrowed, Entries};
+use crate::operand::Frame;
+use crate::status::check;
 use crate::ufunc::one_output;
 use crate::{
     Casting, DType, Device, DynArray, Error, Inputs, Operand, Output, Outputs, Result, Status,
     Stream, Ufunc,
 };
 use gufunc_sys as sys;
-use std::ffi::CString;
+use std::any::Any;
+use std::ffi::{c_void, CString};
+use std::fmt;
+use std::ops::{BitOr, BitOrAssign, ControlFlow};
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+
+/// A set of floating-point flags, combined with `|`, as in NumPy's errstate. The flags depend only
+/// on the values of operands and results, and are the same on every device.
+///
+/// ```
+/// use gufunc::{ufunc, FpFlags};
+/// let mut found = FpFlags::NONE;
+/// ufunc("divide")?.with().report_fp_flags(FpFlags::ALL, &mut found).call((&[1.0], &[0.0]))?;
+/// assert_eq!(found, FpFlags::DIVIDE);
+/// # Ok::<(), gufunc::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub struct FpFlags(pub u32);
+
+impl FpFlags {
+    /// No flag.
+    pub const NONE: Self = Self(0);
+    /// An infinite result of finite operands at a pole: 1/0, log(0).
+    pub const DIVIDE: Self = Self(sys::GUF_FP_DIVIDE);
+    /// Any other infinite result of finite operands.
+    pub const OVERFLOW: Self = Self(sys::GUF_FP_OVERFLOW);
+    /// A result below the smallest normal number, from nonzero operands.
+    pub const UNDERFLOW: Self = Self(sys::GUF_FP_UNDERFLOW);
+    /// A NaN result of operands that are not NaN: 0/0, sqrt(-1).
+    pub const INVALID: Self = Self(sys::GUF_FP_INVALID);
+    /// Division of an integer by zero.
+    pub const INTEGER_DIVIDE: Self = Self(sys::GUF_FP_INTEGER_DIVIDE);
+    /// All flags.
+    pub const ALL: Self = Self(31);
+
+    /// Whether all flags of `other` are set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl BitOr for FpFlags {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for FpFlags {
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
 
 pub(crate) static CALL: Entries<sys::guf_call_args> = entries!(guf_call, GUF_OPERATION_CALL, call);
 pub(crate) static OUTER: Entries<sys::guf_call_args> =
@@ -298,5 +354,255 @@ impl<'a> Call<'a> {
     ) -> Result<Vec<Option<DynArray>>> {
         let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
         self.launch(inputs.as_ref(), outputs.as_ref(), &OUTER)
+    }
+}
+
+/// What a call or method would do: the dtypes of the loop and of each operand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolution {
+    /// Index for [`Ufunc::loop_types`](crate::Ufunc::loop_types).
+    pub loop_index: u32,
+    /// Dtypes in which the loop computes.
+    pub loop_dtypes: Vec<DType>,
+    /// Dtypes of the operands, including outputs to allocate.
+    pub dtypes: Vec<DType>,
+    /// One shape per output.
+    pub output_shapes: Vec<Vec<i64>>,
+}
+
+impl Resolution {
+    /// Makes the resolution of a call with `outputs` outputs. `resolve` calls guf_resolve or a
+    /// similar C function, which fills the C structure.
+    pub(crate) fn of(
+        outputs: usize,
+        resolve: impl FnOnce(*mut sys::guf_resolution, *mut sys::guf_error) -> sys::guf_status,
+    ) -> Result<Self> {
+        // The structure has 16 KiB, which is too much for the stack.
+        let mut out = Box::new(sys::guf_resolution::new());
+        check(|error| resolve(&mut *out, error))?;
+        let count = out.noperands as usize;
+        let types = |list: &[u32]| list.iter().take(count).map(|&t| DType(t)).collect();
+        let shape = |i: usize| out.output_shapes[i][..out.output_ndims[i] as usize].to_vec();
+        Ok(Resolution {
+            loop_index: out.r#loop,
+            loop_dtypes: types(&out.loop_dtypes),
+            dtypes: types(&out.dtypes),
+            output_shapes: (0..outputs).map(shape).collect(),
+        })
+    }
+}
+
+impl Call<'_> {
+    fn resolution(
+        &mut self,
+        inputs: &[Operand<'_>],
+        outputs: &[Output<'_>],
+        entries: &Entries<sys::guf_call_args>,
+    ) -> Result<Resolution> {
+        let (ufunc, nout) = (self.ufunc.as_raw(), self.ufunc.nout());
+        // SAFETY: the operands are in the frame, which outlives the call.
+        let resolve = |args: &mut _| unsafe { entries.resolve(ufunc, args, nout) };
+        Ok(self.run(inputs, outputs, resolve)?.0)
+    }
+
+    fn explanation(
+        &mut self,
+        inputs: &[Operand<'_>],
+        outputs: &[Output<'_>],
+        entries: &Entries<sys::guf_call_args>,
+    ) -> Result<String> {
+        let ufunc = self.ufunc.as_raw();
+        // SAFETY: the operands are in the frame, which outlives the call.
+        let explain = |args: &mut _| unsafe { entries.explain(ufunc, args) };
+        Ok(self.run(inputs, outputs, explain)?.0)
+    }
+
+    /// Returns what the call would do, without running it. Pass `()` for outputs to allocate.
+    ///
+    /// # Errors
+    /// The errors of the call that occur before the work starts.
+    pub fn resolve<'i>(
+        &mut self,
+        inputs: impl Inputs<'i>,
+        outputs: impl Outputs<'i>,
+    ) -> Result<Resolution> {
+        let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
+        self.resolution(inputs.as_ref(), outputs.as_ref(), &CALL)
+    }
+
+    /// Returns what the call would do, as text: the loop, its kernel, casts, and the device.
+    ///
+    /// # Errors
+    /// The errors of the call that occur before the work starts.
+    pub fn explain<'i>(
+        &mut self,
+        inputs: impl Inputs<'i>,
+        outputs: impl Outputs<'i>,
+    ) -> Result<String> {
+        let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
+        self.explanation(inputs.as_ref(), outputs.as_ref(), &CALL)
+    }
+
+    /// Returns what [`Call::outer`] would do, without running it.
+    ///
+    /// # Errors
+    /// The errors of [`Call::outer`] that occur before the work starts.
+    pub fn resolve_outer<'i>(&mut self, inputs: impl Inputs<'i>) -> Result<Resolution> {
+        self.resolution(inputs.into_inputs().as_ref(), &[], &OUTER)
+    }
+
+    /// Returns what [`Call::outer`] would do, as text.
+    ///
+    /// # Errors
+    /// The errors of [`Call::outer`] that occur before the work starts.
+    pub fn explain_outer<'i>(&mut self, inputs: impl Inputs<'i>) -> Result<String> {
+        self.explanation(inputs.into_inputs().as_ref(), &[], &OUTER)
+    }
+}
+
+type Progress<'a> = dyn FnMut(i64, i64) -> ControlFlow<()> + 'a;
+
+/// Options for how a call is divided into chunks.
+///
+/// ```
+/// use gufunc::{ufunc, Chunks};
+/// use std::ops::ControlFlow;
+/// let (x, mut y) = (vec![4.0f64; 100_000], vec![0.0f64; 100_000]);
+/// let mut chunks = 0;
+/// let options = Chunks::new().chunk_bytes(1 << 16).progress(|_done, _items| {
+///     chunks += 1;
+///     ControlFlow::Continue(())
+/// });
+/// let items = ufunc("sqrt")?.with().call_chunked(&x, &mut y, options)?;
+/// assert_eq!((items, chunks > 1), (100_000, true));
+/// assert!(y.iter().all(|&y| y == 2.0));
+/// # Ok::<(), gufunc::Error>(())
+/// ```
+#[derive(Default)]
+pub struct Chunks<'a> {
+    chunk_bytes: u64,
+    depth: i32,
+    first_item: i64,
+    progress: Option<Box<Progress<'a>>>,
+}
+
+impl<'a> Chunks<'a> {
+    /// Leaves all choices to the library.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the bytes of the largest operand in a chunk. 0 leaves the choice to the library, at
+    /// most 8 MiB.
+    pub fn chunk_bytes(mut self, bytes: u64) -> Self {
+        self.chunk_bytes = bytes;
+        self
+    }
+
+    /// Sets the number of chunks that are in progress at the same time, 1 to 16. 0 means 3.
+    pub fn depth(mut self, depth: i32) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// Sets the number of outer items to skip, which are neither read nor written. Use this to
+    /// resume a stopped call.
+    pub fn first_item(mut self, item: i64) -> Self {
+        self.first_item = item;
+        self
+    }
+
+    /// Sets a function that is called on the calling thread after each chunk. Its arguments are the
+    /// number of outer items whose results are in the outputs, and the total number of outer items.
+    /// If the function returns `Break`, the call stops with `CANCELLED`. If the function panics,
+    /// the call stops and the panic continues.
+    pub fn progress(mut self, progress: impl FnMut(i64, i64) -> ControlFlow<()> + 'a) -> Self {
+        self.progress = Some(Box::new(progress));
+        self
+    }
+}
+
+/// Error of a chunked call that failed or was stopped.
+#[derive(Clone, Debug)]
+pub struct ChunksError {
+    /// Number of outer items whose results are in the outputs. To resume the call, pass this number
+    /// to [`Chunks::first_item`].
+    pub items: i64,
+    /// The error that stopped the call.
+    pub error: Error,
+}
+
+impl fmt::Display for ChunksError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (after {} items)", self.error, self.items)
+    }
+}
+
+impl std::error::Error for ChunksError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.error)
+    }
+}
+
+impl From<ChunksError> for Error {
+    fn from(failed: ChunksError) -> Self {
+        failed.error
+    }
+}
+
+/// State of the callback during a call.
+struct Watch<'a> {
+    progress: Box<Progress<'a>>,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+unsafe extern "C" fn watch(user: *mut c_void, done: i64, items: i64) -> i32 {
+    // SAFETY: `user` is the watch of this call, which runs on the calling thread.
+    let watch = unsafe { &mut *user.cast::<Watch<'_>>() };
+    match catch_unwind(AssertUnwindSafe(|| (watch.progress)(done, items))) {
+        Ok(ControlFlow::Continue(())) => 0,
+        Ok(ControlFlow::Break(())) => 1,
+        Err(panic) => {
+            watch.panic = Some(panic);
+            1
+        }
+    }
+}
+
+impl Call<'_> {
+    /// Applies the ufunc in chunks along its outermost loop dimension; an outer item is one index
+    /// of this dimension. Operands must be in host memory, and all outputs must be given. The call
+    /// is complete on return. Returns the number of outer items.
+    ///
+    /// # Errors
+    /// The errors of the call, with the number of completed outer items; `CANCELLED` if `progress`
+    /// returned `Break`, `UNSUPPORTED` for device memory, `ARG` for a stream.
+    pub fn call_chunked<'i>(
+        &mut self,
+        inputs: impl Inputs<'i>,
+        outputs: impl Outputs<'i>,
+        chunks: Chunks<'_>,
+    ) -> std::result::Result<i64, ChunksError> {
+        let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());
+        let mut options = sys::guf_chunk_options::new();
+        options.chunk_bytes = chunks.chunk_bytes;
+        options.depth = chunks.depth;
+        options.first_item = chunks.first_item;
+        let mut watched = chunks.progress.map(|progress| Watch { progress, panic: None });
+        if let Some(watched) = &mut watched {
+            options.progress = Some(watch);
+            options.user = (&raw mut *watched).cast();
+        }
+        let (ufunc, mut items) = (self.ufunc.as_raw(), 0);
+        let done: Result<_> = self.run(inputs.as_ref(), outputs.as_ref(), |args| {
+            // SAFETY: the operands are in the frame. The frame and the watch outlive the call.
+            check(|error| unsafe {
+                sys::guf_call_chunked(ufunc, args, &options, &mut items, error)
+            })
+        });
+        if let Some(panic) = watched.and_then(|watched| watched.panic) {
+            resume_unwind(panic);
+        }
+        done.map(|_| items).map_err(|error| ChunksError { items, error })
     }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Ufuncs that the program creates, with closures as loops on the cpu.
+//! Ufuncs that the program creates, with closures as loops on the cpu: the arguments of the loops,
+//! and the functions through which C calls closures of the program.
 
 use crate::array::count;
-use crate::callback::{destroy, guarded};
 use crate::context::c_string;
 use crate::status::check;
-use crate::{
-    Context, CoreSizes, DType, Elementwise, Error, FunctionFlags, Identity, LoopArgs, Result, Role,
-    Status, Ufunc,
-};
+use crate::{Context, DType, Element, Error, FunctionFlags, Identity, Result, Role, Status, Ufunc};
 use gufunc_sys as sys;
+use std::any::Any;
 use std::ffi::{c_char, c_void, CString};
+use std::marker::PhantomData;
+use std::panic::{catch_unwind, AssertUnwindSafe};
 
 /// The description of a ufunc to create; [`Context::create`] makes one.
 ///
@@ -296,4 +296,276 @@ impl Ufunc {
             Ok(())
         })
     }
+}
+
+/// A closure that computes one element from one to four elements. `A` is the tuple of the types of
+/// the arguments and of the result. The closure can be run only as a loop
+/// ([`Ufunc::add_elementwise`](crate::Ufunc::add_elementwise)):
+///
+/// ```compile_fail,E0133
+/// use gufunc::{Elementwise, LoopArgs};
+/// fn anywhere(args: &LoopArgs<'_>) {
+///     Elementwise::<(f64, f64)>::run(&|x: f64| -x, args); // operands of any type
+/// }
+/// ```
+pub trait Elementwise<A>: Send + Sync + 'static {
+    /// Returns the dtypes of the operands, the result last.
+    fn types() -> Vec<DType>;
+    /// Calls the closure for each item and writes the results.
+    ///
+    /// # Safety
+    /// The operands have these dtypes and no core dimensions.
+    unsafe fn run(&self, args: &LoopArgs<'_>);
+}
+
+macro_rules! elementwise {
+    ($($place:literal $name:ident)* => $last:literal) => {
+        impl<Z, R: Element, $($name: Element),*> Elementwise<($($name,)* R)> for Z
+        where
+            Z: Fn($($name),*) -> R + Send + Sync + 'static,
+        {
+            fn types() -> Vec<DType> {
+                vec![$($name::dtype(),)* R::dtype()]
+            }
+
+            unsafe fn run(&self, args: &LoopArgs<'_>) {
+                for item in 0..args.items() {
+                    // SAFETY: the caller guarantees the dtypes, and the item exists.
+                    unsafe {
+                        let result = self($(args.read::<$name>($place, item)),*);
+                        args.write($last, item, result);
+                    }
+                }
+            }
+        }
+    };
+}
+
+elementwise!(0 A => 1);
+elementwise!(0 A 1 B => 2);
+elementwise!(0 A 1 B 2 C => 3);
+elementwise!(0 A 1 B 2 C 3 D => 4);
+
+/// Sizes of a call's core dimensions, in order of first use in the signature. A size is -1 if no
+/// input determines it.
+pub struct CoreSizes<'a>(pub(crate) &'a mut [i64]);
+
+impl std::ops::Deref for CoreSizes<'_> {
+    type Target = [i64];
+
+    fn deref(&self) -> &[i64] {
+        self.0
+    }
+}
+
+impl CoreSizes<'_> {
+    /// Sets the size of a dimension that no input determines.
+    ///
+    /// # Errors
+    /// [`Status::SHAPE`] if there is no such dimension, or if the dimension already has another
+    /// size.
+    pub fn set(&mut self, dimension: usize, size: i64) -> Result<()> {
+        match self.0.get_mut(dimension) {
+            Some(place) if *place == -1 || *place == size => {
+                *place = size;
+                Ok(())
+            }
+            Some(known) => {
+                let message = format!("core dimension {dimension}: expected {known}, got {size}");
+                Err(Error::new(Status::SHAPE, message))
+            }
+            None => Err(Error::new(Status::SHAPE, format!("no core dimension {dimension}"))),
+        }
+    }
+}
+
+/// The operands of one run of a loop. A run covers consecutive items of the call.
+pub struct LoopArgs<'a> {
+    pub(crate) pointers: &'a [*mut u8],
+    pub(crate) dims: &'a [i64],
+    pub(crate) steps: &'a [i64],
+    pub(crate) types: &'a [DType],
+    pub(crate) writable: &'a [bool],
+    pub(crate) core: &'a [Vec<usize>],
+}
+
+impl<'a> LoopArgs<'a> {
+    /// Returns the number of items.
+    pub fn items(&self) -> usize {
+        self.dims[0] as usize
+    }
+
+    /// Returns the sizes of the distinct core dimensions, in order of first use.
+    pub fn core_sizes(&self) -> &[i64] {
+        &self.dims[1..]
+    }
+
+    /// Returns the dtypes of the operands, inputs first.
+    pub fn types(&self) -> &[DType] {
+        self.types
+    }
+
+    /// Returns operand `operand` of item `item`, which is one element or, for an operand with core
+    /// dimensions, an array of elements.
+    ///
+    /// # Errors
+    /// [`Status::DTYPE`] if the operand has another dtype than `T`, [`Status::INDEX`] if there is
+    /// no such operand or item.
+    pub fn operand<T: Element>(&self, operand: usize, item: usize) -> Result<Items<'_, T>> {
+        if operand >= self.types.len() || item >= self.items() {
+            let message = format!("no operand {operand} of item {item}");
+            return Err(Error::new(Status::INDEX, message));
+        }
+        if !T::reads(self.types[operand]) {
+            let message = format!("operand {operand} has dtype {}", self.types[operand]);
+            return Err(Error::new(Status::DTYPE, message).with_argument(operand));
+        }
+        let before: usize = self.core[..operand].iter().map(Vec::len).sum();
+        let first = self.types.len() + before;
+        let ndim = self.core[operand].len();
+        let shape = self.core[operand].iter().map(|&place| self.dims[1 + place] as usize);
+        let step = self.steps[operand].wrapping_mul(item as i64) as isize;
+        Ok(Items {
+            pointer: self.pointers[operand].wrapping_offset(step),
+            shape: shape.collect(),
+            strides: &self.steps[first..first + ndim],
+            writable: self.writable[operand],
+            _element: PhantomData,
+        })
+    }
+
+    /// Returns an element of an operand without core dimensions.
+    ///
+    /// # Safety
+    /// The operand must have the type `T`, and the item must exist.
+    #[inline]
+    pub(crate) unsafe fn read<T: Element>(&self, operand: usize, item: usize) -> T {
+        let step = self.steps[operand] as isize * item as isize;
+        // SAFETY: the pointer refers to the item's element; addresses may be unaligned.
+        unsafe { T::load(self.pointers[operand].offset(step)) }
+    }
+
+    /// Sets an element of an operand without core dimensions.
+    ///
+    /// # Safety
+    /// As for [`LoopArgs::read`].
+    #[inline]
+    pub(crate) unsafe fn write<T: Element>(&self, operand: usize, item: usize, value: T) {
+        let step = self.steps[operand] as isize * item as isize;
+        // SAFETY: the pointer refers to the item's element; addresses may be unaligned.
+        unsafe { self.pointers[operand].offset(step).cast::<T>().write_unaligned(value) }
+    }
+}
+
+/// One operand of one item, with any strides.
+pub struct Items<'a, T: Element> {
+    pointer: *mut u8,
+    shape: Vec<usize>,
+    strides: &'a [i64],
+    writable: bool,
+    _element: PhantomData<T>,
+}
+
+impl<T: Element> Items<'_, T> {
+    /// Returns the extents of the core dimensions.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// Returns the address of an element.
+    fn at(&self, index: &[usize]) -> *mut T {
+        assert_eq!(index.len(), self.shape.len(), "one index per core dimension");
+        let mut place = self.pointer;
+        for ((&i, &extent), &stride) in index.iter().zip(&self.shape).zip(self.strides) {
+            assert!(i < extent, "index {i} of {extent}");
+            place = place.wrapping_offset((stride as isize).wrapping_mul(i as isize));
+        }
+        place.cast()
+    }
+
+    /// Returns an element.
+    ///
+    /// # Panics
+    /// If the index is outside the shape. The call then fails.
+    pub fn get(&self, index: &[usize]) -> T {
+        // SAFETY: `at` checks the index; addresses may be unaligned.
+        unsafe { T::load(self.at(index).cast()) }
+    }
+
+    /// Sets an element of an output or `inout` operand.
+    ///
+    /// # Panics
+    /// If the index is outside the shape, or if the operand is an input. The call then fails.
+    pub fn set(&self, index: &[usize], value: T) {
+        assert!(self.writable, "an input is not written");
+        // SAFETY: `at` checks the index; addresses may be unaligned.
+        unsafe { self.at(index).write_unaligned(value) }
+    }
+}
+
+/// Runs a closure and writes its error, or the text of its panic, to C's error record.
+///
+/// # Safety
+/// `record` is NULL or an error record that C passed to be filled in.
+pub(crate) unsafe fn guarded(
+    record: *mut sys::guf_error,
+    run: impl FnOnce() -> Result<()>,
+) -> sys::guf_status {
+    let answer = catch_unwind(AssertUnwindSafe(run));
+    let Err(failure) = answer.unwrap_or_else(|panic| Err(of_panic(panic))) else {
+        return sys::GUF_OK;
+    };
+    // C would treat a status that is not an error, such as `OK`, as success.
+    let status = if failure.status().is_error() { failure.status() } else { Status::LOOP };
+    // SAFETY: guaranteed by the caller.
+    if let Some(record) = unsafe { record.as_mut() } {
+        report(record, status, &failure);
+    }
+    status.0
+}
+
+fn report(record: &mut sys::guf_error, status: Status, failure: &Error) {
+    let place = |number: Option<i64>| number.and_then(|n| i32::try_from(n).ok()).unwrap_or(-1);
+    record.status = status.0;
+    record.argument = place(failure.argument().map(|n| n as i64));
+    record.axis = place(failure.axis());
+    record.native_code = failure.native_code();
+    let text = failure.message();
+    let capacity = record.message.len() - 1;
+    // The text is cut at a character boundary.
+    let end = (0..=capacity.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    let bytes = text.bytes().take(end.unwrap_or(0)).chain([0]);
+    for (place, byte) in record.message.iter_mut().zip(bytes) {
+        *place = byte as c_char;
+    }
+}
+
+#[cold]
+fn of_panic(panic: Box<dyn Any + Send>) -> Error {
+    let text = match panic.downcast::<&'static str>() {
+        Ok(text) => text.to_string(),
+        Err(panic) => match panic.downcast::<String>() {
+            Ok(text) => *text,
+            Err(other) => {
+                // Dropping the payload might panic again, where no panic is allowed.
+                std::mem::forget(other);
+                "a panic that has no text".to_string()
+            }
+        },
+    };
+    Error::new(Status::LOOP, text)
+}
+
+/// Runs a closure and ignores a panic. Used in callbacks that cannot report a failure to C.
+pub(crate) fn quietly(run: impl FnOnce()) {
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(run)) {
+        of_panic(panic);
+    }
+}
+
+/// Frees the boxed closure of a callback. The library may call this function on any thread.
+pub(crate) unsafe extern "C" fn destroy<T>(user: *mut c_void) {
+    // SAFETY: `user` is the box that was passed to the library, which frees it once.
+    let closure = unsafe { Box::from_raw(user.cast::<T>()) };
+    quietly(|| drop(closure));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Code that plain calls and methods share: keywords, borrowed objects, and tables of C functions.
 
-use crate::frame::Frame;
+use crate::operand::Frame;
 use crate::status::check;
 use crate::{DynArray, FpFlags, Output, Resolution, Result, Stream};
 use gufunc_sys as sys;
@@ -182,7 +182,7 @@ impl<A> Entries<A> {
     pub(crate) unsafe fn explain(&self, ufunc: sys::guf_ufunc, args: &A) -> Result<String> {
         let request = (self.request)(args);
         // SAFETY: guaranteed by the caller, and the buffer has the length that is passed.
-        crate::text::written(|text, length, error| unsafe {
+        crate::status::written(|text, length, error| unsafe {
             sys::guf_explain(ufunc, &request, text, length, error)
         })
     }

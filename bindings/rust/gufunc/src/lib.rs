@@ -33,53 +33,34 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod accumulate;
 mod array;
-mod at;
 mod call;
-mod callback;
-mod chunks;
 mod context;
-mod copies;
 mod device;
 mod dlpack;
 mod dtype;
-mod element;
-mod elementwise;
-mod fp_flags;
-mod frame;
-mod graph;
 mod handle;
 mod host_loop;
-mod inputs;
-mod kernel;
 mod keywords;
-mod loop_args;
+mod methods;
 mod module;
 mod operand;
 mod operators;
 mod plan;
-mod reduce;
-mod resolve;
 mod scope;
 mod status;
 mod stream;
 mod tensor;
-mod text;
 mod typed;
 mod ufunc;
-mod views;
 #[cfg(any(feature = "ndarray", feature = "ndarray_0_16"))]
 mod with_ndarray;
 
 /// The unsafe bindings of the C interface.
 pub use gufunc_sys as sys;
 
-pub use accumulate::Accumulate;
-pub use array::{ArrayInfo, DynArray, HostMemory};
-pub use at::At;
-pub use call::{Call, HostPolicy};
-pub use chunks::{Chunks, ChunksError};
+pub use array::{ArrayInfo, DynArray, HostMemory, Order, Slice};
+pub use call::{Call, Chunks, ChunksError, FpFlags, HostPolicy, Resolution};
 pub use context::{
     device, load_module, log_read, poll, shutdown, ufunc, version, version_string, Context,
     LogLevel,
@@ -88,24 +69,19 @@ pub use device::{
     backend_load, backends, BackendInfo, Device, DeviceInfo, DeviceMemory, Registered,
 };
 pub use dlpack::{DlpackStream, DlpackTensor};
-pub use dtype::{Casting, DType, DTypeInfo, TimeUnit, NAT};
-pub use element::{Element, BF16, F16};
-pub use elementwise::Elementwise;
-pub use fp_flags::FpFlags;
-pub use graph::Graph;
-pub use host_loop::Builder;
-pub use inputs::{Inputs, Outputs};
-pub use kernel::{Dim3, Kernel, KernelDeviceInfo, KernelInfo, Parameter, ParameterKind};
-pub use loop_args::{CoreSizes, Items, LoopArgs};
-pub use module::{Module, ModuleInfo};
-pub use operand::{in_place, inout, scalar, view, view_mut, weak, Operand, Output, Weak};
+pub use dtype::{Casting, DType, DTypeInfo, Element, TimeUnit, BF16, F16, NAT};
+pub use host_loop::{Builder, CoreSizes, Elementwise, Items, LoopArgs};
+pub use methods::{Accumulate, At, Reduce};
+pub use module::{
+    Dim3, Kernel, KernelDeviceInfo, KernelInfo, Module, ModuleInfo, Parameter, ParameterKind,
+};
+pub use operand::{
+    in_place, inout, scalar, view, view_mut, weak, Inputs, Operand, Output, Outputs, Weak,
+};
 pub use plan::Plan;
-pub use reduce::Reduce;
-pub use resolve::Resolution;
 pub use scope::Scope;
 pub use status::{Error, Result, Status};
-pub use stream::{Event, Stream, StreamGuard};
+pub use stream::{Event, Graph, Stream, StreamGuard};
 pub use tensor::Tensor;
 pub use typed::Array;
 pub use ufunc::{CoreDim, FunctionFlags, Identity, Role, Ufunc, UfuncInfo};
-pub use views::{Order, Slice};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operands of calls: arrays, borrowed memory and scalars, as inputs and outputs.
+//! Operands of calls: arrays, borrowed memory and scalars, as inputs and outputs; lists of
+//! operands; and the C representation of a call's operands.
 
-use crate::{Array, DType, DynArray, Element, Error, Result, Status, Tensor};
+use crate::{Array, DType, Device, DynArray, Element, Error, Result, Status, Tensor};
 use gufunc_sys as sys;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 
 /// Makes an input of the given shape from a slice, whose elements are in C order.
 ///
@@ -312,7 +313,7 @@ fn slice_to_c(address: u64, dtype: DType, flags: u32, length: &i64) -> sys::guf_
 
 /// Makes a scalar operand with exactly the dtype of `T`. It broadcasts with the other operands.
 pub fn scalar<T: Element>(value: T) -> Operand<'static> {
-    let bytes = crate::element::bytes_of(std::slice::from_ref(&value));
+    let bytes = crate::dtype::bytes_of(std::slice::from_ref(&value));
     // If the element has more than 16 bytes, the library rejects the operand, which has no dtype.
     Operand::scalar_of(T::dtype(), bytes).unwrap_or(Operand(Kind::Value {
         kind: sys::GUF_OPERAND_SCALAR,
@@ -392,5 +393,308 @@ impl<'a, T: Element> From<&'a [T]> for Operand<'a> {
     #[inline(always)]
     fn from(elements: &'a [T]) -> Self {
         Operand::of_slice(elements, sys::GUF_TENSOR_READ_ONLY)
+    }
+}
+
+impl<'a, T: Element, const N: usize> From<&'a [T; N]> for Operand<'a> {
+    #[inline(always)]
+    fn from(elements: &'a [T; N]) -> Self {
+        elements.as_slice().into()
+    }
+}
+
+impl<'a, T: Element> From<&'a Vec<T>> for Operand<'a> {
+    #[inline(always)]
+    fn from(elements: &'a Vec<T>) -> Self {
+        elements.as_slice().into()
+    }
+}
+
+impl<'a> From<&'a DynArray> for Output<'a> {
+    #[inline(always)]
+    fn from(array: &'a DynArray) -> Self {
+        Output(array.into())
+    }
+}
+
+impl<'a> From<&'a mut DynArray> for Output<'a> {
+    #[inline(always)]
+    fn from(array: &'a mut DynArray) -> Self {
+        Output(Operand::from(&*array))
+    }
+}
+
+impl<'a, T: Element> From<&'a Array<T>> for Output<'a> {
+    #[inline(always)]
+    fn from(array: &'a Array<T>) -> Self {
+        Output(array.into())
+    }
+}
+
+impl<'a, T: Element> From<&'a mut Array<T>> for Output<'a> {
+    #[inline(always)]
+    fn from(array: &'a mut Array<T>) -> Self {
+        Output(Operand::from(&*array))
+    }
+}
+
+impl<'a, T: Element> From<&'a mut [T]> for Output<'a> {
+    #[inline(always)]
+    fn from(elements: &'a mut [T]) -> Self {
+        Output(Operand::of_slice(elements, 0))
+    }
+}
+
+impl<'a, T: Element, const N: usize> From<&'a mut [T; N]> for Output<'a> {
+    #[inline(always)]
+    fn from(elements: &'a mut [T; N]) -> Self {
+        elements.as_mut_slice().into()
+    }
+}
+
+impl<'a, T: Element> From<&'a mut Vec<T>> for Output<'a> {
+    #[inline(always)]
+    fn from(elements: &'a mut Vec<T>) -> Self {
+        elements.as_mut_slice().into()
+    }
+}
+
+/// The inputs of a call: a single input, a tuple of up to eight, or a list of [`Operand`]s.
+pub trait Inputs<'a> {
+    /// Converts to a list.
+    fn into_inputs(self) -> impl AsRef<[Operand<'a>]>;
+
+    /// Converts to an owned list.
+    #[doc(hidden)]
+    fn into_list(self) -> Vec<Operand<'a>>;
+}
+
+/// The outputs of a call: a single output, a tuple of up to four, `()`, or a list of [`Output`]s.
+pub trait Outputs<'a> {
+    /// Converts to a list.
+    fn into_outputs(self) -> impl AsRef<[Output<'a>]>;
+}
+
+impl<'a, T: Into<Operand<'a>>> Inputs<'a> for T {
+    #[inline(always)]
+    fn into_inputs(self) -> impl AsRef<[Operand<'a>]> {
+        [self.into()]
+    }
+
+    fn into_list(self) -> Vec<Operand<'a>> {
+        vec![self.into()]
+    }
+}
+
+impl<'a, T: Into<Output<'a>>> Outputs<'a> for T {
+    #[inline(always)]
+    fn into_outputs(self) -> impl AsRef<[Output<'a>]> {
+        [self.into()]
+    }
+}
+
+impl<'a> Outputs<'a> for () {
+    #[inline(always)]
+    fn into_outputs(self) -> impl AsRef<[Output<'a>]> {
+        []
+    }
+}
+
+macro_rules! inputs {
+    ($($name:ident)*) => {
+        impl<'a, $($name: Into<Operand<'a>>),*> Inputs<'a> for ($($name,)*) {
+            #[inline(always)]
+            #[allow(non_snake_case)]
+            fn into_inputs(self) -> impl AsRef<[Operand<'a>]> {
+                let ($($name,)*) = self;
+                [$($name.into()),*]
+            }
+
+            #[allow(non_snake_case)]
+            fn into_list(self) -> Vec<Operand<'a>> {
+                let ($($name,)*) = self;
+                vec![$($name.into()),*]
+            }
+        }
+    };
+}
+
+macro_rules! outputs {
+    ($($name:ident)*) => {
+        impl<'a, $($name: Into<Output<'a>>),*> Outputs<'a> for ($($name,)*) {
+            #[inline(always)]
+            #[allow(non_snake_case)]
+            fn into_outputs(self) -> impl AsRef<[Output<'a>]> {
+                let ($($name,)*) = self;
+                [$($name.into()),*]
+            }
+        }
+    };
+}
+
+inputs!(A);
+inputs!(A B);
+inputs!(A B C);
+inputs!(A B C D);
+inputs!(A B C D E);
+inputs!(A B C D E F);
+inputs!(A B C D E F G);
+inputs!(A B C D E F G H);
+outputs!(A);
+outputs!(A B);
+outputs!(A B C);
+outputs!(A B C D);
+
+impl<'a> Inputs<'a> for Vec<Operand<'a>> {
+    fn into_inputs(self) -> impl AsRef<[Operand<'a>]> {
+        self
+    }
+
+    fn into_list(self) -> Vec<Operand<'a>> {
+        self
+    }
+}
+
+impl<'a> Outputs<'a> for Vec<Output<'a>> {
+    fn into_outputs(self) -> impl AsRef<[Output<'a>]> {
+        self
+    }
+}
+
+impl<'a, const N: usize> Inputs<'a> for [Operand<'a>; N] {
+    fn into_inputs(self) -> impl AsRef<[Operand<'a>]> {
+        self
+    }
+
+    fn into_list(self) -> Vec<Operand<'a>> {
+        self.into()
+    }
+}
+
+impl<'a, const N: usize> Outputs<'a> for [Output<'a>; N] {
+    fn into_outputs(self) -> impl AsRef<[Output<'a>]> {
+        self
+    }
+}
+
+/// Maximum number of entries: the operands of a ufunc, a mask and an initial value.
+const CAPACITY: usize = sys::GUF_MAX_OPERANDS as usize + 2;
+
+pub(crate) struct Frame {
+    operands: [MaybeUninit<sys::guf_operand>; CAPACITY],
+    tensors: [MaybeUninit<sys::guf_tensor>; CAPACITY],
+    used: usize,
+    first_output: usize,
+    borrows: bool,
+}
+
+#[cold]
+fn too_many() -> Error {
+    Error::new(Status::ARG, "too many operands")
+}
+
+impl Frame {
+    #[inline(always)]
+    pub(crate) fn new() -> Self {
+        Frame {
+            operands: [const { MaybeUninit::uninit() }; CAPACITY],
+            tensors: [const { MaybeUninit::uninit() }; CAPACITY],
+            used: 0,
+            first_output: 0,
+            borrows: false,
+        }
+    }
+
+    /// Adds an operand after the previous ones and returns its address.
+    #[inline(always)]
+    pub(crate) fn place(&mut self, operand: &Operand<'_>) -> Result<*mut sys::guf_operand> {
+        if self.used == CAPACITY {
+            return Err(too_many());
+        }
+        operand.write(&mut self.operands[self.used], &mut self.tensors[self.used]);
+        self.used += 1;
+        self.borrows |= operand.is_borrowed();
+        // SAFETY: the index is in the list. The pointer is derived from the whole list, because C
+        // also accesses the operands that follow.
+        Ok(unsafe { self.operands.as_mut_ptr().add(self.used - 1).cast() })
+    }
+
+    /// Adds a list of operands and returns the address of the first.
+    #[inline(always)]
+    pub(crate) fn place_all<'a, 'b: 'a>(
+        &mut self,
+        operands: impl Iterator<Item = &'a Operand<'b>>,
+    ) -> Result<*mut sys::guf_operand> {
+        let first = self.used;
+        for operand in operands {
+            self.place(operand)?;
+        }
+        // SAFETY: the index is in the list or at its end.
+        Ok(unsafe { self.operands.as_mut_ptr().add(first).cast() })
+    }
+
+    /// Adds the inputs and outputs of a call. The frame must not move until the call is done.
+    #[inline(always)]
+    pub(crate) fn fill(
+        &mut self,
+        args: &mut sys::guf_call_args,
+        inputs: &[Operand<'_>],
+        outputs: &[Output<'_>],
+    ) -> Result<()> {
+        args.ninputs = inputs.len() as i32;
+        args.inputs = self.place_all(inputs.iter())?;
+        args.noutputs = outputs.len() as i32;
+        args.outputs = self.outputs(outputs)?;
+        Ok(())
+    }
+
+    /// Adds outputs and records their position for [`Frame::allocated`].
+    #[inline(always)]
+    pub(crate) fn outputs(&mut self, outputs: &[Output<'_>]) -> Result<*mut sys::guf_operand> {
+        self.first_output = self.used;
+        self.place_all(outputs.iter().map(|output| &output.0))
+    }
+
+    /// Whether an operand borrows memory of the program for the call.
+    pub(crate) fn borrows(&self) -> bool {
+        self.borrows
+    }
+
+    /// Waits for the default stream of the device of each operand.
+    pub(crate) fn wait_for_devices(&self) -> Result<()> {
+        for operand in &self.operands[..self.used] {
+            let operand = operand.as_ptr();
+            // SAFETY: `place` wrote these fields, and the tensor of an operand is in the frame.
+            let device = unsafe {
+                match (*operand).kind {
+                    sys::GUF_OPERAND_TENSOR => (*(*operand).tensor).device,
+                    sys::GUF_OPERAND_ARRAY if !(*operand).array.is_null() => {
+                        let array = ManuallyDrop::new(DynArray::from_raw((*operand).array));
+                        array.raw_info()?.device
+                    }
+                    _ => continue,
+                }
+            };
+            if !device.is_null() {
+                Device::new(device).synchronize(None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the outputs that a call allocated, each at its position.
+    pub(crate) fn allocated(&self, outputs: &[Output<'_>]) -> Vec<Option<DynArray>> {
+        let find = |(i, output): (usize, &Output<'_>)| {
+            if !output.0.is_none() {
+                return None;
+            }
+            let operand = self.operands[self.first_output + i].as_ptr();
+            // SAFETY: `outputs` wrote these fields.
+            let (kind, array) = unsafe { ((*operand).kind, (*operand).array) };
+            let made = kind == sys::GUF_OPERAND_ARRAY && !array.is_null();
+            // SAFETY: the call returned one reference.
+            made.then(|| unsafe { DynArray::from_raw(array) })
+        };
+        outputs.iter().enumerate().map(find).collect()
     }
 }

@@ -335,7 +335,7 @@ impl Plan {
     /// # Errors
     /// Any error that the library reports.
     pub fn explain(&self) -> Result<String> {
-        crate::text::written(|text, length, error| {
+        crate::status::written(|text, length, error| {
             // SAFETY: the buffer has the length that is passed.
             unsafe { sys::guf_plan_explain(self.as_raw(), text, length, error) }
         })

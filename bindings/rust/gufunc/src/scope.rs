@@ -2,7 +2,7 @@
 //! Scopes, which borrow memory of the program for the work of a stream instead of for a single
 //! call.
 
-use crate::element::bytes_of;
+use crate::dtype::bytes_of;
 use crate::{
     Array, Device, DynArray, Element, Error, Event, Order, Result, Status, Stream, Tensor,
 };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Streams and events.
+//! Streams, events, and graphs, which are recorded work of a stream that can be launched many
+//! times.
 
 use crate::context::nanoseconds;
 use crate::handle::counted;
 use crate::status::{check, run};
-use crate::{Device, Graph, Result, Status};
+use crate::{Device, Result, Status};
 use gufunc_sys as sys;
 use std::ops::Deref;
 use std::time::Duration;
@@ -280,5 +281,23 @@ impl Event {
         let status =
             run(|error| unsafe { sys::guf_event_elapsed(from.raw, to.raw, &mut time, error) })?;
         Ok((status == Status::OK).then_some(time))
+    }
+}
+
+counted! {
+    /// Recorded work of a stream. A graph keeps the arrays that the work uses alive. See
+    /// [`Stream::begin_capture`].
+    Graph, guf_graph, guf_graph_retain, guf_graph_release
+}
+
+impl Graph {
+    /// Queues the work as a whole on a stream of the graph's device.
+    ///
+    /// # Errors
+    /// [`Status::DEVICE_MISMATCH`](crate::Status::DEVICE_MISMATCH),
+    /// [`Status::CAPTURE`](crate::Status::CAPTURE), [`Status::LAUNCH`](crate::Status::LAUNCH).
+    pub fn launch(&self, stream: &Stream) -> Result<()> {
+        // SAFETY: the function accepts any handle.
+        check(|error| unsafe { sys::guf_graph_launch(self.raw, stream.as_raw(), error) })
     }
 }

@@ -2,8 +2,8 @@
 //! Ufuncs: their descriptions, and calls without keywords.
 
 use crate::call::Call;
-use crate::frame::Frame;
 use crate::handle::counted;
+use crate::operand::Frame;
 use crate::status::{check, text_of};
 use crate::{DType, DynArray, Error, Inputs, Module, Outputs, Result, Status};
 use gufunc_sys as sys;
