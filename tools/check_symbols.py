@@ -83,6 +83,9 @@ def loading(path, plugin):
     if "STATIC_TLS" in dynamic:
         yield f"{path}: needs static TLS, which dlopen may not have left"
     if plugin:
+        if re.search(r"^\s*TLS\s", run("readelf", "--segments", "--wide", path), re.MULTILINE):
+            yield f"{path}: has thread-local variables: the loader ends the process if it finds " \
+                  "no memory for them"
         for needed in re.findall(r"NEEDED.*\[(.*)\]", dynamic):
             if NEVER_NEEDED.match(needed):
                 yield f"{path}: needs {needed}: plugins open it themselves, or do without"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the declarations of HIP in this project with the headers of several releases of HIP.
 
-Usage: hip_releases.py FOLDER [CXX]. The wheels of Triton contain HIP's headers. The script downloads
-three wheels (0.8 GB), extracts the headers into FOLDER, and compiles the two comparisons with each
-release. Releases that are in FOLDER are not downloaded again. The exit status is 77 if a wheel is
-missing and cannot be downloaded.
+Usage: hip_releases.py FOLDER [CXX]. The wheels of Triton contain HIP's headers. The script
+downloads three wheels (0.8 GB), extracts the headers into FOLDER, and compiles the two comparisons
+with each release. Releases that are in FOLDER are not downloaded again. The exit status is 77 if a
+wheel is missing and cannot be downloaded.
 """
 import pathlib
 import re
@@ -23,9 +23,10 @@ RELEASES = {"3.2.0": "6.1", "3.5.1": "6.2", "3.9.0": "7.1"}
 def download(triton: str, folder: pathlib.Path) -> None:
     with tempfile.TemporaryDirectory() as wheels:
         subprocess.run(
-            [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-             "--only-binary=:all:", "--python-version=3.11", "--platform=manylinux_2_28_x86_64",
-             "--platform=manylinux_2_17_x86_64", "--dest", wheels, f"triton=={triton}"], check=True)
+            [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
+             "--no-deps", "--only-binary=:all:", "--python-version=3.11",
+             "--platform=manylinux_2_28_x86_64", "--platform=manylinux_2_17_x86_64",
+             "--dest", wheels, f"triton=={triton}"], check=True)
         (wheel,) = pathlib.Path(wheels).iterdir()
         with zipfile.ZipFile(wheel) as archive:
             names = [name for name in archive.namelist() if name.startswith(INCLUDES)]
@@ -38,8 +39,8 @@ def release_of(include: pathlib.Path) -> str:
 
 
 def compiles(source: str, include: pathlib.Path, cxx: str) -> bool:
-    command = [cxx, "-std=c++20", "-fsyntax-only", f"-I{ROOT}", f"-I{ROOT}/abi/include", "-isystem", include,
-               ROOT / source]
+    command = [cxx, "-std=c++20", "-fsyntax-only", f"-I{ROOT}", f"-I{ROOT}/abi/include",
+               "-isystem", include, ROOT / source]
     return subprocess.run(command, check=False).returncode == 0
 
 

@@ -216,7 +216,11 @@ SYMBOLS = [
             'extern "C" int guf_a() { return shared<int>()++; }', "is STB_GNU_UNIQUE", "c++"),
     Library("void guf_a(void) {}", "may be unloaded", nodelete=False),
 ]
-PLUGIN = Library("void gufunc_backend_open_v1(void) {}\nvoid leaked(void) {}", "exports leaked")
+PLUGINS = [
+    Library("void gufunc_backend_open_v1(void) {}\nvoid leaked(void) {}", "exports leaked"),
+    Library("static _Thread_local int calls;\nint gufunc_backend_open_v1(void) { return ++calls; }",
+            "has thread-local variables"),
+]
 
 
 def run(command):
@@ -281,8 +285,9 @@ def seed_in_library(compiler):
             result = run([*check, "--library", path, "--list", listing, "--include",
                           pathlib.Path(folder, "include")])
             good &= expect(result, library.caught, library.caught)
-        result = run([*check, "--plugin", build(compiler, PLUGIN, folder)])
-        good &= expect(result, PLUGIN.caught, "a plugin's second symbol")
+        for plugin in PLUGINS:
+            result = run([*check, "--plugin", build(compiler, plugin, folder)])
+            good &= expect(result, plugin.caught, f"plugin: {plugin.caught}")
     return good
 
 

@@ -46,6 +46,9 @@ inline guf_device find_device(const char *spec) {
 class NullDevices : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
+    // The test suites of a program share the plugin and its devices.
+    static bool ready = false;
+    if (std::exchange(ready, true)) return;
     guf_error error = fresh_error();
     ASSERT_EQ(guf_backend_load(kNullPlugin, &error), GUF_OK) << error.message;
     control().script("devices=4");

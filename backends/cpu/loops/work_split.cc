@@ -12,11 +12,12 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr uint64_t kSlots = 1024;
+constexpr uint64_t kGolden = 0x9e3779b97f4a7c15U;  // 2^64 / golden ratio: spreads similar numbers
 constexpr float kUsualNs = 1000.0F / LoopCost::kElementsPerMicrosecond;
 
 uint64_t key_of(const void *entry, const void *user) {
   const auto a = reinterpret_cast<uint64_t>(entry), b = reinterpret_cast<uint64_t>(user);
-  return a * 0x9e3779b97f4a7c15U ^ (b << 32 | b >> 32);
+  return a * kGolden ^ (b << 32 | b >> 32);
 }
 
 constexpr uint64_t kSmallestChunkBytes = 64 * 1024;
@@ -58,9 +59,20 @@ void LoopCost::record(uint64_t work, uint64_t ns) {
   entry_.key.store(key_, std::memory_order_relaxed);
 }
 
+// The counters are not thread_local: the dynamic loader allocates the thread-local variables of a
+// plugin at their first use, and ends the process if it finds no memory. Threads that share a
+// counter may lose counts.
 bool is_sample() {
-  static thread_local constinit uint32_t launches = 0;
-  return ++launches % 16 == 0;
+  constexpr int kBits = 6;
+  struct alignas(64) Counter {
+    std::atomic<uint32_t> launches;
+  };
+  static constinit Counter counters[1 << kBits] = {};
+  const auto thread = reinterpret_cast<uint64_t>(__builtin_thread_pointer());
+  std::atomic<uint32_t> &launches = counters[thread * kGolden >> (64 - kBits)].launches;
+  const uint32_t count = launches.load(std::memory_order_relaxed) + 1;
+  launches.store(count, std::memory_order_relaxed);
+  return count % 16 == 0;
 }
 
 uint64_t work_of(const guf_launch_block &block) {

@@ -47,8 +47,8 @@ class LoopCost {
   float factor_;  // weight of an element; 0: not measured
 };
 
-// Returns true for one in 16 calls on a thread. A launch for which the result is true is timed,
-// even if it is so short that timing every such launch would be too expensive.
+// Returns true for about one in 16 calls on a thread. A launch for which the result is true is
+// timed, even if it is so short that timing every such launch would be too expensive.
 bool is_sample();
 
 class Stopwatch {
