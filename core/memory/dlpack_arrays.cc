@@ -19,21 +19,22 @@ using array::Array;
 using backend::Device;
 using backend::Stream;
 
-struct DlpackPlace {
+// A DLDevice of DLPack.
+struct DlpackDevice {
   int32_t type, id;
 };
 
 // Storage in memory of another library.
 class ImportedStorage final : public BorrowedStorage {
  public:
-  ImportedStorage(const base::Ref<ImportedTensor> &taken, const DlpackPlace &where,
+  ImportedStorage(const base::Ref<ImportedTensor> &taken, const DlpackDevice &source,
                   base::Ref<Stream> default_stream)
       : BorrowedStorage(base::Ref<BorrowedMemory>::share(taken.get()), std::move(default_stream)),
-        where_(where) {}
-  const DlpackPlace &where() const { return where_; }
+        source_(source) {}
+  const DlpackDevice &source() const { return source_; }
 
  private:
-  DlpackPlace where_;
+  DlpackDevice source_;
 };
 
 // Opens the stream of the partner (the other library) as a stream of `device`. `*out` stays empty
@@ -105,25 +106,25 @@ bool has_type(int32_t type, const backend::DlpackTypes &types) {
 
 // Finds the device of the array, and another device that accesses the memory in place (or nullptr).
 // DLPack defines the device types of host memory. The notes of the backends define all other types.
-guf_status find_place(const DlpackPlace &where, Device **out, Device **out_reader,
-                      guf_error *error) {
+guf_status find_devices(const DlpackDevice &source, Device **out, Device **out_reader,
+                        guf_error *error) {
   *out_reader = nullptr;
-  if (GUF_DLPACK_IS_HOST(where.type)) return plugin::cpu_device(out, error);
+  if (GUF_DLPACK_IS_HOST(source.type)) return plugin::cpu_device(out, error);
   std::span<plugin::Record *const> backends;
   GUF_TRY(plugin::backends(&backends, error));
   for (const plugin::Record *record : backends) {
     const backend::DlpackTypes &types = record->dlpack;
-    if (!has_type(where.type, types)) continue;
-    if (where.type == types.device) return find_named(record->name, where.id, out, error);
-    if (where.type == types.managed) {
-      GUF_TRY(find_named(record->name, where.id, out_reader, error));
+    if (!has_type(source.type, types)) continue;
+    if (source.type == types.device) return find_named(record->name, source.id, out, error);
+    if (source.type == types.managed) {
+      GUF_TRY(find_named(record->name, source.id, out_reader, error));
     }
     return plugin::cpu_device(out, error);
   }
   return base::fail(error, GUF_E_NO_BACKEND, base::kNone, base::kNone,
                     "managed->tensor.device_type: expected host memory or the memory of a backend, "
                     "got DLPack device type %d, which no backend has in its note%s",
-                    where.type, base::missing_proc().c_str());
+                    source.type, base::missing_proc().c_str());
 }
 
 // Checks that the driver reports `device` as the owner of the tensor's memory. Host memory and
@@ -157,14 +158,14 @@ guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
   }
   // The byte offset is ignored if there is no data.
   if (tensor.data == nullptr) address = 0;
-  const DlpackPlace where = {tensor.device_type, tensor.device_id};
+  const DlpackDevice source = {tensor.device_type, tensor.device_id};
   Device *device = nullptr, *reader = nullptr;
-  GUF_TRY(find_place(where, &device, &reader, error));
+  GUF_TRY(find_devices(source, &device, &reader, error));
   base::Ref<Stream> default_stream, partner;
   GUF_TRY(find_partner(ready_on, *device, "ready_on", &partner, error));
   if (!device->host_memory) GUF_TRY(backend::open_default(*device, &default_stream, error));
   const auto storage =
-      base::Ref<array::Storage>::adopt(new ImportedStorage(taken, where, default_stream));
+      base::Ref<array::Storage>::adopt(new ImportedStorage(taken, source, default_stream));
   storage->set_reader(reader);
   const guf_tensor described = {sizeof described,
                                 tensor.dtype,
@@ -230,7 +231,7 @@ guf_status ExportedTensor::place(guf_error *error) {
   }
   const array::Storage *const storage = array_->storage().get();
   if (const auto *imported = dynamic_cast<const ImportedStorage *>(storage)) {
-    return set(imported->where().type, imported->where().id);
+    return set(imported->source().type, imported->source().id);
   }
   const auto *const owned = dynamic_cast<const OwnedStorage *>(storage);
   if (owned == nullptr || owned->device().host_memory) return set(GUF_DLPACK_CPU, 0);

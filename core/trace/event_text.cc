@@ -133,8 +133,9 @@ guf_status EventWriter::find_track(const Record &record, uint32_t *out_process,
   if (new_device) {
     GUF_TRY(name_track("process_name", *out_process, *out_number, spec.text, error));
   }
-  const bool own = (work.flags & GUF_TRACE_OWN_STREAM) != 0;
-  std::snprintf(name, sizeof name, own ? "%s own stream" : "%s stream %u", spec.text, work.stream);
+  const bool is_default = (work.flags & GUF_TRACE_DEFAULT_STREAM) != 0;
+  const char *const format = is_default ? "%s default stream" : "%s stream %u";
+  std::snprintf(name, sizeof name, format, spec.text, work.stream);
   return name_track("thread_name", *out_process, *out_number, name, error);
 }
 
@@ -186,8 +187,8 @@ guf_status EventWriter::write_dropped(uint64_t dropped, uint64_t now_ns, guf_err
 guf_status EventWriter::write_unreported(int32_t backend, int32_t device, uint64_t count,
                                          uint64_t now_ns, guf_error *error) {
   JsonText text;
-  begin_instant("work left out", now_ns, &text);
-  text.member("args").raw("{\"left_out\":").number(count);
+  begin_instant("unreported work", now_ns, &text);
+  text.member("args").raw("{\"unreported\":").number(count);
   text.member("device").string(Spec(backend, device).text).raw("}}");
   return add(text, error);
 }

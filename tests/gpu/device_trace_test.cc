@@ -119,7 +119,7 @@ TEST_F(DeviceTrace, CopiesAndFills) {
     EXPECT_EQ(work.kind, kWanted[i].kind);
     EXPECT_EQ(work.direction, kWanted[i].direction);
     EXPECT_EQ(work.bytes, kWanted[i].bytes);
-    EXPECT_EQ((work.flags & GUF_TRACE_OWN_STREAM) != 0, i == 5);
+    EXPECT_EQ((work.flags & GUF_TRACE_DEFAULT_STREAM) != 0, i == 5);
     streams.insert(work.stream);
     if (i > 0 && work.stream == report_.done[i - 1].stream) {
       EXPECT_LE(report_.done[i - 1].end_ns, work.begin_ns);

@@ -92,6 +92,7 @@ HEADERS = [
 FILES = [
     Fault("core/base/seeded.cc", SPDX + "int x;\n" * 1200, "1201 lines, over 1200"),
     Fault("core/base/seeded.cc", SPDX + "// " + "x" * 98 + "\n", "101 columns, over 100"),
+    Fault("core/CMakeLists.txt", "# " + "x" * 99 + "\n", "101 columns, over 100"),
     Fault("core/base/seeded.cc", "int x;\n", "does not start with its SPDX line"),
     Fault("core/base/seeded.cc", SPDX + "int x;  // TO" + "DO: later\n", "left open"),
     Fault("core/base/seeded.cc", SPDX + "int x; \n", "ends in spaces"),

@@ -297,12 +297,12 @@ class Traces(unittest.TestCase):
             with self.subTest(device):
                 trace = self.traced(device, 'flood', 900, **slow)
                 report = [event for event in trace.streams if event['cat'] == 'launch']
-                counts = [e['args'] for e in trace.events if e['name'] == 'work left out']
+                counts = [e['args'] for e in trace.events if e['name'] == 'unreported work']
                 self.assertTrue(counts)
                 self.assertEqual({count['device'] for count in counts}, {device})
-                left_out = [count['left_out'] for count in counts]
-                self.assertEqual(left_out, sorted(left_out))
-                self.assertEqual(len(report) + left_out[-1], 900)
+                unreported = [count['unreported'] for count in counts]
+                self.assertEqual(unreported, sorted(unreported))
+                self.assertEqual(len(report) + unreported[-1], 900)
                 self.assertGreaterEqual(len(report), 512)
                 self.assertEqual([e for e in trace.events if e['name'] == 'records lost'], [])
 

@@ -100,7 +100,7 @@ template <class R, class T> constexpr bool guf_probe_converts(long) {
   return guf_probe_packed<R> && !guf::is_time<T>::value;
 }
 template <class R, class T> constexpr bool guf_probe_type_converts =
-    guf::has_fast_path<R>::value || guf_probe_converts<R, T>(0);
+    guf::has_two_paths<R>::value || guf_probe_converts<R, T>(0);
 // The type of a function; guf_probe_no_type for templates and overloaded functions.
 struct guf_probe_no_type {};
 template <class F> struct guf_probe_function { typedef guf_probe_no_type type; };

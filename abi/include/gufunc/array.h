@@ -307,12 +307,12 @@ GUF_API guf_status guf_array_astype(guf_array array, guf_dtype dtype, int32_t ca
 GUF_API guf_status guf_array_to_device(guf_array array, guf_device device, guf_stream stream,
                                        guf_array *inout_array, guf_error *error);
 
-/** Waits for all work on the array's memory that the library has queued, on streams and on default
- * streams, for at most `timeout_ns` nanoseconds (UINT64_MAX: no limit). Afterwards the host may
- * read and write the memory, if the host can access it. GUF_TIMEOUT means that the work is still
- * running. The function may return before work that received only addresses is complete, because
- * the library does not know which memory such work uses: launches of plans on GPUs, launches of
- * graphs by the vendor's functions, and calls on tensors. The function always waits for
+/** Waits for all work on the array's memory that the library has queued on any stream, default
+ * streams included, for at most `timeout_ns` nanoseconds (UINT64_MAX: no limit). Afterwards the
+ * host may read and write the memory, if the host can access it. GUF_TIMEOUT means that the work is
+ * still running. The function may return before work that received only addresses is complete,
+ * because the library does not know which memory such work uses: launches of plans on GPUs,
+ * launches of graphs by the vendor's functions, and calls on tensors. The function always waits for
  * guf_graph_launch and for launches of plans on the cpu. It does not report a failure of the work;
  * synchronizing the stream or the device of the work does.
  * guf_array_copy_to_host, guf_array_print, and guf_array_to_device to the cpu wait in the same way

@@ -31,7 +31,7 @@ enum guf_trace_flag {
   GUF_TRACE_FUNCTION = 1u << 1,   /* `registers`, `static_shared_bytes` and `local_bytes` are
                                      valid */
   GUF_TRACE_GRID = 1u << 2,       /* `grid`, `block` and `shared_bytes` are valid */
-  GUF_TRACE_OWN_STREAM = 1u << 3, /* the work is on the device's default stream */
+  GUF_TRACE_DEFAULT_STREAM = 1u << 3, /* the work is on the device's default stream */
   GUF_TRACE_PEER = 1u << 4        /* a copy from or to another device */
 };
 

@@ -12,7 +12,11 @@ typedef struct guf_event_s *guf_event;
 
 /* A stream keeps the first failure of its work: status, message and number of the launch. Events
  * that are recorded after the failure report it. guf_stream_synchronize reports the failure once
- * and clears it. Work that is queued after a failure still runs. */
+ * and clears it. Work that is queued after a failure still runs.
+ *
+ * The default stream of a device queues the work of calls with a NULL stream. It belongs to the
+ * library and is not the vendor's default stream. The cpu has no default stream: a call with a NULL
+ * stream is complete on return. */
 
 /** Creates a stream. `flags` must be 0. An idle stream of the cpu runs small work inside the call
  * that queues this work, and larger work on the stream's own thread.

@@ -86,7 +86,7 @@ guf_status run_scan(MethodJob &job, const Scan &scan) {
   Scan above = scan;
   above.lanes.make_dense(job.value_bytes());
   for (int i = 0; i < above.lanes.count(); ++i) above.lanes[i].output = above.lanes[i].input;
-  above.from = {totals, 0, dev::kFormNative};
+  above.from = {totals, 0, dev::kFormLoopType};
   above.size = static_cast<int64_t>(count);
   above.step = above.output_step = static_cast<int64_t>(lanes) * job.value_bytes();
   above.output = totals;

@@ -35,7 +35,7 @@ class Scatter {
   uint32_t form_in(guf_dtype dtype, uint32_t flags) const {
     constexpr uint32_t kOdd = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
     const bool own = dtype == block_.loop_dtype && (flags & kOdd) == 0;
-    return own ? uint32_t{dev::kFormNative} : form_of(dtype, flags);
+    return own ? uint32_t{dev::kFormLoopType} : form_of(dtype, flags);
   }
   bool binary() const { return block_.input != 0; }
 

@@ -97,7 +97,7 @@ guf_status MethodJob::open() {
 }
 
 uint32_t MethodJob::partial_form() const {
-  return partial_bytes_ == value_bytes_ ? dev::kFormNative : dev::kFormPartial;
+  return partial_bytes_ == value_bytes_ ? dev::kFormLoopType : dev::kFormPartial;
 }
 
 bool MethodJob::is_empty() const {
@@ -119,7 +119,7 @@ guf_status MethodJob::open_source(LaneDims *lanes, FoldSource *out) {
   const bool own = block.input_dtype == requested && (block.input_flags & kOddFlags) == 0;
   out->address = block.input;
   out->mask = masked() ? block.mask : 0;
-  out->form = own ? uint32_t{dev::kFormNative} : form_of(block.input_dtype, block.input_flags);
+  out->form = own ? uint32_t{dev::kFormLoopType} : form_of(block.input_dtype, block.input_flags);
   if (reads_directly(requested)) return GUF_OK;
   const int64_t bytes = dtype_size(requested);
   CopyDim dims[2 * GUF_MAX_LOOP_NDIM];
@@ -131,7 +131,7 @@ guf_status MethodJob::open_source(LaneDims *lanes, FoldSource *out) {
     below *= dim.size;
   }
   GUF_BACKEND_TRY(commands.scratch(static_cast<uint64_t>(below), &out->address, error_));
-  out->form = dev::kFormNative;
+  out->form = dev::kFormLoopType;
   return convert_array(*this, {block.input, block.input_dtype, block.input_flags},
                        {out->address, requested, 0}, dims, lanes->count());
 }

@@ -16,7 +16,7 @@ constexpr uint32_t kLogRowLanes = 5;
 constexpr uint64_t kMaxFoldBlocks = kMaxItems / dev::kFoldThreads;
 
 // Returns the smallest k with 2^k >= n.
-uint32_t log_of(uint64_t n) {
+uint32_t log2_of(uint64_t n) {
   return n < 2 ? 0 : static_cast<uint32_t>(std::bit_width(n - 1));
 }
 
@@ -52,7 +52,7 @@ dev::fold_source source_from(const FoldSource &from, const FoldAxis &axis, const
 }
 
 bool is_fast(const MethodJob &job, const FoldSource &from) {
-  return from.mask == 0 && (from.form & (dev::kFormNative | dev::kFormPartial)) != 0 &&
+  return from.mask == 0 && (from.form & (dev::kFormLoopType | dev::kFormPartial)) != 0 &&
          !job.reports_fp_flags();
 }
 
@@ -62,14 +62,14 @@ TreeTiling tiling_of_leaves(const LaneDims &lanes, int64_t step, uint64_t longes
   const uint32_t parts = longest < 8 ? 0 : 3;
   const bool by_rows = lanes.min_abs_stride() < abs_step(step);
   uint32_t side = 0;
-  if (by_rows) side = std::min(log_of(lanes.total()), parts == 0 ? kLogThreads : kLogRowLanes);
-  const uint32_t leaves = log_of(ceil_div64(longest, GUF_LEAF_SIZE));
+  if (by_rows) side = std::min(log2_of(lanes.total()), parts == 0 ? kLogThreads : kLogRowLanes);
+  const uint32_t leaves = log2_of(ceil_div64(longest, GUF_LEAF_SIZE));
   return {side, parts, std::min(leaves, kLogThreads - parts - side)};
 }
 
 TreeTiling tiling_of_joins(const LaneDims &lanes, uint64_t longest) {
-  const uint32_t side = std::min(log_of(lanes.total()), kLogRowLanes);
-  const uint32_t runs = log_of(ceil_div64(longest, dev::kJoinRun));
+  const uint32_t side = std::min(log2_of(lanes.total()), kLogRowLanes);
+  const uint32_t runs = log2_of(ceil_div64(longest, dev::kJoinRun));
   return {side, 0, std::min(runs, kLogThreads - side)};
 }
 
@@ -82,16 +82,16 @@ guf_status launch_tree(MethodJob &job, Entry entry, const LaneDims &lanes, const
   block.fp_flags = job.fp_flags();
   block.extent = static_cast<uint64_t>(axis.size);
   block.span = joins ? span_of_joins(tiling) : span_of_leaves(tiling);
-  block.log_lanes = tiling.log2_lanes;
-  block.log_parts = tiling.log2_parts;
-  block.log_units = tiling.log2_units;
+  block.log2_lanes = tiling.log2_lanes;
+  block.log2_parts = tiling.log2_parts;
+  block.log2_units = tiling.log2_units;
   const uint64_t pieces = table.address != 0
                               ? table.count
                               : std::max<uint64_t>(ceil_div64(block.extent, block.span), 1);
   const uint64_t some = std::min(pieces, kMaxFoldBlocks);
   // The logarithm of the number of lanes of a block.
-  const uint32_t log_group = kLogThreads - tiling.log2_parts - tiling.log2_units;
-  LanePartition partition(lanes, (kMaxFoldBlocks / some) << log_group);
+  const uint32_t log2_group = kLogThreads - tiling.log2_parts - tiling.log2_units;
+  LanePartition partition(lanes, (kMaxFoldBlocks / some) << log2_group);
   LaneRange range;
   while (partition.next(&range)) {
     block.lanes = range.dims;
@@ -102,7 +102,7 @@ guf_status launch_tree(MethodJob &job, Entry entry, const LaneDims &lanes, const
     }
     block.to = sink_from(to, range);
     if (!joins && is_fast(job, from)) block.to.flags |= dev::kFoldFast;
-    const uint64_t groups = ceil_div64(range.dims.lanes, uint64_t{1} << log_group);
+    const uint64_t groups = ceil_div64(range.dims.lanes, uint64_t{1} << log2_group);
     for (uint64_t first = 0; first < pieces; first += some) {
       const uint64_t count = std::min(some, pieces - first);
       block.first_slot = first;

@@ -64,7 +64,7 @@ guf_status fill_initial(MethodJob &job) {
   to.sink.output = job.output();
   to.sink.flags = dev::kFoldLast;
   job.set_initial(&to.sink);
-  const FoldSource none = {0, 0, dev::kFormNative};
+  const FoldSource none = {0, 0, dev::kFormLoopType};
   const FoldAxis axis = {0, 0, 0};
   if (job.tree()) return fold_by_tree(job, lanes, none, axis, to);
   return left_fold(job, lanes, {none, axis, 0, 0, {}}, {}, to);
@@ -94,7 +94,7 @@ guf_status fold_dims(MethodJob &job) {
                             : left_fold(job, lanes, {from, axis, 0, 0, {}}, {}, to));
     lanes.make_dense(element);
     from = {to.sink.output, to.sink.present,
-            by_tree ? job.partial_form() : uint32_t{dev::kFormNative}};
+            by_tree ? job.partial_form() : uint32_t{dev::kFormLoopType}};
   }
   return GUF_OK;
 }

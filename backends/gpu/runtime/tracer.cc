@@ -136,7 +136,7 @@ TracedWork *Tracer::open(Stream &stream, int32_t kind) {
   facts.kind = kind;
   facts.device = device_.context().index;
   facts.stream = stream.number();
-  if (&stream == &device_.default_stream()) facts.flags = GUF_TRACE_OWN_STREAM;
+  if (&stream == &device_.default_stream()) facts.flags = GUF_TRACE_DEFAULT_STREAM;
   sink_->queued(sink_->context, &facts);
   facts.begin_ns = monotonic_ns();
   const bool timed = work->begin != nullptr && work->end != nullptr;

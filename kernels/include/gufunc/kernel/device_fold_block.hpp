@@ -42,8 +42,8 @@ struct fold_source {
   u32 reserved;
 };
 enum fold_form : u32 {
-  kFormNative = 1u << 16,  // the loop's own type, aligned and in native byte order
-  kFormPartial = 1u << 17  // partial results of type A
+  kFormLoopType = 1u << 16,  // the loop's own type, aligned and in native byte order
+  kFormPartial = 1u << 17    // partial results of type A
 };
 
 // The output: partial results, or final results of type X.
@@ -58,8 +58,8 @@ struct fold_sink {
 enum fold_flag : u32 {
   kFoldLast = 1u << 0,     // the results are final; otherwise they are partial
   kFoldInitial = 1u << 1,  // `initial` is the left operand of the first step; for final results
-  kFoldFast = 1u << 2      // for leaves and fold: the elements have kFormNative or kFormPartial, no
-                           // mask exists, and no floating-point flags are computed
+  kFoldFast = 1u << 2  // for leaves and fold: the elements have kFormLoopType or kFormPartial, no
+                       // mask exists, and no floating-point flags are computed
 };
 
 // A piece: a range of elements along the reduced dimension, and the slot of its result.
@@ -76,7 +76,7 @@ struct tree_block {
   u32 fp_flags;
   // The log2 of three numbers: lanes per thread block, accumulators per base block (1 or 8), and
   // base blocks (`leaves`) or runs (`join`) per piece. Each accumulator has one thread.
-  u32 log_lanes, log_parts, log_units;
+  u32 log2_lanes, log2_parts, log2_units;
   divisor pieces;  // number of pieces of this launch
   fold_source from;
   fold_sink to;
@@ -149,7 +149,7 @@ struct at_block {
   u32 items;  // number of targets times number of lanes of this launch
   divisor by_lanes;
   lane_dims lanes;
-  // Only loops of datetime types use these conversions, for forms without kFormNative.
+  // Only loops of datetime types use these conversions, for forms without kFormLoopType.
   time_conversion load, store, operand;
 };
 

@@ -146,7 +146,7 @@ struct at_fold {
       x = cast<X>(step(cast<value>(x), cast<value>(y)));
       // Each operation reads the result that the previous operation stored.
       store(to, p.output_form, p.store, x);
-      if ((p.output_form & kFormNative) == 0) x = load(to, p.output_form, p.load);
+      if ((p.output_form & kFormLoopType) == 0) x = load(to, p.output_form, p.load);
     }
     report(p.status, step.found());
   }
@@ -154,7 +154,7 @@ struct at_fold {
  private:
   static GUF_DEVICE_ONLY X load(u64 from, u32 form, const time_conversion &conversion) {
     if constexpr (is_time<X>::value) {
-      if ((form & kFormNative) != 0) return *(const X *)from;
+      if ((form & kFormLoopType) != 0) return *(const X *)from;
       const char *const at = (const char *)from;
       raw_element x;
       load_raw<1>(&x, &at, form);
@@ -166,7 +166,7 @@ struct at_fold {
   }
   static GUF_DEVICE_ONLY void store(u64 to, u32 form, const time_conversion &conversion, X x) {
     if constexpr (is_time<X>::value) {
-      if ((form & kFormNative) != 0) {
+      if ((form & kFormLoopType) != 0) {
         *(X *)to = x;
         return;
       }

@@ -24,12 +24,12 @@ GUF_DEVICE_NOINLINE void put_form(char *to, u32 form, T x) {
 // Reads an element in memory as a T. An element that already is a T is read directly.
 template <class T>
 GUF_DEVICE_ONLY T fetch(u64 address, u32 form) {
-  if ((form & kFormNative) != 0) return *(const T *)address;
+  if ((form & kFormLoopType) != 0) return *(const T *)address;
   return detail::fetch_form<T>((const char *)address, form);
 }
 template <class T>
 GUF_DEVICE_ONLY void put(u64 address, u32 form, T x) {
-  if ((form & kFormNative) != 0) {
+  if ((form & kFormLoopType) != 0) {
     *(T *)address = x;
   } else {
     detail::put_form<T>((char *)address, form, x);

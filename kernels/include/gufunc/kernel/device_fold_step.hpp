@@ -50,7 +50,7 @@ class stepper {
       const X result = cast<X>(Op::call(a, b, failed));
       found_ |= failed ? (u32)kStatusFailed : 0u;
       return result;
-    } else if constexpr (has_fast_path<decltype(Op::call(a, b))>::value) {
+    } else if constexpr (has_two_paths<decltype(Op::call(a, b))>::value) {
       return cast<X>(decltype(Op::call(a, b))::function::full_path(a, b));
     } else {
       return cast<X>(Op::call(a, b));

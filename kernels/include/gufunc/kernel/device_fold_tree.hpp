@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reduction tree of docs/reductions.md. A block of threads reduces a piece of the reduced
 // dimension for some lanes:
-//   leaves  A piece has `1 << log_units` base blocks. Eight threads reduce a base block, one for
+//   leaves  A piece has `1 << log2_units` base blocks. Eight threads reduce a base block, one for
 //           each of its accumulators. If a base block has fewer than eight elements, or if the
 //           order has no effect on the result, one thread reduces it.
-//   join    A piece has `1 << log_units` runs of kJoinRun partial results. One thread combines a
+//   join    A piece has `1 << log2_units` runs of kJoinRun partial results. One thread combines a
 //           run.
 // The values of the threads are then combined in pairs through shared memory. The lanes of a block
 // are neighbours: if rows are adjacent in memory, each access of a sub-group is contiguous.
@@ -37,7 +37,7 @@ struct tree_fold {
         p.from.input + offsets.input + first * (u64)p.from.step,
         p.from.mask == 0 ? 0 : p.from.mask + offsets.mask + first * (u64)p.from.mask_step,
         p.from.step, p.from.mask_step, p.from.form};
-    const bool eight = p.log_parts != 0 && n >= 8;
+    const bool eight = p.log2_parts != 0 && n >= 8;
     const u32 whole = eight ? n / 8 * 8 : n;  // elements that the accumulators combine
     const u32 parts = eight ? 8 : 1;
     optional_value mine = {value(), false};
@@ -49,9 +49,9 @@ struct tree_fold {
       }
     }
     const slots all(shared);
-    mine = joined(step, all, mine, at, 0, p.log_parts, p.log_lanes);
+    mine = joined(step, all, mine, at, 0, p.log2_parts, p.log2_lanes);
     if (at.part == 0) mine = elements(step, mine, from, whole, 1, n);  // the remaining elements
-    mine = joined(step, all, mine, at, p.log_parts, p.log_parts + p.log_units, p.log_lanes);
+    mine = joined(step, all, mine, at, p.log2_parts, p.log2_parts + p.log2_units, p.log2_lanes);
     if (at.first && at.active) store_result(step, p, mine, piece.slot, at.lane, offsets.output);
     report(p.status, step.found());
   }
@@ -80,7 +80,7 @@ struct tree_fold {
       }
     }
     const slots all(shared);
-    const optional_value mine = joined(step, all, run[0], at, 0, p.log_units, p.log_lanes);
+    const optional_value mine = joined(step, all, run[0], at, 0, p.log2_units, p.log2_lanes);
     if (at.first && at.active) store_result(step, p, mine, piece.slot, at.lane, offsets.output);
     report(p.status, step.found());
   }
@@ -107,14 +107,14 @@ struct tree_fold {
     bool active, first;
     GUF_DEVICE_ONLY explicit team(const block &p) {
       const u32 t = thread_id();
-      number = t >> p.log_lanes;
-      part = number & ((1u << p.log_parts) - 1u);
-      unit = (number >> p.log_parts) & ((1u << p.log_units) - 1u);
+      number = t >> p.log2_lanes;
+      part = number & ((1u << p.log2_parts) - 1u);
+      unit = (number >> p.log2_parts) & ((1u << p.log2_units) - 1u);
       const u32 group = quotient(p.pieces, block_id());
       piece = block_id() - group * p.pieces.d;
-      const u32 log_team = p.log_parts + p.log_units;
-      const u32 row = (group << (8 - p.log_lanes - log_team)) + (number >> log_team);
-      lane = (row << p.log_lanes) + (t & ((1u << p.log_lanes) - 1u));
+      const u32 log2_team = p.log2_parts + p.log2_units;
+      const u32 row = (group << (8 - p.log2_lanes - log2_team)) + (number >> log2_team);
+      lane = (row << p.log2_lanes) + (t & ((1u << p.log2_lanes) - 1u));
       active = lane < p.lanes.lanes;
       first = part == 0 && unit == 0;
     }
@@ -151,14 +151,14 @@ struct tree_fold {
   // on. If one value of a pair is absent, the result is the other value.
   static GUF_DEVICE_ONLY optional_value joined(steps &step, slots all, optional_value mine,
                                                const team &at, u32 level, u32 levels,
-                                               u32 log_lanes) {
+                                               u32 log2_lanes) {
     if (level == levels) return mine;
     all.put(mine);
     barrier();
     GUF_NO_UNROLL
     for (; level < levels; ++level) {
       if ((at.number & ((2u << level) - 1u)) == 0) {
-        const u32 other = thread_id() + (1u << (level + log_lanes));
+        const u32 other = thread_id() + (1u << (level + log2_lanes));
         mine = both(step, mine, {all.x[other], all.present[other] != 0});
         all.put(mine);
       }

@@ -23,11 +23,11 @@ struct two_paths {
   typedef F function;
 };
 template <class T>
-struct has_fast_path {
+struct has_two_paths {
   static constexpr bool value = false;
 };
 template <class F>
-struct has_fast_path<two_paths<F>> {
+struct has_two_paths<two_paths<F>> {
   static constexpr bool value = true;
 };
 

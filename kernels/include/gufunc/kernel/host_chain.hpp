@@ -33,7 +33,7 @@ struct chain {
       const value all = cast<value>(Op::call(a, b, one));
       failed |= one;
       return all;
-    } else if constexpr (has_fast_path<decltype(Op::call(a, b))>::value) {
+    } else if constexpr (has_two_paths<decltype(Op::call(a, b))>::value) {
       return cast<value>(decltype(Op::call(a, b))::function::full_path(a, b));
     } else {
       return cast<value>(Op::call(a, b));

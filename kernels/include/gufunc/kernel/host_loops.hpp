@@ -83,7 +83,7 @@ template <class Op, bool MayFail, bool Independent, class Out, class... In>
 GUF_FN bool run_elements(i64 n, Out out, In... in) {
   bool any = false;
   typedef decltype(call<Op, MayFail>(any, in.get(0)...)) result;
-  if constexpr (has_fast_path<result>::value) {
+  if constexpr (has_two_paths<result>::value) {
     run_elements_by_path<typename result::function, Independent>(n, out, in...);
   } else {
     constexpr bool independent = Independent && all_scalars<result, decltype(in.get(0))...>();
