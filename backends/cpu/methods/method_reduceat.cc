@@ -57,13 +57,11 @@ struct ReduceAt {
 int64_t ReduceAt::equal_slices(int64_t first, int64_t last) const {
   const int64_t length = stretch(block, first);
   if (length > GUF_LEAF_SIZE) return 1;
+  const int64_t *const begin = block.indices + first;
   int64_t count = 1;
-  while (first + count < last &&
-         block.indices[first + count] - block.indices[first + count - 1] == length &&
-         stretch(block, first + count) == length) {
-    ++count;
-  }
-  return count;
+  while (first + count < last && begin[count] - begin[count - 1] == length) ++count;
+  // All slices but the last one have this length, because each ends where the next one begins.
+  return count > 1 && stretch(block, first + count - 1) != length ? count - 1 : count;
 }
 
 // Computes the slices [first, last) of one item. Neighbouring slices of equal length are computed
