@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the exports, imports and loader flags of libgufunc and its plugins."""
+"""Checks the exports, imports and loader flags of libgufunc and its plugins. With --write, adds the
+functions that the headers declare to the list of symbols."""
 
 import argparse
 import pathlib
@@ -20,6 +21,7 @@ FORBIDDEN = {
     "trusts the environment": r"getenv|(un)?setenv|putenv|clearenv|system|popen",
 }
 DECLARATION = re.compile(r"^GUF_API [^;(]*?\b(guf\w+)\s*\(", re.MULTILINE)
+VERSION_NODE = re.compile(r"^GUFUNC_([\d.]+)", re.MULTILINE)
 NEVER_NEEDED = re.compile(r"libgufunc|libcuda|libamdhip64|libOpenCL")
 
 
@@ -57,15 +59,32 @@ def compare(path, expected):
             yield f"{path}: {name} is STB_GNU_UNIQUE: it pins the library and is shared by copies"
 
 
-def declared(include, expected):
-    """Compares the functions that the headers declare with the names in symbols.txt."""
+def declarations(include):
+    """Returns the names of the functions of libgufunc that the headers declare."""
     text = "".join((include / header).read_text() for header in tree.files(include, {".h"}))
     # Plugins define the plugin entry. libgufunc does not define it, although a header declares it.
-    names = set(DECLARATION.findall(text)) - {PLUGIN_ENTRY}
+    return set(DECLARATION.findall(text)) - {PLUGIN_ENTRY}
+
+
+def declared(include, expected):
+    """Compares the functions that the headers declare with the names in symbols.txt."""
+    names = declarations(include)
     for name in sorted(names - set(expected)):
         yield f"{include}: declares {name}, which is not listed"
     for name in sorted(set(expected) - names):
         yield f"{include}: does not declare {name}"
+
+
+def write(path, include):
+    """Adds the functions that the headers declare to symbols.txt, with the newest version of the
+    symbol map. Removes nothing: a removed function breaks programs that use it."""
+    lines = path.read_text().splitlines()
+    comment = [line for line in lines if line.startswith("#")]
+    rows = {line.split()[0]: line for line in lines[len(comment):]}
+    version = VERSION_NODE.findall((path.parent / "gufunc.map").read_text())[-1]
+    for name in declarations(include) - set(rows):
+        rows[name] = f"{name:<34} {version}  unstable"
+    path.write_text("\n".join(comment + [rows[name] for name in sorted(rows)]) + "\n")
 
 
 def imports(path):
@@ -99,17 +118,22 @@ def main():
     parser.add_argument("--include", type=pathlib.Path,
                         help="folder of the headers that declare the exports")
     parser.add_argument("--plugin", type=pathlib.Path, action="append", default=[])
+    parser.add_argument("--write", action="store_true", help="write the list")
     args = parser.parse_args()
+    if args.write:
+        write(args.list, args.include)
+        return
 
     findings = []
+    if args.list:
+        findings += declared(args.include, listed(args.list))
     if args.library:
         findings += compare(args.library, listed(args.list))
-        findings += declared(args.include, listed(args.list))
         findings += [*imports(args.library), *loading(args.library, plugin=False)]
     for plugin in args.plugin:
         findings += compare(plugin, [PLUGIN_ENTRY])
         findings += [*imports(plugin), *loading(plugin, plugin=True)]
-    tree.finish("symbols", findings, len(args.plugin) + bool(args.library))
+    tree.finish("symbols", findings, len(args.plugin) + bool(args.list))
 
 
 if __name__ == "__main__":

@@ -33,6 +33,8 @@ def corpus(args):
 # Each generator: its command, the option that writes, and the option that checks. The order
 # matters: a later generator may read what an earlier one wrote.
 GENERATORS = {
+    'symbols': (lambda args: ['tools/check_symbols.py', '--list', 'abi/symbols.txt', '--include',
+                              'abi/include'], ['--write'], []),
     'bindings': (bindings, [], ['--check']),
     'layout': (lambda args: ['tools/check_layout.py', '--cc', args.cc], ['--write'], []),
     'misuse_table': (lambda args: ['tests/abi/misuse/make_misuse.py'], [], ['--check']),

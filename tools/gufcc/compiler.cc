@@ -214,8 +214,8 @@ Command Compiler::host_command() const {
       "-O1", "-g", "-mllvm", "-force-vector-width=1", "-mllvm", "-force-vector-interleave=1"};
   // PERF  The speed of a short loop depends on its position in the cache lines of the code. Aligned
   //       functions and loops make it independent of the other functions of the library. Without
-  //       these flags, a change elsewhere made the sum of float16 take 1.5 times as long on Zen, and
-  //       the sum of int32 along the first axis 1.07 times.
+  //       these flags, a change elsewhere made the sum of float16 take 1.5 times as long on Zen,
+  //       and the sum of int32 along the first axis 1.07 times.
   const Command optimized = {"-O3", "-falign-functions=64", "-falign-loops=32"};
   const Command &level = options_.debug ? debugged : optimized;
   return joined({{path_, "-x", "c++", "-std=c++17"}, include_flags_, level, kCodeFlags});
