@@ -27,12 +27,12 @@ enum guf_trace_kind {
 };
 
 enum guf_trace_flag {
-  GUF_TRACE_HOST_TIME = 1u << 0,  /* the times are those at which the host queued the work */
-  GUF_TRACE_FUNCTION = 1u << 1,   /* `registers`, `static_shared_bytes` and `local_bytes` are
-                                     valid */
-  GUF_TRACE_GRID = 1u << 2,       /* `grid`, `block` and `shared_bytes` are valid */
+  GUF_TRACE_HOST_TIME = 1u << 0,      /* the times are those at which the host queued the work */
+  GUF_TRACE_FUNCTION = 1u << 1,       /* `registers`, `static_shared_bytes` and `local_bytes` are
+                                         valid */
+  GUF_TRACE_GRID = 1u << 2,           /* `grid`, `block` and `shared_bytes` are valid */
   GUF_TRACE_DEFAULT_STREAM = 1u << 3, /* the work is on the device's default stream */
-  GUF_TRACE_PEER = 1u << 4        /* a copy from or to another device */
+  GUF_TRACE_PEER = 1u << 4            /* a copy from or to another device */
 };
 
 /** One operation on a stream. Plain data; times are in nanoseconds of CLOCK_MONOTONIC. */
