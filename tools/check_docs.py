@@ -61,15 +61,33 @@ def variables(root):
         yield f"docs/environment.md: lists {name}, which nothing reads"
 
 
+def known_letters(root):
+    table = root / "abi/include/gufunc/dtypes.def"
+    return " ".join(DTYPE.findall(table.read_text() if table.is_file() else ""))
+
+
 def letters(root):
     """Checks that lists of dtype letters in documents and public headers begin with the letters of
     dtypes.def, in the order of that file."""
-    table = root / "abi/include/gufunc/dtypes.def"
-    known = " ".join(DTYPE.findall(table.read_text() if table.is_file() else ""))
+    known = known_letters(root)
     for path in tree.files(root, {".md", ".h", ".hpp"}):
         for found in LETTERS.findall((root / path).read_text()):
             if not found.startswith(known):
                 yield f"{path}: lists the letters {found}, dtypes.def has {known}"
+
+
+def write_letters(root):
+    """Writes the letters of dtypes.def into these lists. Other letters of a list follow them."""
+    known = known_letters(root)
+
+    def complete(match):
+        others = [letter for letter in match[0].split() if letter not in known.split()]
+        return " ".join([known, *others])
+
+    for path in tree.files(root, {".md", ".h", ".hpp"}):
+        text = (root / path).read_text()
+        if (written := LETTERS.sub(complete, text)) != text:
+            (root / path).write_text(written)
 
 
 def tests(root):
@@ -115,7 +133,13 @@ def cited(root, path, text, known_tests, known_corners):
 
 
 def main():
-    root = tree.parser(__doc__).parse_args().root
+    parser = tree.parser(__doc__)
+    parser.add_argument("--write", action="store_true", help="write the lists of letters")
+    args = parser.parse_args()
+    root = args.root
+    if args.write:
+        write_letters(root)
+        return
     findings, examined = [*variables(root), *letters(root)], 0
     known = tests(root), corner_cases(root)
     for path in tree.files(root, {".md"}):

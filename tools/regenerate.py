@@ -33,6 +33,7 @@ def corpus(args):
 # Each generator: its command, the option that writes, and the option that checks. The order
 # matters: a later generator may read what an earlier one wrote.
 GENERATORS = {
+    'letters': (lambda args: ['tools/check_docs.py'], ['--write'], []),
     'symbols': (lambda args: ['tools/check_symbols.py', '--list', 'abi/symbols.txt', '--include',
                               'abi/include'], ['--write'], []),
     'bindings': (bindings, [], ['--check']),

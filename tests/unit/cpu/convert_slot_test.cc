@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the convert, copy and fill slots with several memory layouts, byte orders and alignments.
+#include <algorithm>
 #include <cstring>
 #include <numeric>
 
@@ -87,6 +88,25 @@ TEST(Convert, UnknownDtypeIsRefused) {
       make_block({1, {}, {&byte, &byte}, {{}, {}}, {GUF_U8, 0x12345678}});
   guf_error error = fresh_error();
   EXPECT_EQ(cpu().convert(cpu_device(), nullptr, &block, &error), GUF_E_DTYPE);
+}
+
+TEST(Convert, EveryNumericDtypeHasACastToEveryOther) {
+  constexpr guf_dtype kDtypes[] = {
+#define GUF_DTYPE(NAME, ...) GUF_##NAME,
+#include <gufunc/dtypes.def>
+  };
+  alignas(16) char zero[16] = {};
+  for (const guf_dtype from : kDtypes) {
+    for (const guf_dtype to : kDtypes) {
+      alignas(16) char result[16];
+      std::memset(result, 1, sizeof result);
+      const guf_launch_block block = make_block({1, {}, {zero, result}, {{}, {}}, {from, to}});
+      guf_error error = fresh_error();
+      ASSERT_EQ(cpu().convert(cpu_device(), nullptr, &block, &error), GUF_OK) << error.message;
+      const size_t size = (to >> 8 & 0xFF) / 8;
+      EXPECT_EQ(std::count(result, result + sizeof result, 0), static_cast<ptrdiff_t>(size));
+    }
+  }
 }
 
 TEST(Copy, OfAnySize) {
