@@ -135,7 +135,8 @@ using array::Array;
 using backend::Device;
 using backend::Stream;
 
-constexpr char kUnlikeCopy[] = "a copy from or to host memory that casts, or packs strides,";
+constexpr char kUnlikeCopy[] =
+    "a copy from or to host memory that casts, packs strides or overlaps";
 
 bool is_plain(const CopyEndpoint &endpoint) {
   int64_t strides[GUF_MAX_NDIM];
@@ -159,6 +160,15 @@ uint64_t nbytes(const array::Layout &layout) {
     bytes *= static_cast<uint64_t>(layout.shape[axis]);
   }
   return bytes;
+}
+
+// Returns whether a copy between host and device can copy all bytes at once. The endpoints may
+// overlap if the same managed memory is wrapped as a host array and as a device array.
+bool can_copy_bytes(const CopyEndpoint &to, const CopyEndpoint &from) {
+  const uint64_t size = nbytes(to.operand.layout);
+  if (nbytes(from.operand.layout) != size || !same_bytes(to, from)) return false;
+  const uint64_t target = to.operand.layout.address, source = from.operand.layout.address;
+  return target >= source + size || source >= target + size;
 }
 
 // Waits for work that may still be writing memory which the host is about to read.
@@ -202,8 +212,7 @@ guf_status copy_bytes(const CopyEndpoint &to, const CopyEndpoint &from, int32_t 
 
 guf_status host_to_device(const CopyEndpoint &to, const CopyEndpoint &from, Stream *stream,
                           guf_error *error) {
-  const bool matches = nbytes(to.operand.layout) == nbytes(from.operand.layout);
-  if (matches && same_bytes(to, from)) {
+  if (can_copy_bytes(to, from)) {
     return copy_bytes(to, from, GUF_COPY_HOST_TO_DEVICE, stream, error);
   }
   GUF_TRY(backend::check_not_captured(stream, kUnlikeCopy, error));
@@ -226,8 +235,7 @@ guf_status host_to_device(const CopyEndpoint &to, const CopyEndpoint &from, Stre
 
 guf_status device_to_host(const CopyEndpoint &to, const CopyEndpoint &from, Stream *stream,
                           guf_error *error) {
-  const bool matches = nbytes(to.operand.layout) == nbytes(from.operand.layout);
-  if (matches && same_bytes(to, from)) {
+  if (can_copy_bytes(to, from)) {
     return copy_bytes(to, from, GUF_COPY_DEVICE_TO_HOST, stream, error);
   }
   GUF_TRY(backend::check_not_captured(stream, kUnlikeCopy, error));

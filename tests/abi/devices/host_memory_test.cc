@@ -3,6 +3,7 @@
 // place or copies, and registered memory of the program. On the cpu, each of these is ordinary
 // memory.
 #include <cstring>
+#include <numeric>
 
 #include "device_fixture.h"
 
@@ -116,6 +117,30 @@ TEST_P(HostMemory, PinnedCopiesAreQueued) {
   }
   synchronize(stream_);
   EXPECT_THAT(values(there), Each(8.0F));
+}
+
+// The same managed memory is wrapped as a host array and as a device array, which overlap.
+TEST_P(HostMemory, CopiesWithinManagedMemory) {
+  const guf_array managed = make(GUF_HOST_MANAGED, {101});
+  float *const first = elements(managed);
+  const auto wrap = [&](guf_device device, const float *begin) {
+    const int64_t size = 100;
+    const auto address = reinterpret_cast<uint64_t>(begin);
+    const guf_tensor tensor = {sizeof tensor, GUF_F32, 1, 0, address, &size, nullptr, device};
+    guf_array wrapped = nullptr;
+    EXPECT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &wrapped, &error_), GUF_OK)
+        << error_.message;
+    return keep(wrapped);
+  };
+  for (const bool to_device : {true, false}) {
+    std::iota(first, first + 101, 0.0F);
+    const guf_array from = wrap(to_device ? nullptr : device_, first);
+    const guf_array to = wrap(to_device ? device_ : nullptr, first + 1);
+    ASSERT_EQ(guf_array_assign(to, from, 0, nullptr, &error_), GUF_OK) << error_.message;
+    ASSERT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK);
+    EXPECT_EQ(first[0], 0.0F);
+    for (int i = 0; i < 100; ++i) ASSERT_EQ(first[i + 1], static_cast<float>(i)) << i;
+  }
 }
 
 TEST_P(HostMemory, AllocationErrors) {

@@ -163,6 +163,19 @@ TEST_P(SimMemory, SourcesMustStayAsTheyAreUntilTheCopyRan) {
   driver_.clear_violations();
 }
 
+TEST_P(SimMemory, RangesOfACopyMustNotOverlap) {
+  SIM_OK(driver_.stream(&stream_, false));
+  uint64_t managed = 0;
+  SIM_OK(driver_.managed(&managed, 128));
+  const auto *const host = reinterpret_cast<const char *>(managed);
+  SIM_OK(driver_.to_device(managed + 64, host, 64, stream_));
+  SIM_OK(driver_.stream_sync(stream_));
+  SIM_OK(driver_.to_device(managed + 63, host, 64, stream_));
+  EXPECT_EQ(driver_.stream_sync(stream_), 719);
+  EXPECT_NE(driver_.violation(0).find("overlap"), std::string::npos) << driver_.violation(0);
+  driver_.clear_violations();
+}
+
 // The host must not change the source of a queued copy, but work that is queued before the
 // copy may change it.
 TEST_P(SimMemory, SourcesMayBeMadeByEarlierWork) {

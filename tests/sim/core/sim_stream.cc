@@ -98,6 +98,12 @@ int run_copy(Driver &driver, const std::shared_ptr<Stream> &stream, const End &t
               "was pending");
     return kLaunchFailed;
   }
+  // Both vendors leave the result of a copy between overlapping ranges undefined.
+  if (to.address < from.address + to.bytes && from.address < to.address + to.bytes) {
+    const Lock lock(driver.mutex);
+    violation(driver, stream->context, "a copy between ranges that overlap");
+    return kLaunchFailed;
+  }
   raw_copy(reinterpret_cast<void *>(to.address), source, to.bytes);
   return kSuccess;
 }
