@@ -13,6 +13,8 @@ import fault_runs
 import numpy as np
 
 MODULE = ''
+# This function of minizip writes to the memory that it requests without checking that it got any.
+UNCHECKED = 'zipOpenNewFileInZip4_64'
 
 
 def run(folder):
@@ -54,12 +56,14 @@ def listed(_):
 class CommandFaults(unittest.TestCase):
     places = seconds = 0
 
+    def scenario(self, make):
+        return fault_runs.Scenario(make.__name__, self.command, make, self.shim, exempt=UNCHECKED)
+
     def test_every_scenario(self):
         until = time.monotonic() + self.seconds
         findings, runs = [], 0
         for make in (run, printed, replaced, module, archive, info, listed):
-            scenario = fault_runs.Scenario(make.__name__, self.command, make, self.shim)
-            sweep = fault_runs.Sweep(scenario)
+            sweep = fault_runs.Sweep(self.scenario(make))
             sweep.sweep(self.places, until)
             findings += sweep.findings
             runs += sweep.runs
@@ -68,18 +72,19 @@ class CommandFaults(unittest.TestCase):
 
     def test_a_lack_of_memory_or_descriptors_is_no_fault_of_a_file(self):
         for make in (run, printed, replaced, module, archive, info):
-            scenario = fault_runs.Scenario(make.__name__, self.command, make, self.shim)
+            scenario = self.scenario(make)
             counts = scenario.run(counts=True)[4]
             for kind in ('mmap', 'open'):
                 for place in range(1, counts[kind] + 1):
                     status, _, err, _, _ = scenario.run(f'{kind}:{place}')
                     self.assertIn(status, (0, 6), (make.__name__, kind, place, err))
-            for place in range(1, counts['malloc'], counts['malloc'] // 10):
+            last = counts['malloc']
+            for place in [*range(1, last, last // 10), *range(last - 20, last + 1)]:
                 status, _, err, _, _ = scenario.run(f'malloc:{place}+')
                 self.assertIn(status, (0, 6), (make.__name__, place, err))
 
     def test_the_shim_is_seen(self):
-        sweep = fault_runs.Sweep(fault_runs.Scenario('run', self.command, run, self.shim))
+        sweep = fault_runs.Sweep(self.scenario(run))
         for kind in ('malloc', 'mmap', 'open', 'tmpfile', 'link'):
             self.assertGreater(sweep.counts[kind], 0, kind)
         status, _, err, files, _ = sweep.scenario.run('malloc:20+')

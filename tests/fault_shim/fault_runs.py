@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import time
@@ -18,14 +19,23 @@ def contents(folder):
             if path.is_file()}
 
 
+def addresses_of(program, function):
+    """Returns the first and last address of a function, for GUFUNC_FAULT_EXEMPT."""
+    symbols = subprocess.run(['nm', '-S', program], check=True, capture_output=True, text=True)
+    (found,) = re.findall(rf'^(\w+) (\w+) \w {function}$', symbols.stdout, re.MULTILINE)
+    first, size = (int(number, 16) for number in found)
+    return f'{first:x}-{first + size - 1:x}'
+
+
 class Scenario:
     """A scenario is one command line. `make(folder)` writes the input files and returns the
     arguments. `status` is the expected exit status. Files below `cache` may be missing, because the
-    program works without them."""
+    program works without them. Calls of malloc by the function `exempt` do not fail."""
 
-    def __init__(self, name, program, make, shim, status=0, cache=None):
+    def __init__(self, name, program, make, shim, status=0, cache=None, exempt=None):
         self.name, self.program, self.make, self.shim = name, program, make, shim
         self.status, self.cache = status, cache
+        self.exempt = addresses_of(program, exempt) if exempt else ''
 
     def same_files(self, files, expected):
         def kept(several):
@@ -43,7 +53,7 @@ class Scenario:
             temporary = pathlib.Path(name) / 'temporary'
             temporary.mkdir()
             environment = {**os.environ, 'LD_PRELOAD': str(self.shim), 'GUFUNC_FAULTS': faults,
-                           'TMPDIR': str(temporary),
+                           'GUFUNC_FAULT_EXEMPT': self.exempt, 'TMPDIR': str(temporary),
                            'GUFUNC_FAULT_PROGRAM': os.path.basename(self.program)}
             if counts:
                 environment['GUFUNC_FAULT_COUNTS'] = f'{name}/counts'

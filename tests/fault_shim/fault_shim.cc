@@ -7,12 +7,15 @@
 // openat, fopen, opendir, mkostemp, pipe2), tmpfile (open with O_TMPFILE), read (with pread), write
 // (with pwrite), link, rename (with renameat), pthread_create, dlopen and spawn (posix_spawn,
 // posix_spawnp).
+// GUFUNC_FAULT_EXEMPT is the first and the last address, in hexadecimal and relative to the
+// program, of a function of the program whose calls of malloc do not fail: "1f00-20ff".
 // GUFUNC_FAULT_COUNTS is the path of a file. When the program ends, a line "kind calls" is written
 // to the file for each kind.
-// GUFUNC_FAULT_PROGRAM is the name of a program. If it is set, the two variables above affect only
-// this program, and not the other programs that it starts.
+// GUFUNC_FAULT_PROGRAM is the name of a program. If it is set, the other variables affect only this
+// program, and not the programs that it starts.
 #include <dirent.h>
 #include <dlfcn.h>
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -65,6 +69,8 @@ constinit Kind kinds[] = {{"malloc", ENOMEM},      {"mmap", ENOMEM}, {"open", EM
                           {"link", EIO},           {"rename", EIO},  {"pthread_create", EAGAIN},
                           {"dlopen", ENOENT},      {"spawn", EAGAIN}};
 
+constinit uintptr_t exempt_first = 1, exempt_last = 0;
+
 // 0: not read, 1: being read, 2: active, 3: in a program with another name.
 constinit std::atomic<int> state = 0;
 
@@ -83,12 +89,23 @@ void read_faults(const char *text) {
   }
 }
 
+void read_exemption(const char *text) {
+  if (text == nullptr) return;
+  const uintptr_t program = getauxval(AT_PHDR) - sizeof(Elf64_Ehdr);
+  char *end = nullptr;
+  exempt_first = program + strtoull(text, &end, 16);
+  exempt_last = program + strtoull(end + 1, nullptr, 16);
+}
+
 bool active() {
   int seen = 0;
   if (state.compare_exchange_strong(seen, 1)) {
     const char *const program = getenv("GUFUNC_FAULT_PROGRAM");
     const bool ours = program == nullptr || strcmp(program, program_invocation_short_name) == 0;
-    if (ours) read_faults(getenv("GUFUNC_FAULTS"));
+    if (ours) {
+      read_faults(getenv("GUFUNC_FAULTS"));
+      read_exemption(getenv("GUFUNC_FAULT_EXEMPT"));
+    }
     seen = ours ? 2 : 3;
     state = seen;
   }
@@ -135,7 +152,10 @@ __attribute__((destructor)) void write_counts() {
 extern "C" {
 
 void *malloc(size_t size) {
-  return fails(kMalloc) ? nullptr : __libc_malloc(size);
+  const auto caller = reinterpret_cast<uintptr_t>(__builtin_return_address(0));
+  const bool failed = fails(kMalloc);
+  const bool exempt = caller >= exempt_first && caller <= exempt_last;
+  return failed && !exempt ? nullptr : __libc_malloc(size);
 }
 
 void *calloc(size_t count, size_t size) {
