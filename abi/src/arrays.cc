@@ -64,7 +64,8 @@ guf_status need_list(const int64_t *list, int32_t count, const char *parameter, 
 // Rejects a negative number of axes. The core checks the upper limit and the axes themselves.
 guf_status check_count(int32_t naxes, guf_error *error) {
   if (naxes >= 0) return GUF_OK;
-  return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "naxes is negative: %d", naxes);
+  return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "naxes: expected 0 or more, got %d",
+                    naxes);
 }
 
 }  // namespace

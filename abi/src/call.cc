@@ -49,8 +49,8 @@ guf_status guf_apply(guf_context context, const char *name, int32_t ntensors,
     GUF_TRY(where->find(name, &ufunc, error));
     if (ntensors != ufunc->noperands()) {
       return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                        "ntensors: expected %d inputs and %d outputs of %s, got %d", ufunc->nin(),
-                        ufunc->nout(), ufunc->name.c_str(), ntensors);
+                        "ntensors: expected %d, the number of operands of %s, got %d",
+                        ufunc->noperands(), ufunc->name.c_str(), ntensors);
     }
     GUF_TRY(capi::need(tensors, "tensors", error));
     guf_operand operands[GUF_MAX_OPERANDS] = {};

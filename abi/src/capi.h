@@ -18,9 +18,9 @@ namespace gufunc::capi {
 // Makes the message in `error` valid UTF-8, because plugins and hooks may write arbitrary bytes. If
 // `error` contains a status other than `status`, the failed call wrote no message, and `error`
 // stays unchanged.
-[[gnu::cold]] inline void make_utf8(guf_status status, guf_error *error) {
+[[gnu::cold]] inline void make_harmless(guf_status status, guf_error *error) {
   if (error == nullptr || error->struct_size != sizeof(guf_error)) return;
-  if (error->status == status) base::make_utf8(error);
+  if (error->status == status) base::make_harmless(error);
 }
 
 // Runs the body of an exported function without deferring thread cancellation. The body may reach
@@ -36,7 +36,7 @@ __attribute__((no_sanitize("null", "alignment"))) guf_status guard_hot(guf_error
   const DefaultFloatControl control;
   try {
     const guf_status status = body();
-    if (__builtin_expect(status >= GUF_E_ARG, 0)) make_utf8(status, error);
+    if (__builtin_expect(status >= GUF_E_ARG, 0)) make_harmless(status, error);
     return status;
   } catch (const abi::__forced_unwind &) {
     throw;  // A callback of the program ended its thread.

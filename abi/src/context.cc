@@ -24,7 +24,7 @@ guf_status guf_context_create(uint32_t flags, guf_context *out_context, guf_erro
   return capi::guard(error, [&]() -> guf_status {
     GUF_TRY(capi::need(out_context, "out_context", error));
     if (flags != 0) {
-      return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "flags is 0x%x, but must be 0",
+      return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "flags: expected 0, got 0x%x",
                         flags);
     }
     base::collect();

@@ -21,7 +21,7 @@ guf_status check_create(guf_device device, uint32_t flags, const void *out, cons
                         backend::Device **found, guf_error *error) {
   GUF_TRY(capi::need(out, parameter, error));
   if (flags != 0) {
-    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "flags is 0x%x, but must be 0",
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "flags: expected 0, got 0x%x",
                       flags);
   }
   GUF_TRY(capi::need_device(device, "device", found, error));

@@ -31,16 +31,18 @@ guf_status unpack_array(const guf_operand &in, op::OperandView *out, guf_error *
   return GUF_OK;
 }
 
+// Adds the index of an operand to an error that has already been written.
+[[gnu::cold]] guf_status at_operand(int32_t index, guf_status status, guf_error *error) {
+  if (error != nullptr) error->argument = index;
+  return status;
+}
+
 guf_status unpack_tensor(const guf_operand &in, int32_t index, int64_t *stride_buffer,
                          op::OperandView *out, guf_error *error) {
-  GUF_TRY(need(in.tensor, "operand.tensor", error));
   guf_tensor buffer;
   const guf_tensor *tensor = nullptr;
   const guf_status status = base::read_struct(in.tensor, "operand.tensor", &buffer, &tensor, error);
-  if (__builtin_expect(status != GUF_OK, 0)) {
-    if (error != nullptr) error->argument = index;
-    return status;
-  }
+  if (__builtin_expect(status != GUF_OK, 0)) return at_operand(index, status, error);
   GUF_TRY(validate::check_tensor(*tensor, index, stride_buffer, &out->layout, error));
   out->span = array::span_of(out->layout);
   out->flags =
@@ -48,9 +50,9 @@ guf_status unpack_tensor(const guf_operand &in, int32_t index, int64_t *stride_b
   if ((tensor->flags & GUF_TENSOR_SWAPPED) != 0) out->flags |= op::kSwapped;
   out->device = nullptr;
   out->array = nullptr;
-  if (tensor->device != nullptr)
-    GUF_TRY(need_device(tensor->device, "tensor.device", &out->device, error));
-  return GUF_OK;
+  if (tensor->device == nullptr) return GUF_OK;
+  const guf_status found = need_device(tensor->device, "tensor.device", &out->device, error);
+  return __builtin_expect(found == GUF_OK, 1) ? GUF_OK : at_operand(index, found, error);
 }
 
 void unpack_value(const guf_operand &in, op::OperandView *out) {
@@ -117,13 +119,12 @@ using validate::fail_value;
 
 guf_status check_dtype(guf_dtype dtype, guf_error *error) {
   if (dtype == 0 || dtype::valid(dtype)) return GUF_OK;
-  return base::fail(error, GUF_E_DTYPE, kNone, kNone, "args->dtype: 0x%08x is not a data type",
-                    dtype);
+  return base::fail(error, GUF_E_DTYPE, kNone, kNone, "args->dtype: 0x%08x is not a dtype", dtype);
 }
 
 guf_status check_order(int32_t order, guf_error *error) {
   if (order >= GUF_ORDER_KEEP && order <= GUF_ORDER_ANY) return GUF_OK;
-  return fail_value("order", order, error);
+  return fail_value("order", "a guf_order", order, error);
 }
 
 // Unpacks the arguments that all methods have.
@@ -169,7 +170,7 @@ guf_status unpack_where(const guf_operand *where, op::CallView *call, guf_error 
 
 guf_status check_axes(const guf_reduce_args &args, guf_error *error) {
   if (args.naxis < GUF_ALL_AXES || args.naxis > GUF_MAX_NDIM)
-    return fail_value("naxis", args.naxis, error);
+    return fail_value("naxis", "GUF_ALL_AXES or 0..64", args.naxis, error);
   if (args.naxis > 0 && args.axis == nullptr) return need(args.axis, "args->axis", error);
   return GUF_OK;
 }
@@ -193,8 +194,10 @@ guf_status find_results(const guf_reduce_args &args, int32_t count, guf_operand 
 guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input,
                           int64_t *stride_buffer, op::OperandView *out, guf_error *error) {
   if (__builtin_expect((in.flags | in.reserved) != 0, 0)) {
-    return base::fail(error, GUF_E_ARG, index, kNone,
-                      "argument %d: operand.flags and operand.reserved must be 0", index);
+    return base::fail(
+        error, GUF_E_ARG, index, kNone,
+        "argument %d: operand.flags and operand.reserved: expected 0, got 0x%x and %u", index,
+        in.flags, in.reserved);
   }
   out->kind = in.kind;
   switch (in.kind) {
@@ -210,8 +213,7 @@ guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input,
       if (dtype::is_structured(in.dtype)) {
         return base::fail(error, GUF_E_DTYPE, index, kNone,
                           "argument %d is a scalar of the structured dtype '%s': structured dtypes "
-                          "are elements of "
-                          "arrays only",
+                          "are elements of arrays only",
                           index, dtype::name(in.dtype));
       }
       unpack_value(in, out);
@@ -287,7 +289,7 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::F
   GUF_TRY(base::read_struct(args, "args", &buffer, &known, error));
   GUF_TRY(unpack_common(known->options, call, &out->args, error));
   if ((known->flags & ~uint32_t{GUF_CALL_KEEPDIMS}) != 0)
-    return fail_value("flags", known->flags, error);
+    return fail_value("flags", "0 or GUF_CALL_KEEPDIMS", known->flags, error);
   GUF_TRY(check_order(known->order, error));
   GUF_TRY(check_dtype(known->dtype, error));
   GUF_TRY(check_axes(*known, error));
@@ -315,7 +317,7 @@ guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, b
   GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
   GUF_TRY(base::read_struct(args, "args", &buffer, &known, error));
   GUF_TRY(unpack_common(known->options, call, &out->args, error));
-  if (known->flags != 0) return fail_value("flags", known->flags, error);
+  if (known->flags != 0) return fail_value("flags", "0", known->flags, error);
   GUF_TRY(check_order(known->order, error));
   GUF_TRY(check_dtype(known->dtype, error));
   GUF_TRY(need(known->input, "args->input", error));
@@ -345,10 +347,10 @@ guf_status unpack_at(guf_ufunc ufunc, const guf_at_args *args, method::AtView *o
   GUF_TRY(base::find_object(ufunc, "ufunc", &call->ufunc, error));
   GUF_TRY(base::read_struct(args, "args", &buffer, &known, error));
   GUF_TRY(unpack_common(known->options, call, &out->args, error));
-  if (known->flags != 0) return fail_value("flags", known->flags, error);
-  if (known->reserved != 0) return fail_value("reserved", known->reserved, error);
+  if (known->flags != 0) return fail_value("flags", "0", known->flags, error);
+  if (known->reserved != 0) return fail_value("reserved", "0", known->reserved, error);
   if (known->nindices < 0 || known->nindices > GUF_MAX_NDIM)
-    return fail_value("nindices", known->nindices, error);
+    return fail_value("nindices", "0..64", known->nindices, error);
   if (known->nindices > 0) GUF_TRY(need(known->indices, "args->indices", error));
   GUF_TRY(need(known->array, "args->array", error));
   GUF_TRY(unpack_operand(*known->array, 0, true, call->stride_buffer[0], &out->array, error));

@@ -130,7 +130,7 @@ Result run(const Launch &launch, Worker &worker) {
   }
   char *shared = worker.shared.get(launch.shared_bytes);
   if ((launch.shared_bytes != 0 && shared == nullptr) ||
-      (launch.synchronises && !worker.runner.prepare(launch, shared))) {
+      (launch.synchronizes && !worker.runner.prepare(launch, shared))) {
     result.outcome = Outcome::kNoMemory;
     return result;
   }
@@ -143,7 +143,7 @@ Result run(const Launch &launch, Worker &worker) {
   const uint64_t first = launch.nblocks == 0 ? 0 : launch.first_block;
   const uint64_t end = first + (launch.nblocks == 0 ? blocks_of(launch) : launch.nblocks);
   for_each_place(launch.blocks, launch.descending, first, end, [&](const uint32_t(&block)[3]) {
-    result.outcome = launch.synchronises ? worker.runner.run_block(block, result)
+    result.outcome = launch.synchronizes ? worker.runner.run_block(block, result)
                                          : run_plain_block(launch, item, block);
     if (result.outcome != Outcome::kDone) std::copy_n(block, 3, result.block);
     return result.outcome == Outcome::kDone;

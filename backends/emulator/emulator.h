@@ -19,7 +19,7 @@ struct Launch {
   uint32_t blocks[3];
   uint32_t threads[3];    // number of threads of a block in each dimension
   uint32_t shared_bytes;  // size for each block; the initial contents are undefined
-  bool synchronises;      // the entry may call sync or shuffle
+  bool synchronizes;      // the entry may call sync or shuffle
   bool descending;        // blocks and items run from the last to the first
   // The range of blocks to run. Blocks are numbered with x fastest, from the last block on if
   // `descending` is set. If nblocks is 0, all blocks run.

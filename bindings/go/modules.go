@@ -130,7 +130,7 @@ type KernelInfo struct {
 	Parameters   int
 	MaxThreads   int  // threads per block, as declared in the source
 	SharedBytes  int  // shared memory per block, in addition to KernelOptions.SharedBytes
-	Synchronises bool // the threads of a block may synchronize
+	Synchronizes bool // the threads of a block may synchronize
 }
 
 // ParameterKind is the kind of a parameter of a kernel.
@@ -204,7 +204,7 @@ func (k *Kernel) Info() (KernelInfo, error) {
 	}
 	return KernelInfo{C.GoString(&info.name[0]), C.GoString(&info.doc[0]), int(info.nparameters),
 		int(info.max_threads), int(info.shared_bytes),
-		info.flags&cGUF_MODULE_KERNEL_SYNCHRONISES != 0}, nil
+		info.flags&cGUF_MODULE_KERNEL_SYNCHRONIZES != 0}, nil
 }
 
 // Parameter returns a description of the parameter with this index, starting at 0. Parameter fails

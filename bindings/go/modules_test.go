@@ -66,7 +66,7 @@ func TestRawKernels(t *testing.T) {
 	}
 	k := must(m.Kernel("histogram"))(t)
 	info := must(k.Info())(t)
-	if info.Name != "raw_counting:histogram" || info.Parameters != 2 || !info.Synchronises {
+	if info.Name != "raw_counting:histogram" || info.Parameters != 2 || !info.Synchronizes {
 		t.Fatal(info)
 	}
 	parameter := must(k.Parameter(0))(t)

@@ -24,6 +24,10 @@ package gufunc
 #cgo nocallback zguf_log_read
 #cgo noescape zguf_device_get_info
 #cgo nocallback zguf_device_get_info
+#cgo noescape zguf_device_retain
+#cgo nocallback zguf_device_retain
+#cgo noescape zguf_device_release
+#cgo nocallback zguf_device_release
 #cgo noescape zguf_stream_retain
 #cgo nocallback zguf_stream_retain
 #cgo noescape zguf_stream_release
@@ -368,7 +372,7 @@ const (
 )
 
 const (
-	cGUF_MODULE_KERNEL_SYNCHRONISES = 1
+	cGUF_MODULE_KERNEL_SYNCHRONIZES = 1
 )
 
 const (
@@ -564,6 +568,10 @@ func cStreamGetDevice(stream C.guf_stream, outDevice *C.guf_device) error {
 	return failure(C.zguf_stream_get_device(stream, outDevice))
 }
 
+func cStreamGetNative(device C.guf_device, stream C.guf_stream, outNative *C.uint64_t) error {
+	return failure(C.zguf_stream_get_native(device, stream, outNative))
+}
+
 func cStreamQuery(stream C.guf_stream) error {
 	return failure(C.zguf_stream_query(stream))
 }
@@ -604,6 +612,10 @@ func cEventQuery(event C.guf_event) error {
 // cEventWait: blocking
 func cEventWait(event C.guf_event, timeoutNs C.uint64_t) error {
 	return failure(C.zguf_event_wait(event, timeoutNs))
+}
+
+func cEventElapsed(from C.guf_event, to C.guf_event, outMilliseconds *C.double) error {
+	return failure(C.zguf_event_elapsed(from, to, outMilliseconds))
 }
 
 func cDtypeParse(spelling *C.char, outDtype *C.guf_dtype) error {
@@ -774,14 +786,6 @@ func cDeviceLimitMemory(device C.guf_device, limitBytes C.uint64_t) error {
 // cDeviceEnablePeer: blocking
 func cDeviceEnablePeer(device C.guf_device, peer C.guf_device) error {
 	return failure(C.zguf_device_enable_peer(device, peer))
-}
-
-func cStreamGetNative(device C.guf_device, stream C.guf_stream, outNative *C.uint64_t) error {
-	return failure(C.zguf_stream_get_native(device, stream, outNative))
-}
-
-func cEventElapsed(from C.guf_event, to C.guf_event, outMilliseconds *C.double) error {
-	return failure(C.zguf_event_elapsed(from, to, outMilliseconds))
 }
 
 // cArrayFromDlpack: returns a reference: out_array

@@ -35,6 +35,7 @@
   X(guf_stream_retain)                 \
   X(guf_stream_release)                \
   X(guf_stream_get_device)             \
+  X(guf_stream_get_native)             \
   X(guf_stream_query)                  \
   X(guf_stream_synchronize)            \
   X(guf_stream_wait_event)             \
@@ -44,6 +45,7 @@
   X(guf_event_record)                  \
   X(guf_event_query)                   \
   X(guf_event_wait)                    \
+  X(guf_event_elapsed)                 \
   X(guf_dtype_parse)                   \
   X(guf_dtype_name)                    \
   X(guf_dtype_get_info)                \
@@ -80,8 +82,6 @@
   X(guf_device_trim_memory)            \
   X(guf_device_limit_memory)           \
   X(guf_device_enable_peer)            \
-  X(guf_stream_get_native)             \
-  X(guf_event_elapsed)                 \
   X(guf_array_from_dlpack)             \
   X(guf_array_from_dlpack_unversioned) \
   X(guf_array_to_dlpack)               \
@@ -344,6 +344,15 @@ static inline guf_error *zguf_stream_get_device(guf_stream stream, guf_device *o
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
+static inline guf_error *zguf_stream_get_native(guf_device device, guf_stream stream,
+                                                uint64_t *out_native) {
+  ZCALL_NEED(zcall_missing());
+  guf_error record;
+  record.struct_size = sizeof record;
+  const guf_status status = ZCALL(guf_stream_get_native)(device, stream, out_native, &record);
+  return status == GUF_OK ? NULL : zcall_failed(status, &record);
+}
+
 static inline guf_error *zguf_stream_query(guf_stream stream) {
   ZCALL_NEED(zcall_missing());
   guf_error record;
@@ -414,6 +423,15 @@ static inline guf_error *zguf_event_wait(guf_event event, uint64_t timeout_ns) {
   guf_error record;
   record.struct_size = sizeof record;
   const guf_status status = ZCALL(guf_event_wait)(event, timeout_ns, &record);
+  return status == GUF_OK ? NULL : zcall_failed(status, &record);
+}
+
+static inline guf_error *zguf_event_elapsed(guf_event from, guf_event to,
+                                            double *out_milliseconds) {
+  ZCALL_NEED(zcall_missing());
+  guf_error record;
+  record.struct_size = sizeof record;
+  const guf_status status = ZCALL(guf_event_elapsed)(from, to, out_milliseconds, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 
@@ -732,24 +750,6 @@ static inline guf_error *zguf_device_enable_peer(guf_device device, guf_device p
   guf_error record;
   record.struct_size = sizeof record;
   const guf_status status = ZCALL(guf_device_enable_peer)(device, peer, &record);
-  return status == GUF_OK ? NULL : zcall_failed(status, &record);
-}
-
-static inline guf_error *zguf_stream_get_native(guf_device device, guf_stream stream,
-                                                uint64_t *out_native) {
-  ZCALL_NEED(zcall_missing());
-  guf_error record;
-  record.struct_size = sizeof record;
-  const guf_status status = ZCALL(guf_stream_get_native)(device, stream, out_native, &record);
-  return status == GUF_OK ? NULL : zcall_failed(status, &record);
-}
-
-static inline guf_error *zguf_event_elapsed(guf_event from, guf_event to,
-                                            double *out_milliseconds) {
-  ZCALL_NEED(zcall_missing());
-  guf_error record;
-  record.struct_size = sizeof record;
-  const guf_status status = ZCALL(guf_event_elapsed)(from, to, out_milliseconds, &record);
   return status == GUF_OK ? NULL : zcall_failed(status, &record);
 }
 

@@ -68,13 +68,22 @@ Array::Array(const Layout &layout, uint32_t flags, backend::Device *device,
   }
 }
 
+// The text for a number that is too large is NumPy's.
+guf_status check_ndim(int64_t ndim, guf_error *error) {
+  if (ndim >= 0 && ndim <= GUF_MAX_NDIM) return GUF_OK;
+  const auto found = static_cast<long long>(ndim);
+  if (ndim < 0) {
+    return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
+                      "ndim: expected 0..%d, got %lld", GUF_MAX_NDIM, found);
+  }
+  return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
+                    "maximum supported dimension for an ndarray is %d, found %lld", GUF_MAX_NDIM,
+                    found);
+}
+
 guf_status count_elements(guf_dtype dtype, int32_t ndim, const int64_t *shape, uint64_t *out_size,
                           guf_error *error) {
-  if (ndim < 0 || ndim > GUF_MAX_NDIM) {
-    return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
-                      "maximum supported dimension for an ndarray is %d, found %d", GUF_MAX_NDIM,
-                      ndim);
-  }
+  GUF_TRY(check_ndim(ndim, error));
   // All extents of an empty array are checked, because views and copies of the array compute sizes
   // from them.
   auto bytes = static_cast<int64_t>(dtype::itemsize(dtype));

@@ -93,6 +93,9 @@ class Array final : public base::Object {
   std::unique_ptr<int64_t[]> heap_;
 };
 
+// Errors  GUF_E_SHAPE <= ndim is negative or exceeds GUF_MAX_NDIM
+guf_status check_ndim(int64_t ndim, guf_error *error);
+
 // Counts the elements of a shape. As in NumPy, an overflow of the product of the nonzero extents is
 // an error even if another extent is 0.
 // Errors  GUF_E_SHAPE <= a negative extent, ndim out of range, or the size in bytes overflows int64

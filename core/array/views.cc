@@ -23,12 +23,6 @@ uint64_t magnitude(int64_t value) {
   return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
 }
 
-guf_status fail_ndim(int64_t ndim, guf_error *error) {
-  return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
-                    "maximum supported dimension for an ndarray is %d, found %lld", GUF_MAX_NDIM,
-                    static_cast<long long>(ndim));
-}
-
 guf_status fail_reshape(const Array &array, int32_t ndim, const int64_t *shape, guf_error *error) {
   // NumPy's message omits unknown extents at the front.
   int32_t first = 0;
@@ -52,11 +46,7 @@ guf_status fail_reshape(const Array &array, int32_t ndim, const int64_t *shape, 
 // Copies the shape, computes the extent passed as -1, and checks the sizes.
 guf_status complete_shape(const Array &array, int32_t ndim, const int64_t *shape, Dimensions *out,
                           guf_error *error) {
-  if (ndim < 0 || ndim > GUF_MAX_NDIM) {
-    return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
-                      "maximum supported dimension for an ndarray is %d, found %d", GUF_MAX_NDIM,
-                      ndim);
-  }
+  GUF_TRY(check_ndim(ndim, error));
   int32_t unknown = -1;
   int64_t known = 1;
   bool overflow = false;
@@ -319,11 +309,10 @@ guf_status expand_dims(const Array &array, int32_t naxes, const int64_t *axes,
                        base::Ref<Array> *out, guf_error *error) {
   const Layout &from = array.layout();
   if (naxes < 0) {
-    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "naxes is negative: %d", naxes);
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "naxes: expected 0 or more, got %d", naxes);
   }
-  if (naxes > GUF_MAX_NDIM - from.ndim) {
-    return fail_ndim(int64_t{from.ndim} + naxes, error);
-  }
+  GUF_TRY(check_ndim(int64_t{from.ndim} + naxes, error));
   const int32_t ndim = from.ndim + naxes;
   AxisSet inserted;
   GUF_TRY(mark_axes(naxes, axes, ndim, "repeated axis", &inserted, error));
@@ -343,11 +332,10 @@ guf_status sliding_window(const Array &array, int32_t naxes, const int64_t *axes
                           const int64_t *windows, base::Ref<Array> *out, guf_error *error) {
   const Layout &from = array.layout();
   if (naxes < 0) {
-    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone, "naxes is negative: %d", naxes);
+    return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
+                      "naxes: expected 0 or more, got %d", naxes);
   }
-  if (naxes > GUF_MAX_NDIM - from.ndim) {
-    return fail_ndim(int64_t{from.ndim} + naxes, error);
-  }
+  GUF_TRY(check_ndim(int64_t{from.ndim} + naxes, error));
   Dimensions to;
   for (int32_t axis = 0; axis < from.ndim; ++axis) to.append(from.shape[axis], from.strides[axis]);
   // As in NumPy, an axis may occur several times. Each window further shortens the axis.
@@ -399,7 +387,7 @@ guf_status reshape(const Array &array, int32_t ndim, const int64_t *shape, int32
                    base::Ref<Array> *out, guf_error *error) {
   if (order != GUF_ORDER_C && order != GUF_ORDER_F && order != GUF_ORDER_ANY) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "order must be C, F or any for reshaping; got %d", order);
+                      "order: expected GUF_ORDER_C, GUF_ORDER_F or GUF_ORDER_ANY, got %d", order);
   }
   Dimensions to;
   GUF_TRY(complete_shape(array, ndim, shape, &to, error));

@@ -158,7 +158,7 @@ const char *check_kernel(const guf_module_v1 &table, const guf_module_kernel &ke
   *out_field = "a kernel's shared_bytes";
   if (kernel.shared_bytes > kMaxSharedBytes) return "at most 1048576";
   *out_field = "a kernel's flags and reserved";
-  if ((kernel.flags & ~uint32_t{GUF_MODULE_KERNEL_SYNCHRONISES}) != 0 || kernel.reserved != 0) {
+  if ((kernel.flags & ~uint32_t{GUF_MODULE_KERNEL_SYNCHRONIZES}) != 0 || kernel.reserved != 0) {
     return "known ones";
   }
   return check_parameters(kernel, reader, out_field);

@@ -24,7 +24,7 @@ void write(guf_error *error, guf_status status, int argument, int axis, int nati
   // With 3 more bytes, a UTF-8 character that vsnprintf truncates is beyond the end of the message.
   char text[sizeof error->message + 3];
   if (std::vsnprintf(text, sizeof text, format, args) < 0) text[0] = '\0';
-  copy_utf8(error->message, sizeof error->message, text);
+  copy_harmless(error->message, sizeof error->message, text);
 }
 
 }  // namespace
@@ -63,16 +63,16 @@ bool is_shortage(guf_status status, int32_t native_code) {
          (status == GUF_E_IO && (native_code == EMFILE || native_code == ENFILE));
 }
 
-void make_utf8(guf_error *error) {
+void make_harmless(guf_error *error) {
   const std::string_view message(error->message,
                                  strnlen(error->message, sizeof error->message - 1));
   const char *const end = message.data() + message.size();
   const char *at = message.data();
-  while (const size_t known = utf8_length(at, static_cast<size_t>(end - at))) at += known;
+  while (const size_t known = harmless_length(at, static_cast<size_t>(end - at))) at += known;
   error->message[message.size()] = '\0';
   if (at == end) return;
   const guf_error copy = *error;
-  copy_utf8(error->message, sizeof error->message, {copy.message, message.size()});
+  copy_harmless(error->message, sizeof error->message, {copy.message, message.size()});
 }
 
 Text &Text::add(const char *format, ...) {
@@ -81,7 +81,7 @@ Text &Text::add(const char *format, ...) {
   char text[sizeof buffer_ + 3];
   if (std::vsnprintf(text, sizeof text, format, args) < 0) text[0] = '\0';
   va_end(args);
-  length_ += copy_utf8(buffer_ + length_, sizeof buffer_ - length_, text);
+  length_ += copy_harmless(buffer_ + length_, sizeof buffer_ - length_, text);
   return *this;
 }
 

@@ -32,7 +32,7 @@ void log_text(LogLevel level, const char *message) {
   const std::lock_guard<ForkLock> hold(ring.lock);
   Line &line = ring.lines[ring.written % kLogLines];
   line.level = level;
-  copy_utf8(line.text, sizeof line.text, message);
+  copy_harmless(line.text, sizeof line.text, message);
   ++ring.written;
   ring.taken = std::max(ring.taken, ring.written < kLogLines ? 0 : ring.written - kLogLines);
 }
@@ -52,7 +52,7 @@ bool log_take(char *text, size_t capacity, LogLevel *out_level) {
   if (ring.taken == ring.written) return false;
   const Line &line = ring.lines[ring.taken % kLogLines];
   *out_level = line.level;
-  copy_utf8(text, capacity, line.text);
+  copy_harmless(text, capacity, line.text);
   ++ring.taken;
   return true;
 }

@@ -11,8 +11,8 @@ guf_status check_struct(const void *in, const char *name, uint32_t first, uint32
   std::memcpy(&size, in, sizeof size);
   if (size < first || size > kMaxStructSize) {
     return fail(error, GUF_E_STRUCT, kNone, kNone,
-                "%s->struct_size is %u; expected the size of the struct, at least %u", name, size,
-                first);
+                "%s->struct_size: expected the size of the struct, at least %u, got %u", name,
+                first, size);
   }
   const auto *const bytes = static_cast<const unsigned char *>(in);
   for (uint32_t i = known; i < size; ++i) {

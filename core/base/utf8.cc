@@ -49,22 +49,30 @@ size_t utf8_length(const char *bytes, size_t left) {
   return length;
 }
 
-size_t copy_utf8(char *to, size_t capacity, std::string_view text) {
+size_t harmless_length(const char *bytes, size_t left) {
+  const size_t length = utf8_length(bytes, left);
+  if (length == 0 || *bytes == '\n' || *bytes == '\t') return length;
+  return is_control(code_point(bytes, length)) ? 0 : length;
+}
+
+size_t copy_harmless(char *to, size_t capacity, std::string_view text) {
   size_t length = 0;
   for (size_t k = 0; k < text.size();) {
-    const size_t known = utf8_length(text.data() + k, text.size() - k);
-    char escape[5];
     const char *from = text.data() + k;
-    size_t count = known;
-    if (known == 0) {
-      std::snprintf(escape, sizeof escape, "\\x%02x", static_cast<unsigned char>(text[k]));
+    size_t count = harmless_length(from, text.size() - k);
+    size_t known = count;
+    char escape[8];
+    if (count == 0) {
+      known = std::max<size_t>(utf8_length(from, text.size() - k), 1);
+      const unsigned code = code_point(from, known);
+      count = static_cast<size_t>(
+          std::snprintf(escape, sizeof escape, known > 1 ? "\\u%04x" : "\\x%02x", code));
       from = escape;
-      count = sizeof escape - 1;
     }
     if (count >= capacity - length) break;
     std::memcpy(to + length, from, count);
     length += count;
-    k += known == 0 ? 1 : known;
+    k += known;
   }
   to[length] = '\0';
   return length;

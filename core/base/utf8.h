@@ -14,10 +14,15 @@ namespace gufunc::base {
 // begins there. Reads at most `left` bytes.
 size_t utf8_length(const char *bytes, size_t left);
 
+// Returns utf8_length, but 0 for a character that a terminal may interpret instead of showing it.
+// Line feeds and tabs are harmless.
+size_t harmless_length(const char *bytes, size_t left);
+
 // Copies `text` and a terminating NUL to `to`, which has room for `capacity` bytes (at least 1).
-// Bytes that are not UTF-8 are written as \xNN. The copy is truncated before the first character or
-// escape that does not fit. Returns the length of the copy.
-size_t copy_utf8(char *to, size_t capacity, std::string_view text);
+// Bytes that are not UTF-8 are written as \xNN, and characters that are not harmless as \xNN or
+// \uNNNN. The copy is truncated before the first character or escape that does not fit. Returns the
+// length of the copy.
+size_t copy_harmless(char *to, size_t capacity, std::string_view text);
 
 // Returns the length of the longest prefix of `text` that has at most `most`
 // bytes and does not split a character. `most` must fit in an int. Used by messages that quote the

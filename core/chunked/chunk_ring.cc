@@ -149,7 +149,7 @@ guf_status ChunkRing::finish(guf_error *error) {
   const Slot &slot = slots_[oldest_place()];
   --pending_;
   const guf_status computed = api().event_synchronize(slot.computed, UINT64_MAX, error);
-  // Synchronising clears the stream's failure, so that later chunks report only their own failures.
+  // Synchronizing clears the stream's failure, so that later chunks report only their own failures.
   if (computed != GUF_OK) {
     backend::ErrorRecord record(nullptr);
     api().stream_synchronize(compute_.get()->native, UINT64_MAX, record.get());

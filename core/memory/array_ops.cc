@@ -30,7 +30,7 @@ using backend::Stream;
 guf_status check_order(int32_t order, int32_t lowest, int32_t highest, guf_error *error) {
   if (order >= lowest && order <= highest) return GUF_OK;
   return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                    "order is %d, which is not a guf_order that this function accepts", order);
+                    "order: expected a guf_order from %d to %d, got %d", lowest, highest, order);
 }
 
 guf_status check_writable(const Array &array, guf_error *error) {
@@ -144,7 +144,8 @@ guf_status read_scalar(const guf_operand &operand, guf_dtype *out_dtype, uint64_
   }
   if (operand.flags != 0 || operand.reserved != 0) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
-                      "value->flags and value->reserved must be 0");
+                      "value->flags and value->reserved: expected 0, got 0x%x and %u",
+                      operand.flags, operand.reserved);
   }
   if (!dtype::valid(*out_dtype)) {
     return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,

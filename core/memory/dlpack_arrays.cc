@@ -66,11 +66,7 @@ guf_status check_tensor(const guf_dlpack_tensor &tensor, guf_error *error) {
                       "no dtype of this library has the DLPack code %u, %u bits and %u lanes",
                       dtype & 0xFFU, dtype >> 8 & 0xFFU, dtype >> 16);
   }
-  if (tensor.ndim < 0 || tensor.ndim > GUF_MAX_NDIM) {
-    return base::fail(error, GUF_E_SHAPE, base::kNone, base::kNone,
-                      "maximum supported dimension for an ndarray is %d, found %d", GUF_MAX_NDIM,
-                      tensor.ndim);
-  }
+  GUF_TRY(array::check_ndim(tensor.ndim, error));
   if (tensor.shape == nullptr && tensor.ndim > 0) {
     return base::fail(error, GUF_E_ARG, base::kNone, base::kNone,
                       "managed->tensor.shape is NULL with ndim %d", tensor.ndim);

@@ -17,8 +17,8 @@ bool fits(int32_t value, int32_t last) {
 [[gnu::cold, gnu::noinline]] guf_status fail_count(const op::Ufunc &ufunc, const char *what,
                                                    int32_t found, int32_t expected,
                                                    guf_error *error) {
-  return base::fail(error, GUF_E_ARG, kNone, kNone, "%s() takes %d %s; %s: expected %d, got %d",
-                    ufunc.name.c_str(), expected, what, what, expected, found);
+  return base::fail(error, GUF_E_ARG, kNone, kNone, "%s of %s(): expected %d, got %d", what,
+                    ufunc.name.c_str(), expected, found);
 }
 
 // Returns the number of operands that may have a separate output, for a signature without outputs.
@@ -130,20 +130,20 @@ guf_status check_axes(const guf_call_args &args, guf_error *error) {
 
 }  // namespace
 
-[[gnu::cold]] guf_status fail_value(const char *field, int64_t found, guf_error *error) {
-  return base::fail(error, GUF_E_ARG, kNone, kNone,
-                    "args->%s has the unknown or impossible value %lld", field,
-                    static_cast<long long>(found));
+[[gnu::cold]] guf_status fail_value(const char *field, const char *expected, int64_t found,
+                                    guf_error *error) {
+  return base::fail(error, GUF_E_ARG, kNone, kNone, "args->%s: expected %s, got %lld", field,
+                    expected, static_cast<long long>(found));
 }
 
 guf_status check_options(const guf_call_options &options, guf_error *error) {
   constexpr uint32_t kFlags =
       GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_UNDERFLOW | GUF_FP_INVALID | GUF_FP_INTEGER_DIVIDE;
   if ((options.fp_report & ~kFlags) != 0)
-    return fail_value("options.fp_report", options.fp_report, error);
+    return fail_value("options.fp_report", "flags of guf_fp_flag", options.fp_report, error);
   if ((options.fp_fail & ~kFlags) != 0)
-    return fail_value("options.fp_fail", options.fp_fail, error);
-  if (options.reserved != 0) return fail_value("options.reserved", options.reserved, error);
+    return fail_value("options.fp_fail", "flags of guf_fp_flag", options.fp_fail, error);
+  if (options.reserved != 0) return fail_value("options.reserved", "0", options.reserved, error);
   if (options.fp_report == 0 || options.fp_flags != nullptr) return GUF_OK;
   return base::fail(error, GUF_E_ARG, kNone, kNone, "args->options.fp_flags is NULL");
 }
@@ -151,13 +151,15 @@ guf_status check_options(const guf_call_options &options, guf_error *error) {
 guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_error *error) {
   GUF_TRY(check_counts(ufunc, args, error));
   if ((args.flags & ~static_cast<uint32_t>(GUF_CALL_KEEPDIMS)) != 0)
-    return fail_value("flags", args.flags, error);
+    return fail_value("flags", "0 or GUF_CALL_KEEPDIMS", args.flags, error);
   GUF_TRY(check_options(args.options, error));
-  if (!fits(args.casting, GUF_CASTING_UNSAFE)) return fail_value("casting", args.casting, error);
-  if (!fits(args.order, GUF_ORDER_ANY)) return fail_value("order", args.order, error);
+  if (!fits(args.casting, GUF_CASTING_UNSAFE))
+    return fail_value("casting", "a guf_casting", args.casting, error);
+  if (!fits(args.order, GUF_ORDER_ANY))
+    return fail_value("order", "a guf_order", args.order, error);
   if (!fits(args.host_policy, GUF_HOST_COPY_AND_WARN))
-    return fail_value("host_policy", args.host_policy, error);
-  if (args.reserved != 0) return fail_value("reserved", args.reserved, error);
+    return fail_value("host_policy", "a guf_host_policy", args.host_policy, error);
+  if (args.reserved != 0) return fail_value("reserved", "0", args.reserved, error);
   if (!well_formed(args.nsignature, args.signature, GUF_MAX_OPERANDS)) {
     return fail_list("signature", args.nsignature, GUF_MAX_OPERANDS, error);
   }
@@ -203,7 +205,12 @@ guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stri
   bool empty = false;
   if (__builtin_expect(!measure(tensor, stride_buffer, &empty), 0)) {
     uint64_t size = 0;
-    GUF_TRY(array::count_elements(tensor.dtype, tensor.ndim, tensor.shape, &size, error));
+    const guf_status status =
+        array::count_elements(tensor.dtype, tensor.ndim, tensor.shape, &size, error);
+    if (status != GUF_OK) {
+      if (error != nullptr) error->argument = operand;
+      return status;
+    }
     return base::fail(error, GUF_E_SHAPE, operand, kNone,
                       "argument %d: the addresses of the tensor's elements overflow", operand);
   }

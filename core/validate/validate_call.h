@@ -11,8 +11,9 @@ namespace gufunc::validate {
 // Errors  GUF_E_ARG <= wrong counts, a NULL pointer that is required, unknown flags or enum values
 guf_status check_args(const op::Ufunc &ufunc, const guf_call_args &args, guf_error *error);
 
-// Returns GUF_E_ARG with the message that a field of a call's or method's arguments is invalid.
-guf_status fail_value(const char *field, int64_t found, guf_error *error);
+// Returns GUF_E_ARG with the message that a field of a call's or method's arguments is invalid:
+// "args->casting: expected a guf_casting, got 9".
+guf_status fail_value(const char *field, const char *expected, int64_t found, guf_error *error);
 
 // Checks the requested floating-point flags and the reserved field.
 // Errors  GUF_E_ARG <= unknown flags, no pointer to report them to, reserved is not 0

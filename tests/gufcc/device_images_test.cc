@@ -268,7 +268,7 @@ TEST_F(DeviceImagesTest, HaveAnEmulationFileThatRunsInstead) {
   EXPECT_STREQ(kernel.name, "guf_copy_add_neighbour");
   EXPECT_EQ(kernel.argument_bytes, 16u);
   EXPECT_EQ(kernel.max_threads, 64u);
-  EXPECT_EQ(kernel.synchronises, 1u);
+  EXPECT_EQ(kernel.synchronizes, 1u);
 
   const std::vector<PlainCopy> images = plain_images(*module);
   ASSERT_EQ(items->nimages, images.size());

@@ -56,7 +56,7 @@ TEST_F(Gufcc, RawKernelsAreInTheTable) {
   EXPECT_EQ(waiting.kernel, 1u);
   EXPECT_EQ(waiting.max_threads, 96u);
   EXPECT_EQ(waiting.shared_bytes, 12u);
-  EXPECT_EQ(waiting.flags, static_cast<uint32_t>(GUF_MODULE_KERNEL_SYNCHRONISES));
+  EXPECT_EQ(waiting.flags, static_cast<uint32_t>(GUF_MODULE_KERNEL_SYNCHRONIZES));
   dlclose(library);
   const std::string list = run({source, "--list"}).output;
   EXPECT_THAT(list, HasSubstr("plain    raw kernel  threads<=1024  one line"));
@@ -64,7 +64,7 @@ TEST_F(Gufcc, RawKernelsAreInTheTable) {
 }
 
 // Kernels without a barrier in their source need no fibers in the emulation.
-TEST_F(Gufcc, OnlySourcesWithBarriersSynchronise) {
+TEST_F(Gufcc, OnlySourcesWithBarriersSynchronize) {
   const std::string source =
       write("k.guf.cpp",
             "#include <gufunc/raw_kernel.hpp>\n"

@@ -94,7 +94,7 @@ struct EntryRow {
   bool (*when)(const Function &function, const Loop &loop);
   bool takes_bases;     // passes `char *const *base`, one per operand, from block.address
   bool accepts_shared;  // passes `char *shared`, memory that the launch allocates
-  bool synchronises;    // may use barriers or sub-group shuffles
+  bool synchronizes;    // may use barriers or sub-group shuffles
   bool in_opencl;       // compiles as OpenCL C++; requires takes_bases
 };
 
@@ -192,7 +192,7 @@ struct EntryCall {
   std::string function;  // called with (p[, base][, shared])
   std::string threads;
   size_t nbases = 0;  // number of base addresses to pass
-  bool accepts_shared = false, synchronises = false, in_opencl = false;
+  bool accepts_shared = false, synchronizes = false, in_opencl = false;
 };
 
 std::string bases(const EntryCall &call, const char *each) {
@@ -235,7 +235,7 @@ std::string device_entry_text(const EntryCall &call) {
       "#endif\n",
       opencl_entry(call), call.name, call.block,
       call.accepts_shared ? "char *const guf_shared = item->shared; " : "", called,
-      emulation_record_name(call.name), call.threads, call.synchronises ? 1 : 0,
+      emulation_record_name(call.name), call.threads, call.synchronizes ? 1 : 0,
       call.accepts_shared ? "extern __attribute__((shared, aligned(16))) char guf_shared[]; " : "");
 }
 
@@ -266,7 +266,7 @@ std::string loop_entries(const Function &function, const Loop &loop, int number)
     text += device_entry_text({loop.stem + row.suffix, block,
                                fmt::format("{}::{}", type, row.method), row.threads,
                                row.takes_bases ? loop.inputs.size() + loop.outputs.size() : 0,
-                               row.accepts_shared, row.synchronises, row.in_opencl});
+                               row.accepts_shared, row.synchronizes, row.in_opencl});
   }
   return text;
 }
@@ -340,7 +340,7 @@ std::string generate_device_entries(const std::string &source, const DeviceEntri
     text += device_kernel_callee(*kernel, callee);
     text += device_entry_text({kernel->symbol, callee + "::arguments", callee + "::call",
                                std::to_string(kernel->threads), 0, kernel->declares_shared,
-                               kernel->synchronises, false});
+                               kernel->synchronizes, false});
   }
   return text;
 }

@@ -152,7 +152,7 @@ std::string kernel_arrays(const Module &module, int first) {
         fmt::format("  {{{}, {}, {}, &{}, {}, {}, {}, {}, {}, 0}},\n", c_string(kernel.name),
                     c_string(kernel.symbol), c_string(kernel.doc), kernel_parameters_name(kernel),
                     first++, kernel.family, kernel.threads, kernel.shared_bytes,
-                    kernel.synchronises ? "GUF_MODULE_KERNEL_SYNCHRONISES" : "0");
+                    kernel.synchronizes ? "GUF_MODULE_KERNEL_SYNCHRONIZES" : "0");
   }
   if (rows.empty()) return {};
   return fmt::format("{}static const guf_module_kernel kernels[] = {{\n{}}};\n", declarations,

@@ -82,7 +82,7 @@ bool add_kernel(const RawRegistration &raw, Module *module, Diagnostics *diagnos
   kernel.place = raw.place;
   kernel.source = raw.source;
   kernel.declares_shared = raw.declares_shared;
-  kernel.synchronises = raw.declares_sync;
+  kernel.synchronizes = raw.declares_sync;
   for (const std::string &text : raw.arguments) {
     if (!read_option(raw.place, text, &kernel, diagnostics)) return false;
   }

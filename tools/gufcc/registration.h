@@ -83,7 +83,7 @@ struct RawKernel {
   uint32_t shared_bytes = 0;  // bytes that every launch allocates
   bool fast = false;
   bool declares_shared = false;  // the source has the word `shared`
-  bool synchronises = false;     // the source has `sync` or `subgroup`: threads may wait
+  bool synchronizes = false;     // the source has `sync` or `subgroup`: threads may wait
   Place place;
   int source = 0;
   uint32_t family = 0;  // family of its device images; 0: none

@@ -104,6 +104,7 @@ enum guf_release_flag { GUF_RELEASE_ANY_THREAD = 1u << 0 };
  * that they span.
  * Ownership  the caller receives one reference. The memory is freed when the last array or view of
  *            it is released.
+ * [mt]
  * Errors     GUF_E_ARG           <= out_array is NULL; shape is NULL and ndim > 0; order is not a
  *                                   guf_order
  *            GUF_E_DTYPE         <= dtype is not a dtype
@@ -112,8 +113,7 @@ enum guf_release_flag { GUF_RELEASE_ANY_THREAD = 1u << 0 };
  *            GUF_E_HANDLE        <= device is not a live device
  *            GUF_E_NO_MEMORY     <= a host allocation failed
  *            GUF_E_DEVICE_MEMORY <= a device allocation failed
- *            GUF_E_SHUTDOWN      <= after guf_shutdown
- * [mt] */
+ *            GUF_E_SHUTDOWN      <= after guf_shutdown */
 GUF_API guf_status guf_array_alloc(guf_device device, guf_dtype dtype, int32_t ndim,
                                    const int64_t *shape, const int64_t *strides, int32_t order,
                                    guf_array *out_array, guf_error *error);
@@ -125,42 +125,43 @@ GUF_API guf_status guf_array_alloc(guf_device device, guf_dtype dtype, int32_t n
  * process.
  * Ownership  the caller receives one reference; the memory must stay valid until `release` runs.
  *            `tensor`, its shape and its strides are copied.
+ * [mt] [no-block]
  * Errors     GUF_E_ARG       <= tensor, its shape or out_array is NULL; flags has unknown bits; the
  *                               address is 0 and there are elements
  *            GUF_E_STRUCT    <= tensor->struct_size is not valid
  *            GUF_E_DTYPE     <= tensor->dtype is not a dtype
  *            GUF_E_HANDLE    <= tensor->device is not a live device
  *            GUF_E_SHAPE     <= as guf_array_alloc, or the address range wraps around
- *            GUF_E_NO_MEMORY <= a host allocation failed
- * [mt] [no-block] */
+ *            GUF_E_NO_MEMORY <= a host allocation failed */
 GUF_API guf_status guf_array_wrap(const guf_tensor *tensor, guf_release_fn release, void *user,
                                   uint32_t flags, guf_array *out_array, guf_error *error);
 
 /** Adds or drops a reference.
- * Errors  GUF_E_HANDLE <= array is not a live array (NULL is allowed and has no effect)
- * [mt] [no-block] [no-alloc] */
+ * [mt] [no-block] [no-alloc]
+ * Errors  GUF_E_HANDLE <= array is not a live array (NULL is allowed and has no effect) */
 GUF_API guf_status guf_array_retain(guf_array array, guf_error *error);
 GUF_API guf_status guf_array_release(guf_array array, guf_error *error);
 
 /** Describes an array.
+ * [mt] [no-block] [no-alloc]
  * Errors  GUF_E_ARG    <= out_info is NULL
  *         GUF_E_HANDLE <= array is not a live array
- *         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
- * [mt] [no-block] [no-alloc] */
+ *         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version */
 GUF_API guf_status guf_array_get_info(guf_array array, guf_array_info *out_info, guf_error *error);
 
 /* Views. A view shares the memory of its array without a copy, and keeps this memory alive. Each
  * function below returns one reference for the caller in `out_array`.
  * Errors of all views:
- *   GUF_E_ARG <= a required pointer is NULL;  GUF_E_HANDLE <= array is not a live array;
+ *   GUF_E_ARG <= a required pointer is NULL, or naxes is negative;
+ *   GUF_E_HANDLE <= array is not a live array;
  *   GUF_E_NO_MEMORY <= a host allocation failed */
 
 /** Returns NumPy's a[start:stop:step, ...]. Each of the first `naxes` axes has one start, stop and
  * step; later axes are kept whole. Python's rules apply: negative bounds count from the end, and
  * bounds are clipped. INT64_MIN as start or stop means that the bound is omitted.
+ * [mt] [no-block]
  * Errors  GUF_E_INDEX <= naxes > ndim
- *         GUF_E_VALUE <= a step is 0
- * [mt] [no-block] */
+ *         GUF_E_VALUE <= a step is 0 */
 GUF_API guf_status guf_array_slice(guf_array array, int32_t naxes, const int64_t *starts,
                                    const int64_t *stops, const int64_t *steps, guf_array *out_array,
                                    guf_error *error);
@@ -168,55 +169,57 @@ GUF_API guf_status guf_array_slice(guf_array array, int32_t naxes, const int64_t
 /** Returns a view with another shape, like NumPy's reshape. The elements are read from the array,
  * and placed in the view, in `order` (C, F or ANY). One extent may be -1: it is computed from the
  * size of the array. The result is never a copy.
+ * [mt] [no-block]
  * Errors  GUF_E_SHAPE       <= the sizes differ, more than one extent is -1, or ndim is out of
  *                              range
  *         GUF_E_ARG         <= order is not C, F or ANY
  *         GUF_E_UNSUPPORTED <= a view is not possible, and NumPy would copy; use guf_array_copy
- *                              first
- * [mt] [no-block] */
+ *                              first */
 GUF_API guf_status guf_array_reshape(guf_array array, int32_t ndim, const int64_t *shape,
                                      int32_t order, guf_array *out_array, guf_error *error);
 
 /** Returns a one-dimensional view of the array's elements in `order`.
- * Errors  as guf_array_reshape
- * [mt] [no-block] */
+ * [mt] [no-block]
+ * Errors  as guf_array_reshape */
 GUF_API guf_status guf_array_ravel(guf_array array, int32_t order, guf_array *out_array,
                                    guf_error *error);
 
-/** Permutes the axes: axis i of the result is axis axes[i] of the array. `axes` NULL reverses them.
+/** Permutes the axes: axis i of the result is axis axes[i] of the array. If `axes` is NULL, naxes
+ * is ignored and the order of the axes is reversed.
+ * [mt] [no-block]
  * Errors  GUF_E_VALUE <= naxes is not ndim
- *         GUF_E_AXIS  <= an axis is out of range or repeated
- * [mt] [no-block] */
+ *         GUF_E_AXIS  <= an axis is out of range or repeated */
 GUF_API guf_status guf_array_transpose(guf_array array, int32_t naxes, const int64_t *axes,
                                        guf_array *out_array, guf_error *error);
 
 /** Broadcasts to a shape: axes of extent 1 are repeated with stride 0. The result is read-only.
- * Errors  GUF_E_SHAPE <= the array does not broadcast to the shape
- * [mt] [no-block] */
+ * [mt] [no-block]
+ * Errors  GUF_E_SHAPE <= the array does not broadcast to the shape */
 GUF_API guf_status guf_array_broadcast_to(guf_array array, int32_t ndim, const int64_t *shape,
                                           guf_array *out_array, guf_error *error);
 
-/** Removes the given axes, which must have extent 1. If `axes` is NULL, removes all axes of extent
- * 1.
+/** Removes the given axes, which must have extent 1. If `axes` is NULL, naxes is ignored and all
+ * axes of extent 1 are removed.
+ * [mt] [no-block]
  * Errors  GUF_E_AXIS  <= an axis is out of range or repeated
- *         GUF_E_SHAPE <= the extent of a given axis is not 1
- * [mt] [no-block] */
+ *         GUF_E_SHAPE <= the extent of a given axis is not 1 */
 GUF_API guf_status guf_array_squeeze(guf_array array, int32_t naxes, const int64_t *axes,
                                      guf_array *out_array, guf_error *error);
 
 /** Inserts axes of extent 1. `axes` are their positions in the result.
+ * [mt] [no-block]
  * Errors  GUF_E_AXIS  <= an axis is out of range or repeated
- *         GUF_E_SHAPE <= the result has more than GUF_MAX_NDIM dimensions
- * [mt] [no-block] */
+ *         GUF_E_SHAPE <= the result has more than GUF_MAX_NDIM dimensions */
 GUF_API guf_status guf_array_expand_dims(guf_array array, int32_t naxes, const int64_t *axes,
                                          guf_array *out_array, guf_error *error);
 
 /** Returns NumPy's sliding_window_view over the given axes. Each of these axes shrinks to extent -
  * window + 1, and for each of them an axis of extent `window` is appended at the end, in the order
  * of `axes`. The result is read-only.
+ * [mt] [no-block]
  * Errors  GUF_E_AXIS  <= an axis is out of range
- *         GUF_E_SHAPE <= a window is below 1 or exceeds its axis
- * [mt] [no-block] */
+ *         GUF_E_SHAPE <= a window is below 1 or exceeds its axis, or the result has more than
+ *                        GUF_MAX_NDIM dimensions */
 GUF_API guf_status guf_array_sliding_window(guf_array array, int32_t naxes, const int64_t *axes,
                                             const int64_t *windows, guf_array *out_array,
                                             guf_error *error);
@@ -224,6 +227,7 @@ GUF_API guf_status guf_array_sliding_window(guf_array array, int32_t naxes, cons
 /** Sets every element to a scalar operand, which is converted to the array's dtype as by guf::cast.
  * As in calls, a weak int must fit the dtype. With a NULL stream, host memory is written before the
  * function returns.
+ * [mt-object]
  * Errors  GUF_E_ARG             <= value is NULL or not a scalar
  *         GUF_E_HANDLE          <= array or stream is not a live handle of its kind
  *         GUF_E_READ_ONLY       <= the array is read-only
@@ -234,13 +238,13 @@ GUF_API guf_status guf_array_sliding_window(guf_array array, int32_t naxes, cons
  *         GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
  *         GUF_E_NO_MEMORY       <= a host allocation failed
  *         GUF_E_SHUTDOWN        <= after guf_shutdown
- *         GUF_E_FORKED          <= the stream was created before a fork
- * [mt-object] */
+ *         GUF_E_FORKED          <= the stream was created before a fork */
 GUF_API guf_status guf_array_fill(guf_array array, const guf_operand *value, guf_stream stream,
                                   guf_error *error);
 
 /** Copies an array into a new array of the same dtype and device, with layout `order`.
  * Ownership  the caller receives one reference.
+ * [mt]
  * Errors     GUF_E_ARG             <= out_array is NULL, or order is not a guf_order
  *            GUF_E_HANDLE          <= array or stream is not a live handle of its kind
  *            GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
@@ -248,13 +252,13 @@ GUF_API guf_status guf_array_fill(guf_array array, const guf_operand *value, guf
  *            GUF_E_NO_MEMORY       <= a host allocation failed
  *            GUF_E_DEVICE_MEMORY   <= a device allocation failed
  *            GUF_E_SHUTDOWN        <= after guf_shutdown
- *            GUF_E_FORKED          <= the stream was created before a fork
- * [mt] */
+ *            GUF_E_FORKED          <= the stream was created before a fork */
 GUF_API guf_status guf_array_copy(guf_array array, int32_t order, guf_stream stream,
                                   guf_array *out_array, guf_error *error);
 
 /** Copies `source` into `destination`, with broadcasting and casts. If their memory overlaps, the
  * result is as if `source` were copied first.
+ * [mt-object]
  * Errors  GUF_E_ARG             <= casting is not a guf_casting
  *         GUF_E_CASTING         <= `casting` forbids the cast
  *         GUF_E_SHAPE           <= source does not broadcast to the shape of destination
@@ -263,19 +267,18 @@ GUF_API guf_status guf_array_copy(guf_array array, int32_t order, guf_stream str
  *         GUF_E_HANDLE          <= an array or the stream is not a live handle of its kind
  *         GUF_E_DEVICE_MISMATCH <= the stream belongs to neither array's device
  *         GUF_E_SHUTDOWN        <= after guf_shutdown
- *         GUF_E_FORKED          <= the stream was created before a fork
- * [mt-object] */
+ *         GUF_E_FORKED          <= the stream was created before a fork */
 GUF_API guf_status guf_array_assign(guf_array destination, guf_array source, int32_t casting,
                                     guf_stream stream, guf_error *error);
 
 /** Copies an array into a new array of another dtype, with layout `order`. A datetime dtype without
  * a unit keeps the unit of the array.
  * Ownership  the caller receives one reference.
+ * [mt]
  * Errors     as guf_array_copy, and
  *            GUF_E_ARG     <= casting is not a guf_casting
  *            GUF_E_DTYPE   <= dtype is not a dtype
- *            GUF_E_CASTING <= `casting` forbids the cast
- * [mt] */
+ *            GUF_E_CASTING <= `casting` forbids the cast */
 GUF_API guf_status guf_array_astype(guf_array array, guf_dtype dtype, int32_t casting,
                                     int32_t order, guf_stream stream, guf_array *out_array,
                                     guf_error *error);
@@ -289,6 +292,7 @@ GUF_API guf_status guf_array_astype(guf_array array, guf_dtype dtype, int32_t ca
  * queued on the default stream later runs after the copy. With a NULL stream, this is true on both
  * GPUs.
  * Ownership  a new array is returned with one reference for the caller.
+ * [mt-object]
  * Errors     GUF_E_ARG             <= inout_array is NULL
  *            GUF_E_HANDLE          <= an array, the device or the stream is not a live handle of
  *                                     its kind
@@ -302,8 +306,7 @@ GUF_API guf_status guf_array_astype(guf_array array, guf_dtype dtype, int32_t ca
  *            GUF_E_NO_MEMORY       <= a host allocation failed
  *            GUF_E_DEVICE_MEMORY   <= a device allocation failed
  *            GUF_E_SHUTDOWN        <= after guf_shutdown
- *            GUF_E_FORKED          <= the stream was created before a fork
- * [mt-object] */
+ *            GUF_E_FORKED          <= the stream was created before a fork */
 GUF_API guf_status guf_array_to_device(guf_array array, guf_device device, guf_stream stream,
                                        guf_array *inout_array, guf_error *error);
 
@@ -317,25 +320,25 @@ GUF_API guf_status guf_array_to_device(guf_array array, guf_device device, guf_s
  * synchronizing the stream or the device of the work does.
  * guf_array_copy_to_host, guf_array_print, and guf_array_to_device to the cpu wait in the same way
  * if their stream is NULL.
+ * [mt], blocks
  * Errors  GUF_E_HANDLE    <= array is not a live array
  *         GUF_E_CAPTURE   <= the array has pending work on a GPU that has a stream in capture
  *         GUF_E_NO_MEMORY <= a host allocation failed
- *         GUF_E_SHUTDOWN  <= after guf_shutdown
- * [mt], blocks */
+ *         GUF_E_SHUTDOWN  <= after guf_shutdown */
 GUF_API guf_status guf_array_synchronize(guf_array array, uint64_t timeout_ns, guf_error *error);
 
 /** Copies the array into host memory of the caller in C or F order. `nbytes` is the size of that
  * memory in bytes and must be at least the array's. With a NULL stream the copy runs after all
  * other work on the array and is complete on return. With a stream, the memory must stay valid
  * until the copy is complete.
+ * [mt-object]
  * Errors  GUF_E_ARG             <= destination is NULL and there are bytes to copy, or order is not
  *                                  C or F
  *         GUF_E_HANDLE          <= array or stream is not a live handle of its kind
  *         GUF_E_BUFFER_TOO_SMALL <= nbytes is less than the array's size
  *         GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
  *         GUF_E_SHUTDOWN        <= after guf_shutdown
- *         GUF_E_FORKED          <= the stream was created before a fork
- * [mt-object] */
+ *         GUF_E_FORKED          <= the stream was created before a fork */
 GUF_API guf_status guf_array_copy_to_host(guf_array array, void *destination, uint64_t nbytes,
                                           int32_t order, guf_stream stream, guf_error *error);
 
@@ -345,10 +348,10 @@ GUF_API guf_status guf_array_copy_to_host(guf_array array, void *destination, ui
  * Long arrays are shortened with "..." as in NumPy.
  * In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
  *         including the NUL.
+ * [mt]
  * Errors  GUF_E_ARG    <= inout_length is NULL, or text is NULL and the capacity is not 0
  *         GUF_E_HANDLE <= array is not a live array
- *         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
- * [mt] */
+ *         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged */
 GUF_API guf_status guf_array_print(guf_array array, char *text, uint64_t *inout_length,
                                    guf_error *error);
 

@@ -128,6 +128,21 @@ typedef struct guf_call_args {
  * library keeps arrays alive until the work is complete; the caller keeps tensors alive. On an idle
  * stream of the cpu, work that is known to be short may run before the call returns. A loop without
  * GUF_LOOP_ANY_THREAD runs only on threads of the program, inside their calls of the library.
+ * Outputs are unchanged after an error, except after GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY,
+ * GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_SHUTDOWN, GUF_E_FORKED, GUF_E_FLOATING_POINT and a GUF_E_VALUE
+ * that a loop reported.
+ *
+ * Thread state: the call runs under the default floating-point control (round to nearest, subnormal
+ * numbers kept, no traps) and restores the calling thread's floating-point control before it
+ * returns. Exception flags of the processor that arithmetic raised stay raised. errno and the
+ * signal mask are unchanged. No function of the library is a cancellation point: a pthread_cancel
+ * during a function takes effect after the function. If a loop throws an exception, its call fails
+ * with GUF_E_LOOP. A loop must not end its thread or jump out of the call.
+ *
+ * [mt-object]: nothing else may use the outputs during the call. Allocates only outputs and, for
+ * overlapping operands, copies. Stack: calls, methods, plan creation, guf_resolve and guf_explain
+ * need up to 256 KiB of the calling thread's stack, in addition to the stack that the program's own
+ * loops and hooks use.
  * Errors  GUF_E_HANDLE          <= ufunc, stream, device or an array is not a live handle of its
  *                                  kind
  *         GUF_E_STRUCT          <= args->struct_size is not valid
@@ -166,22 +181,7 @@ typedef struct guf_call_args {
  *         GUF_E_NO_MEMORY       <= a host allocation failed
  *         GUF_E_DEVICE_MEMORY   <= a device allocation failed
  *         GUF_E_LOOP            <= a loop of the program returned an error
- *         GUF_E_LAUNCH          <= the backend refused the launch, or it failed
- * Outputs are unchanged after an error, except after GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY,
- * GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_SHUTDOWN, GUF_E_FORKED, GUF_E_FLOATING_POINT and a GUF_E_VALUE
- * that a loop reported.
- *
- * Thread state: the call runs under the default floating-point control (round to nearest, subnormal
- * numbers kept, no traps) and restores the calling thread's floating-point control before it
- * returns. Exception flags of the processor that arithmetic raised stay raised. errno and the
- * signal mask are unchanged. No function of the library is a cancellation point: a pthread_cancel
- * during a function takes effect after the function. If a loop throws an exception, its call fails
- * with GUF_E_LOOP. A loop must not end its thread or jump out of the call.
- *
- * [mt-object]: nothing else may use the outputs during the call. Allocates only outputs and, for
- * overlapping operands, copies. Stack: calls, methods, plan creation, guf_resolve and guf_explain
- * need up to 256 KiB of the calling thread's stack, in addition to the stack that the program's own
- * loops and hooks use. */
+ *         GUF_E_LAUNCH          <= the backend refused the launch, or it failed */
 GUF_API guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *error);
 
 /** Applies the ufunc `name` to arrays in host memory: guf_ufunc_find and guf_call in one step, with
@@ -190,11 +190,11 @@ GUF_API guf_status guf_call(guf_ufunc ufunc, guf_call_args *args, guf_error *err
  * tensors   one per operand: the inputs, then the outputs. All have the same struct_size, a
  *           multiple of 8. The outputs must be given, and have the broadcast shape of the inputs.
  *           A tensor with a device is accepted as in guf_call.
+ * [mt-object] as guf_call. Blocks until the outputs are complete.
  * Errors  as guf_ufunc_find and guf_call, and
  *         GUF_E_ARG    <= name or tensors is NULL; ntensors is not the number of operands
  *         GUF_E_STRUCT <= the struct_size of a tensor differs or is not a multiple of 8
- *         GUF_E_LAUNCH, GUF_E_DEVICE_LOST <= the queued work of a device failed
- * [mt-object] as guf_call. Blocks until the outputs are complete. */
+ *         GUF_E_LAUNCH, GUF_E_DEVICE_LOST <= the queued work of a device failed */
 GUF_API guf_status guf_apply(guf_context context, const char *name, int32_t ntensors,
                              const guf_tensor *tensors, guf_error *error);
 
@@ -208,26 +208,26 @@ typedef struct guf_plan_s *guf_plan;
  * in the workspace. All outputs must be given. Scalars are stored by value. Inout operands of a
  * signature without outputs are written in place.
  * Ownership  the caller receives one reference; the plan keeps the ufunc's loops and modules alive.
+ * [mt]
  * Errors     as guf_call before the launch, and
  *            GUF_E_ARG         <= an output is GUF_OPERAND_NONE, or out_plan is NULL
  *            GUF_E_UNSUPPORTED <= fp_report or fp_fail is not 0, because plans do not compute
  *                                 flags; an inout operand has a separate output; an operand is in
- *                                 host memory that the device cannot access
- * [mt] */
+ *                                 host memory that the device cannot access */
 GUF_API guf_status guf_plan_create(guf_ufunc ufunc, const guf_call_args *args, guf_plan *out_plan,
                                    guf_error *error);
 
 /** Adds or drops a reference.
- * Errors  GUF_E_HANDLE <= plan is not a live plan (NULL is allowed and has no effect)
- * [mt] [no-block] [no-alloc] */
+ * [mt] [no-block] [no-alloc]
+ * Errors  GUF_E_HANDLE <= plan is not a live plan (NULL is allowed and has no effect) */
 GUF_API guf_status guf_plan_retain(guf_plan plan, guf_error *error);
 GUF_API guf_status guf_plan_release(guf_plan plan, guf_error *error);
 
 /** Returns size and alignment, in bytes, of the workspace that each launch needs in the memory of
  * the plan's device. Size 0 means that no workspace is needed.
+ * [mt] [no-block] [no-alloc]
  * Errors  GUF_E_ARG    <= out_nbytes or out_alignment is NULL
- *         GUF_E_HANDLE <= plan is not a live plan
- * [mt] [no-block] [no-alloc] */
+ *         GUF_E_HANDLE <= plan is not a live plan */
 GUF_API guf_status guf_plan_workspace(guf_plan plan, uint64_t *out_nbytes, uint64_t *out_alignment,
                                       guf_error *error);
 
@@ -235,6 +235,9 @@ GUF_API guf_status guf_plan_workspace(guf_plan plan, uint64_t *out_nbytes, uint6
  * mask's address if the plan was created with `where`. The address of a scalar is ignored.
  * Addresses may be unaligned. Threads may launch one plan concurrently, each with its own outputs
  * and workspace.
+ * [mt]. [capture-safe] except as stated under GUF_E_CAPTURE. [no-alloc] with a NULL stream; with a
+ * stream the library allocates the list of the objects that it keeps alive. Blocks only on the cpu
+ * with a NULL stream, until the result is complete.
  * Errors  GUF_E_HANDLE          <= plan or stream is not a live handle of its kind
  *         GUF_E_ARG             <= naddresses is not the number of addresses; an address is NULL
  *                                  and there are items; workspace is 0 and one is needed
@@ -244,10 +247,7 @@ GUF_API guf_status guf_plan_workspace(guf_plan plan, uint64_t *out_nbytes, uint6
  *         GUF_E_CAPTURE         <= the stream is captured, and operands must be staged in memory of
  *                                  the library; or the program captures with the vendor's
  *                                  functions, and the loop may fail (integer power, functions with
- *                                  failure=)
- * [mt]. [capture-safe] except as stated under GUF_E_CAPTURE. [no-alloc] with a NULL stream; with a
- * stream the library allocates the list of the objects that it keeps alive. Blocks only on the cpu
- * with a NULL stream, until the result is complete. */
+ *                                  failure=) */
 GUF_API guf_status guf_plan_launch(guf_plan plan, guf_stream stream, int32_t naddresses,
                                    const uint64_t *addresses, uint64_t workspace, guf_error *error);
 
@@ -256,10 +256,10 @@ GUF_API guf_status guf_plan_launch(guf_plan plan, guf_stream stream, int32_t nad
  * layout for which the plan was made.
  * In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
  *         including the NUL.
+ * [mt] [no-block]
  * Errors  GUF_E_ARG    <= inout_length is NULL, or text is NULL and the capacity is not 0
  *         GUF_E_HANDLE <= plan is not a live plan
- *         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
- * [mt] [no-block] */
+ *         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged */
 GUF_API guf_status guf_plan_explain(guf_plan plan, char *text, uint64_t *inout_length,
                                     guf_error *error);
 

@@ -55,6 +55,7 @@ typedef struct guf_chunk_options {
  *            resume the call. The outputs of later items are unspecified. Inout operands are
  *            unchanged in later items, except in the chunk that failed on the cpu. The number is 0
  *            if first_item is not one of the call's items.
+ * [mt-object], blocks
  * Errors  as guf_call, and
  *         GUF_E_ARG         <= an output is GUF_OPERAND_NONE; args->options.stream is not NULL;
  *                              options->flags, depth, reserved or first_item is out of range
@@ -64,8 +65,7 @@ typedef struct guf_chunk_options {
  *         GUF_E_UNSUPPORTED <= an operand is in device memory, or is inout with a separate output
  *         GUF_E_DEVICE_MEMORY, GUF_E_NO_MEMORY <= there is no memory for `depth` chunks of
  *             chunk_bytes
- *         GUF_E_CANCELLED   <= progress returned a value other than 0
- * [mt-object], blocks */
+ *         GUF_E_CANCELLED   <= progress returned a value other than 0 */
 GUF_API guf_status guf_call_chunked(guf_ufunc ufunc, guf_call_args *args,
                                     const guf_chunk_options *options, int64_t *out_items,
                                     guf_error *error);

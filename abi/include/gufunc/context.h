@@ -19,7 +19,7 @@ GUF_BEGIN_DECLS
  * later call, by guf_poll or by guf_shutdown. */
 typedef struct guf_context_s *guf_context;
 
-/* Tags used in all headers:
+/* Marks used in all headers:
  *   [mt]            any thread may call the function at any time, even with objects that other
  *                   threads use
  *   [mt-object]     any thread may call the function while no other thread uses the same object
@@ -42,14 +42,14 @@ GUF_API const char *guf_version_string(void);
  * Most programs do not need one and pass NULL, which means the default context of the process. The
  * default context has no handle and is never freed.
  * Ownership  the caller receives one reference.
+ * [mt] [no-block]
  * Errors     GUF_E_ARG       <= out_context is NULL, or flags is not 0
- *            GUF_E_NO_MEMORY <= a host allocation failed
- * [mt] [no-block] */
+ *            GUF_E_NO_MEMORY <= a host allocation failed */
 GUF_API guf_status guf_context_create(uint32_t flags, guf_context *out_context, guf_error *error);
 
 /** Adds or drops a reference.
- * Errors  GUF_E_HANDLE <= context is not a live context (NULL is allowed and has no effect)
- * [mt] [no-block] [no-alloc] */
+ * [mt] [no-block] [no-alloc]
+ * Errors  GUF_E_HANDLE <= context is not a live context (NULL is allowed and has no effect) */
 GUF_API guf_status guf_context_retain(guf_context context, guf_error *error);
 GUF_API guf_status guf_context_release(guf_context context, guf_error *error);
 
@@ -63,16 +63,16 @@ GUF_API guf_status guf_poll(uint32_t max_callbacks, uint32_t *out_ran, guf_error
  * In/out  `text` of `capacity` bytes receives one NUL-terminated line, truncated if necessary.
  *         `out_level` receives 0 for an error, 1 for a warning, 2 for information, or -1 if the log
  *         is empty (`text` is then "").
- * Errors  GUF_E_ARG <= text or out_level is NULL, or capacity is 0
- * [mt] [no-block] [no-alloc] */
+ * [mt] [no-block] [no-alloc]
+ * Errors  GUF_E_ARG <= text or out_level is NULL, or capacity is 0 */
 GUF_API guf_status guf_log_read(char *text, size_t capacity, int32_t *out_level, guf_error *error);
 
 /** Waits for all streams for at most `timeout_ns` nanoseconds, stops the library's threads, runs
  * queued callbacks and frees caches. Calling this function at exit is optional. After it, handles
  * can still be released; other calls that need a device return GUF_E_SHUTDOWN. If a driver refuses
  * to free a resource, the log reports it.
- * Errors  GUF_TIMEOUT <= work was still running after `timeout_ns`; the library remains usable
- * [mt], blocks */
+ * [mt], blocks
+ * Errors  GUF_TIMEOUT <= work was still running after `timeout_ns`; the library remains usable */
 GUF_API guf_status guf_shutdown(uint64_t timeout_ns, guf_error *error);
 
 GUF_END_DECLS

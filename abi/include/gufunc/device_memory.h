@@ -18,10 +18,10 @@ enum guf_host_memory {
  * belongs to the host, which may access it whenever no queued work uses it. Calls on `device` use
  * mapped and managed arrays in place, and copy pinned ones. On the cpu the memory is ordinary.
  * Ownership and layout as guf_array_alloc.
+ * [mt]
  * Errors  as guf_array_alloc, and
  *         GUF_E_ARG         <= memory is not a guf_host_memory
- *         GUF_E_UNSUPPORTED <= the device does not support that kind of memory
- * [mt] */
+ *         GUF_E_UNSUPPORTED <= the device does not support that kind of memory */
 GUF_API guf_status guf_array_alloc_host(guf_device device, int32_t memory, guf_dtype dtype,
                                         int32_t ndim, const int64_t *shape, const int64_t *strides,
                                         int32_t order, guf_array *out_array, guf_error *error);
@@ -29,14 +29,14 @@ GUF_API guf_status guf_array_alloc_host(guf_device device, int32_t memory, guf_d
 /** Page-locks `size` bytes of the caller's memory for `device`, until guf_host_unregister with the
  * same device and address. The memory must stay valid until then. On the cpu both functions have no
  * effect.
+ * [mt]
  * Errors  GUF_E_ARG         <= address or size is 0; the range exceeds the address space; or, in
  *                              guf_host_unregister, the memory is not registered
  *         GUF_E_EXISTS      <= part of the memory is already registered with a device of the same
  *                              backend
  *         GUF_E_HANDLE      <= device is not a live device
  *         GUF_E_UNSUPPORTED <= the device cannot page-lock memory
- *         GUF_E_NO_MEMORY   <= a host allocation failed, or the system cannot lock more memory
- * [mt] */
+ *         GUF_E_NO_MEMORY   <= a host allocation failed, or the system cannot lock more memory */
 GUF_API guf_status guf_host_register(guf_device device, uint64_t address, uint64_t size,
                                      guf_error *error);
 GUF_API guf_status guf_host_unregister(guf_device device, uint64_t address, guf_error *error);
@@ -56,24 +56,24 @@ typedef struct guf_device_memory {
 } guf_device_memory;
 
 /** Returns the memory statistics of a device.
+ * [mt]
  * Errors  GUF_E_ARG         <= out_memory is NULL
  *         GUF_E_HANDLE      <= device is not a live device
  *         GUF_E_STRUCT      <= out_memory->struct_size is smaller than in the first version
- *         GUF_E_UNSUPPORTED <= the device's backend has no memory pool (cpu)
- * [mt] */
+ *         GUF_E_UNSUPPORTED <= the device's backend has no memory pool (cpu) */
 GUF_API guf_status guf_device_get_memory(guf_device device, guf_device_memory *out_memory,
                                          guf_error *error);
 /** Returns cached memory to the driver until at most `keep_bytes` remain cached. Memory that queued
  * work needs is kept.
+ * [mt]
  * Errors  as guf_device_get_memory, and
  *         any status <= a call of the driver failed and some memory was not returned; all other
- *                       memory was. native_code is the code of the first failed call
- * [mt] */
+ *                       memory was. native_code is the code of the first failed call */
 GUF_API guf_status guf_device_trim_memory(guf_device device, uint64_t keep_bytes, guf_error *error);
 /** Limits the memory of a device. An allocation that would exceed `limit_bytes` fails with
  * GUF_E_DEVICE_MEMORY. UINT64_MAX means no limit.
- * Errors  as guf_device_get_memory
- * [mt] [no-block] */
+ * [mt] [no-block]
+ * Errors  as guf_device_get_memory */
 GUF_API guf_status guf_device_limit_memory(guf_device device, uint64_t limit_bytes,
                                            guf_error *error);
 
@@ -82,33 +82,12 @@ GUF_API guf_status guf_device_limit_memory(guf_device device, uint64_t limit_byt
  * (guf_stream_get_native); the program must order these kernels with the work on `peer` by its own
  * events. Calls, methods, plans and guf_kernel_launch still require all operands on one device
  * (GUF_E_DEVICE_MISMATCH). Copies between devices do not need peer access.
+ * [mt]
  * Errors  GUF_E_HANDLE          <= device or peer is not a live device
  *         GUF_E_DEVICE_MISMATCH <= the devices belong to different backends
  *         GUF_E_UNSUPPORTED     <= the devices have no peer access, or the driver cannot share
- *                                  pools
- * [mt] */
+ *                                  pools */
 GUF_API guf_status guf_device_enable_peer(guf_device device, guf_device peer, guf_error *error);
-
-/** Returns the vendor's handle of a stream (CUstream, hipStream_t). With a NULL stream, returns the
- * default stream of `device`. `device` is ignored if stream is not NULL.
- * Ownership  the handle is borrowed from the stream.
- * Errors     GUF_E_ARG         <= out_native is NULL, or both device and stream are NULL
- *            GUF_E_HANDLE      <= device or stream is not a live handle of its kind
- *            GUF_E_UNSUPPORTED <= the backend has no native streams (cpu)
- * [mt] [no-block] */
-GUF_API guf_status guf_stream_get_native(guf_device device, guf_stream stream, uint64_t *out_native,
-                                         guf_error *error);
-
-/** Returns the time in milliseconds between two recorded events of one device.
- * Errors  GUF_E_ARG             <= out_milliseconds is NULL, or an event was never recorded
- *         GUF_E_HANDLE          <= an event is not a live event
- *         GUF_E_DEVICE_MISMATCH <= the events belong to different devices
- *         GUF_E_UNSUPPORTED     <= the backend's events have no time (cpu)
- *         GUF_E_CAPTURE         <= an event was recorded in a capture
- *         GUF_NOT_READY         <= an event is not complete
- * [mt] [no-block] */
-GUF_API guf_status guf_event_elapsed(guf_event from, guf_event to, double *out_milliseconds,
-                                     guf_error *error);
 
 GUF_END_DECLS
 

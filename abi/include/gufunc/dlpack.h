@@ -87,6 +87,7 @@ enum guf_dlpack_flag {
  *            default stream is complete. The deleter may run on any thread that calls this library,
  *            without a lock held. In a forked child the deleter does not run for device memory of
  *            the parent process.
+ * [mt] [no-block]
  * Errors     GUF_E_ARG             <= managed or out_array is NULL; flags has unknown bits or
  *                                     selects two streams; a stream is given for host memory; shape
  *                                     is NULL and ndim > 0; data is NULL and there are elements
@@ -102,8 +103,7 @@ enum guf_dlpack_flag {
  *            GUF_E_DEVICE_MISMATCH <= ready_on belongs to another device; or the driver reports
  *                                     that the memory does not belong to the device
  *            GUF_E_NO_MEMORY       <= a host allocation failed
- *            GUF_E_SHUTDOWN        <= after guf_shutdown
- * [mt] [no-block] */
+ *            GUF_E_SHUTDOWN        <= after guf_shutdown */
 GUF_API guf_status guf_array_from_dlpack(guf_dlpack *managed, guf_stream ready_on, uint32_t flags,
                                          guf_array *out_array, guf_error *error);
 GUF_API guf_status guf_array_from_dlpack_unversioned(guf_dlpack_unversioned *managed,
@@ -118,6 +118,7 @@ GUF_API guf_status guf_array_from_dlpack_unversioned(guf_dlpack_unversioned *man
  *            calls no driver and does not wait. The array lives until the deleter is called. The
  *            memory of the array lives until the work that was queued on the consumer stream before
  *            the deleter was called is complete; the consumer stream must live as long.
+ * [mt] [no-block]
  * Errors     GUF_E_ARG             <= out_managed is NULL; flags has unknown bits or selects two
  *                                     streams; a stream is given for an array in host memory
  *            GUF_E_HANDLE          <= array or consumer is not a live handle of its kind
@@ -131,8 +132,7 @@ GUF_API guf_status guf_array_from_dlpack_unversioned(guf_dlpack_unversioned *man
  *                                     which has no flag for it
  *            GUF_E_DEVICE_MISMATCH <= consumer belongs to another device
  *            GUF_E_NO_MEMORY       <= a host allocation failed
- *            GUF_E_SHUTDOWN        <= after guf_shutdown
- * [mt] [no-block] */
+ *            GUF_E_SHUTDOWN        <= after guf_shutdown */
 GUF_API guf_status guf_array_to_dlpack(guf_array array, guf_stream consumer, uint32_t flags,
                                        guf_dlpack **out_managed, guf_error *error);
 GUF_API guf_status guf_array_to_dlpack_unversioned(guf_array array, guf_stream consumer,

@@ -103,10 +103,10 @@ typedef struct guf_dtype_info {
  * datetime types with or without a unit ("datetime64[ns]", "M8[25s]", "<m8[ms]", "m8"), and names
  * of registered structured dtypes. The prefix '>' is refused because byte order is a flag of the
  * operand.
+ * [mt] [no-block] [no-alloc]
  * Errors  GUF_E_ARG   <= spelling or out_dtype is NULL
  *         GUF_E_DTYPE <= spelling is not the name of a dtype; the message lists the valid names or
- *                        units
- * [mt] [no-block] [no-alloc] */
+ *                        units */
 GUF_API guf_status guf_dtype_parse(const char *spelling, guf_dtype *out_dtype, guf_error *error);
 
 /** Returns the name of a dtype ("float32"), or NULL if the value is not a dtype.
@@ -117,46 +117,46 @@ GUF_API guf_status guf_dtype_parse(const char *spelling, guf_dtype *out_dtype, g
 GUF_API const char *guf_dtype_name(guf_dtype dtype);
 
 /** Returns size, alignment, kind and names of a dtype.
+ * [mt] [no-block]  May allocate the name of a datetime type, as guf_dtype_name does.
  * Errors  GUF_E_ARG    <= out_info is NULL
  *         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
- *         GUF_E_DTYPE  <= dtype is not a dtype
- * [mt] [no-block]  May allocate the name of a datetime type, as guf_dtype_name does. */
+ *         GUF_E_DTYPE  <= dtype is not a dtype */
 GUF_API guf_status guf_dtype_get_info(guf_dtype dtype, guf_dtype_info *out_info, guf_error *error);
 
 /** Sets *out_possible to 1 if NumPy's `can_cast(from, to, casting)` holds, else to 0. bf16 has the
  * same rank as f16: a cast between bf16 and f16 needs same_kind; the cast of either to f32 is safe.
+ * [mt] [no-block] [no-alloc]
  * Errors  GUF_E_ARG   <= out_possible is NULL, or casting is not a guf_casting
- *         GUF_E_DTYPE <= from or to is not a dtype
- * [mt] [no-block] [no-alloc] */
+ *         GUF_E_DTYPE <= from or to is not a dtype */
 GUF_API guf_status guf_dtype_can_cast(guf_dtype from, guf_dtype to, int32_t casting,
                                       int32_t *out_possible, guf_error *error);
 
 /** Returns NumPy's `promote_types(a, b)`. f16 and bf16 promote to f32. Two datetime types promote
  * to the coarsest unit of which both units are multiples. A structured dtype promotes only with
  * itself.
+ * [mt] [no-block]
  * Errors  GUF_E_ARG      <= out_dtype is NULL
  *         GUF_E_DTYPE    <= a or b is not a dtype, or they have no common dtype; the message names
  *                           both
  *         GUF_E_OVERFLOW <= the common divisor of the units overflows, or its multiple exceeds
- *                           GUF_MAX_UNIT_MULTIPLE
- * [mt] [no-block] */
+ *                           GUF_MAX_UNIT_MULTIPLE */
 GUF_API guf_status guf_dtype_promote(guf_dtype a, guf_dtype b, guf_dtype *out_dtype,
                                      guf_error *error);
 
 /** Returns datetime64 or timedelta64 with a unit: GUF_UNIT_SECOND with multiple 25 is "[25s]".
  * `time` selects datetime64 or timedelta64; its own unit is ignored. The generic unit requires the
  * multiple 1.
+ * [mt] [no-block] [no-alloc]
  * Errors  GUF_E_ARG   <= out_dtype is NULL; unit is not a guf_time_unit; multiple is 0, exceeds
  *                        GUF_MAX_UNIT_MULTIPLE, or is not 1 for the generic unit
- *         GUF_E_DTYPE <= time is neither a datetime64 nor a timedelta64
- * [mt] [no-block] [no-alloc] */
+ *         GUF_E_DTYPE <= time is neither a datetime64 nor a timedelta64 */
 GUF_API guf_status guf_dtype_make_time(guf_dtype time, int32_t unit, uint32_t multiple,
                                        guf_dtype *out_dtype, guf_error *error);
 
 /** Returns the unit (guf_time_unit) and the multiple of a datetime64 or timedelta64.
+ * [mt] [no-block] [no-alloc]
  * Errors  GUF_E_ARG   <= out_unit or out_multiple is NULL
- *         GUF_E_DTYPE <= time is neither a datetime64 nor a timedelta64
- * [mt] [no-block] [no-alloc] */
+ *         GUF_E_DTYPE <= time is neither a datetime64 nor a timedelta64 */
 GUF_API guf_status guf_dtype_get_unit(guf_dtype time, int32_t *out_unit, uint32_t *out_multiple,
                                       guf_error *error);
 
@@ -165,6 +165,7 @@ GUF_API guf_status guf_dtype_get_unit(guf_dtype time, int32_t *out_unit, uint32_
  * copied. A loop accepts such an array only if the loop has exactly this dtype; there are no casts
  * and no swapped byte order. Registering a name again with the same size and alignment returns the
  * same dtype. A registration cannot be removed. `itemsize` and `alignment` are in bytes.
+ * [mt] [no-block]
  * Errors  GUF_E_ARG       <= name or out_dtype is NULL; name does not match
  *                            [A-Za-z_][A-Za-z0-9_.]*, has more than 31 characters, or is the name
  *                            of another dtype; itemsize is 0, exceeds
@@ -173,8 +174,7 @@ GUF_API guf_status guf_dtype_get_unit(guf_dtype time, int32_t *out_unit, uint32_
  *         GUF_E_EXISTS    <= the name is registered with another size or alignment, which the
  *                            message contains
  *         GUF_E_NO_MEMORY <= a host allocation failed, or GUF_MAX_STRUCTURED_DTYPES names are
- *                            registered
- * [mt] [no-block] */
+ *                            registered */
 GUF_API guf_status guf_dtype_register(const char *name, uint32_t itemsize, uint32_t alignment,
                                       guf_dtype *out_dtype, guf_error *error);
 

@@ -15,8 +15,8 @@
  *   - Functions that create or find an object give the caller one reference, which the object's
  *     release function releases. Tensors and other structs are borrowed for the call.
  *   - Strides are in bytes, dimensions in NumPy's order, addresses are uint64_t.
- *   - Marks such as [mt] and [no-block] at the end of a function's description state how threads
- *     may use the function and whether the function waits. gufunc/context.h lists the marks. */
+ *   - Marks such as [mt] and [no-block] below a function's description state how threads may use
+ *     the function and whether the function waits. gufunc/context.h lists the marks. */
 #ifndef GUFUNC_GUFUNC_H
 #define GUFUNC_GUFUNC_H
 

@@ -46,55 +46,55 @@ typedef struct guf_kernel_device_info {
 
 /** Returns the name of a module's kernel, NUL-terminated and without the module's name. `index` is
  * below guf_module_info.nkernels. `capacity` is the size of `name` in bytes.
+ * [mt] [no-block] [no-alloc]
  * Errors  GUF_E_ARG    <= name is NULL
  *         GUF_E_HANDLE <= module is not a live module
  *         GUF_E_INDEX  <= index is not below the number of kernels
- *         GUF_E_BUFFER_TOO_SMALL <= capacity is less than the name with its NUL
- * [mt] [no-block] [no-alloc] */
+ *         GUF_E_BUFFER_TOO_SMALL <= capacity is less than the name with its NUL */
 GUF_API guf_status guf_module_kernel_at(guf_module module, uint32_t index, char *name,
                                         uint64_t capacity, guf_error *error);
 
 /** Finds a raw kernel of a module. `name` does not contain the module's name. Loads no code.
  * Ownership  the caller receives one reference; the kernel keeps the module loaded.
+ * [mt] [no-block]
  * Errors     GUF_E_ARG       <= name or out_kernel is NULL
  *            GUF_E_HANDLE    <= module is not a live module
  *            GUF_E_NOT_FOUND <= the module has no kernel of that name
- *            GUF_E_NO_MEMORY <= a host allocation failed
- * [mt] [no-block] */
+ *            GUF_E_NO_MEMORY <= a host allocation failed */
 GUF_API guf_status guf_kernel_find(guf_module module, const char *name, guf_kernel *out_kernel,
                                    guf_error *error);
 
 /** Adds or drops a reference.
- * Errors  GUF_E_HANDLE <= kernel is not a live kernel (NULL is allowed and has no effect)
- * [mt] [no-block] [no-alloc] */
+ * [mt] [no-block] [no-alloc]
+ * Errors  GUF_E_HANDLE <= kernel is not a live kernel (NULL is allowed and has no effect) */
 GUF_API guf_status guf_kernel_retain(guf_kernel kernel, guf_error *error);
 GUF_API guf_status guf_kernel_release(guf_kernel kernel, guf_error *error);
 
 /** Describes a kernel.
+ * [mt] [no-block] [no-alloc]
  * Errors  GUF_E_ARG    <= out_info is NULL
  *         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
- *         GUF_E_HANDLE <= kernel is not a live kernel
- * [mt] [no-block] [no-alloc] */
+ *         GUF_E_HANDLE <= kernel is not a live kernel */
 GUF_API guf_status guf_kernel_get_info(guf_kernel kernel, guf_kernel_info *out_info,
                                        guf_error *error);
 
 /** Returns parameter `index` of the kernel. Index 0 is the first parameter after the guf::block.
+ * [mt] [no-block] [no-alloc]
  * Errors  GUF_E_ARG    <= out_parameter is NULL
  *         GUF_E_HANDLE <= kernel is not a live kernel
- *         GUF_E_INDEX  <= index is not below the number of parameters
- * [mt] [no-block] [no-alloc] */
+ *         GUF_E_INDEX  <= index is not below the number of parameters */
 GUF_API guf_status guf_kernel_get_parameter(guf_kernel kernel, uint32_t index,
                                             guf_module_parameter *out_parameter, guf_error *error);
 
 /** Returns the limits and resources of a kernel on a device. Loads the kernel's code on the device.
  * `device` NULL means cpu.
+ * [mt]
  * Errors  GUF_E_ARG         <= out_info is NULL
  *         GUF_E_STRUCT      <= out_info->struct_size is smaller than in the first version
  *         GUF_E_HANDLE      <= kernel or device is not a live handle of its kind
  *         GUF_E_NO_IMAGE    <= the module has no code for the device
  *         GUF_E_UNSUPPORTED <= the device's backend does not run raw kernels
- *         GUF_E_FORKED      <= the device belongs to the parent process
- * [mt] */
+ *         GUF_E_FORKED      <= the device belongs to the parent process */
 GUF_API guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device device,
                                               guf_kernel_device_info *out_info, guf_error *error);
 
@@ -116,6 +116,9 @@ GUF_API guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device devi
  * a stream, as a failure of the stream); on a GPU the behaviour is undefined.
  * Ownership  the library keeps arrays alive until the work is complete; the caller keeps tensors
  *            alive.
+ * [mt]. [capture-safe] after the first launch or guf_kernel_get_device_info on the device.
+ * [no-alloc] with a NULL stream after the first launch. Blocks only on the cpu with a NULL
+ * stream.
  * Errors     GUF_E_HANDLE          <= kernel, stream, an array or a tensor's device is not a live
  *                                     handle of its kind
  *            GUF_E_ARG             <= grid, block or args is NULL; nargs is not the number of
@@ -134,10 +137,7 @@ GUF_API guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device devi
  *            GUF_E_LAUNCH          <= the driver refused the launch, or it failed
  *            GUF_E_NO_MEMORY       <= a host allocation failed
  *            GUF_E_SHUTDOWN        <= after guf_shutdown
- *            GUF_E_FORKED          <= the stream or device belongs to the parent process
- * [mt]. [capture-safe] after the first launch or guf_kernel_get_device_info on the device.
- * [no-alloc] with a NULL stream after the first launch. Blocks only on the cpu with a NULL
- * stream. */
+ *            GUF_E_FORKED          <= the stream or device belongs to the parent process */
 GUF_API guf_status guf_kernel_launch(guf_kernel kernel, guf_stream stream, const uint32_t *grid,
                                      const uint32_t *block, uint32_t shared_bytes, int32_t nargs,
                                      const guf_operand *args, guf_error *error);

@@ -102,6 +102,12 @@ typedef struct guf_at_args {
  * merged in aligned pairs, so that the bits of the result follow from the shape alone. In error
  * messages the first result is operand 2; the later results are operands 5 and higher. Several axes
  * are always allowed.
+ * The output is unchanged after an error, except after GUF_E_LOOP, GUF_E_LAUNCH,
+ * GUF_E_FLOATING_POINT and a GUF_E_VALUE that a loop reported.
+ * [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, if the
+ * output overlaps or more than 8 axes longer than 1 are reduced, copies. A reduction with a
+ * user-defined accumulator also allocates its accumulators and, if the reduced axes have no common
+ * stride, copies of input and mask.
  * Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call
  *         GUF_E_ARG             <= input is NULL; both or neither of output and outputs are NULL;
  *                                  noutputs is not the number of results; fp_report or fp_fail has
@@ -132,41 +138,35 @@ typedef struct guf_at_args {
  *         GUF_E_DEVICE_MISMATCH <= the operands are on different devices, or initial is in device
  *                                  memory
  *         GUF_E_NO_IMAGE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_LOOP, GUF_E_LAUNCH,
- *             GUF_E_SHUTDOWN, GUF_E_FORKED <= as guf_call
- * The output is unchanged after an error, except after GUF_E_LOOP, GUF_E_LAUNCH,
- * GUF_E_FLOATING_POINT and a GUF_E_VALUE that a loop reported.
- * [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, if the
- * output overlaps or more than 8 axes longer than 1 are reduced, copies. A reduction with a
- * user-defined accumulator also allocates its accumulators and, if the reduced axes have no common
- * stride, copies of input and mask. */
+ *             GUF_E_SHUTDOWN, GUF_E_FORKED <= as guf_call */
 GUF_API guf_status guf_reduce(guf_ufunc ufunc, guf_reduce_args *args, guf_error *error);
 
 /** Computes all partial results along an axis: NumPy's ufunc.accumulate.
+ * [mt-object] as guf_call
  * Errors  as guf_reduce, and
  *         GUF_E_ARG     <= args->indices is not NULL
  *         GUF_E_DTYPE   <= the input is 0-d
- *         GUF_E_NO_LOOP <= the loop is not of the form X, X -> X
- * [mt-object] as guf_call */
+ *         GUF_E_NO_LOOP <= the loop is not of the form X, X -> X */
 GUF_API guf_status guf_accumulate(guf_ufunc ufunc, guf_accumulate_args *args, guf_error *error);
 
 /** Reduces slices of an axis that begin at the indices: NumPy's ufunc.reduceat.
+ * [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work
  * Errors  as guf_accumulate, except for indices, and
  *         GUF_E_ARG             <= args->indices is NULL
  *         GUF_E_INDEX           <= an index is out of range
  *         GUF_E_CASTING         <= the dtype of the indices cannot be cast to int64 by
  *                                  casting='safe'
  *         GUF_E_SHAPE           <= the indices are not 1-d
- *         GUF_E_DEVICE_MISMATCH <= the indices are in device memory
- * [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work */
+ *         GUF_E_DEVICE_MISMATCH <= the indices are in device memory */
 GUF_API guf_status guf_reduceat(guf_ufunc ufunc, guf_accumulate_args *args, guf_error *error);
 
 /** Applies a binary ufunc to all pairs of elements: NumPy's ufunc.outer. The result has the axes of
  * the first input, then the axes of the second. `args` is as for guf_call, without axes, axis and
  * dims.
+ * [mt-object] as guf_call
  * Errors  as guf_call, and
  *         GUF_E_VALUE <= the ufunc is not binary
- *         GUF_E_DTYPE <= the ufunc has core dimensions
- * [mt-object] as guf_call */
+ *         GUF_E_DTYPE <= the ufunc has core dimensions */
 GUF_API guf_status guf_outer(guf_ufunc ufunc, guf_call_args *args, guf_error *error);
 
 /** Computes array[indices] = op(array[indices], operand) without buffering, so that every
@@ -174,18 +174,19 @@ GUF_API guf_status guf_outer(guf_ufunc ufunc, guf_call_args *args, guf_error *er
  * converted to its default dtype; dtypes are cast as by casting='unsafe'. In error messages about
  * its use as an input, the array is operand 0; in messages about its use as an output, it has the
  * number of the output. `operand` is operand 1, and the indices are operands 2 and higher.
+ * The array is unchanged after an error, except after errors of a loop and GUF_E_FLOATING_POINT.
+ * [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work.
+ * Allocates 16 bytes for each element of the indices.
  * Errors  as guf_reduce, and
+ *         GUF_E_ARG       <= nindices is negative or exceeds GUF_MAX_NDIM
  *         GUF_E_VALUE     <= the ufunc does not have one or two inputs and one output; operand is
  *                            missing, or is given for a unary ufunc
  *         GUF_E_DTYPE     <= the ufunc has core dimensions
- *         GUF_E_INDEX     <= an index is out of range; indices are not integers, are too many, or
- *                            do not broadcast together
+ *         GUF_E_INDEX     <= an index is out of range; indices are not integers, exceed the number
+ *                            of axes, or do not broadcast together
  *         GUF_E_SHAPE     <= operand does not broadcast to the indexed elements
  *         GUF_E_READ_ONLY <= the array is read-only
- *         GUF_E_OVERLAP   <= elements of the array overlap each other
- * The array is unchanged after an error, except after errors of a loop and GUF_E_FLOATING_POINT.
- * [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work.
- * Allocates 16 bytes for each element of the indices. */
+ *         GUF_E_OVERLAP   <= elements of the array overlap each other */
 GUF_API guf_status guf_at(guf_ufunc ufunc, const guf_at_args *args, guf_error *error);
 
 GUF_END_DECLS

@@ -207,7 +207,7 @@ typedef struct guf_kernel_head {
 } guf_kernel_head;
 
 enum guf_module_kernel_flag {
-  GUF_MODULE_KERNEL_SYNCHRONISES = 1u << 0 /* threads of a block may wait for one another */
+  GUF_MODULE_KERNEL_SYNCHRONIZES = 1u << 0 /* threads of a block may wait for one another */
 };
 
 /** A raw kernel. In a host image, the entry of the kernel is a function void

@@ -48,13 +48,13 @@ typedef struct guf_resolution {
  * the result, the input, the result. The operands of an at are the array, the operand of a binary
  * ufunc, and the array. A call reads only the elements that value rules use, and a method reads
  * none.
+ * [mt] [no-block]
  * Errors  as the call or the method before its launch. A method's indices and initial value are not
  *         read, so the errors GUF_E_INDEX, GUF_E_OVERFLOW and GUF_E_VALUE that depend on them are
  *         not detected
  *         GUF_E_STRUCT <= request->struct_size or out_resolution->struct_size is not valid
  *         GUF_E_ARG    <= request or out_resolution is NULL; request->operation is not a
- *                         guf_operation; the selected pointer is NULL
- * [mt] [no-block] */
+ *                         guf_operation; the selected pointer is NULL */
 GUF_API guf_status guf_resolve(guf_ufunc ufunc, const guf_request *request,
                                guf_resolution *out_resolution, guf_error *error);
 
@@ -65,11 +65,11 @@ GUF_API guf_status guf_resolve(guf_ufunc ufunc, const guf_request *request,
  * in its workspace.
  * In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
  *         including the NUL.
+ * [mt] [no-block]
  * Errors  as guf_resolve, and
  *         GUF_E_NO_IMAGE <= no kernel for the device
  *         GUF_E_ARG      <= inout_length is NULL, or text is NULL and the capacity is not 0
- *         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
- * [mt] [no-block] */
+ *         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged */
 GUF_API guf_status guf_explain(guf_ufunc ufunc, const guf_request *request, char *text,
                                uint64_t *inout_length, guf_error *error);
 

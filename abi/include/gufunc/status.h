@@ -116,10 +116,11 @@ typedef struct guf_error {
   guf_status status;    /* the status that the call returned */
   int32_t argument;     /* index of the operand or parameter that caused the failure, from 0; or
                            -1 */
-  int32_t axis;         /* axis that caused the failure; or -1 */
-  int32_t native_code;  /* error code of the operating system or of the vendor's driver; or 0 */
-  int32_t reserved;     /* 0 */
-  char message[488];    /* one sentence, NUL-terminated, UTF-8 */
+  int32_t axis;        /* axis that caused the failure, from 0; of an axis that is out of range, its
+                           position in `axes` or the number that the caller passed; or -1 */
+  int32_t native_code; /* error code of the operating system or of the vendor's driver; or 0 */
+  int32_t reserved;    /* 0 */
+  char message[488];   /* one sentence, NUL-terminated, UTF-8 */
 } guf_error;
 
 /** Returns the name of a status code, such as "GUF_E_SHAPE", or "GUF_E_UNKNOWN" for a code that

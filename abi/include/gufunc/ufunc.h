@@ -106,6 +106,7 @@ typedef struct guf_loop_desc {
 /** Creates a ufunc without loops and registers its name in the context.
  * Ownership  the caller receives one reference. The context keeps another reference, so the name
  *            stays registered.
+ * [mt] [no-block]
  * Errors     GUF_E_ARG       <= desc, its name or out_ufunc is NULL; the name is malformed or too
  *                               long; a count is negative, exceeds GUF_MAX_OPERANDS or differs from
  *                               the signature's; a flag, identity or role is unknown; core_dims is
@@ -115,70 +116,70 @@ typedef struct guf_loop_desc {
  *            GUF_E_SIGNATURE <= the signature or the rules are malformed, and the message contains
  *                               the position; or there are rules without a signature
  *            GUF_E_EXISTS    <= the name is already registered
- *            GUF_E_NO_MEMORY <= a host allocation failed
- * [mt] [no-block] */
+ *            GUF_E_NO_MEMORY <= a host allocation failed */
 GUF_API guf_status guf_ufunc_create(guf_context context, const guf_ufunc_desc *desc,
                                     guf_ufunc *out_ufunc, guf_error *error);
 
 /** Finds a ufunc by name.
  * Ownership  the caller receives one reference.
+ * [mt] [no-block]
  * Errors     GUF_E_ARG       <= name or out_ufunc is NULL
  *            GUF_E_HANDLE    <= context is not a live context
  *            GUF_E_NOT_FOUND <= no ufunc of that name, and the message suggests the nearest one; or
- *                               several modules have a ufunc of that short name
- * [mt] [no-block] */
+ *                               several modules have a ufunc of that short name */
 GUF_API guf_status guf_ufunc_find(guf_context context, const char *name, guf_ufunc *out_ufunc,
                                   guf_error *error);
 
 /** Adds or drops a reference.
- * Errors  GUF_E_HANDLE <= ufunc is not a live ufunc (NULL is allowed and has no effect)
- * [mt] [no-block] [no-alloc] */
+ * [mt] [no-block] [no-alloc]
+ * Errors  GUF_E_HANDLE <= ufunc is not a live ufunc (NULL is allowed and has no effect) */
 GUF_API guf_status guf_ufunc_retain(guf_ufunc ufunc, guf_error *error);
 GUF_API guf_status guf_ufunc_release(guf_ufunc ufunc, guf_error *error);
 
 /** Returns the number of ufuncs in the context, and the full name of the ufunc at `index` in
  * alphabetical order. A registration between two calls may change indices. `capacity` is the size
  * of `name` in bytes.
+ * [mt] [no-block]
  * Errors  GUF_E_ARG    <= out_count or name is NULL
  *         GUF_E_HANDLE <= context is not a live context
  *         GUF_E_INDEX  <= index is not below the number of ufuncs
- *         GUF_E_BUFFER_TOO_SMALL <= capacity is less than the name with its NUL
- * [mt] [no-block] */
+ *         GUF_E_BUFFER_TOO_SMALL <= capacity is less than the name with its NUL */
 GUF_API guf_status guf_ufunc_count(guf_context context, uint32_t *out_count, guf_error *error);
 GUF_API guf_status guf_ufunc_name_at(guf_context context, uint32_t index, char *name,
                                      uint64_t capacity, guf_error *error);
 
 /** Describes a ufunc.
+ * [mt] [no-block] [no-alloc]
  * Errors  GUF_E_ARG    <= out_info is NULL
  *         GUF_E_HANDLE <= ufunc is not a live ufunc
- *         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
- * [mt] [no-block] [no-alloc] */
+ *         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version */
 GUF_API guf_status guf_ufunc_get_info(guf_ufunc ufunc, guf_ufunc_info *out_info, guf_error *error);
 
 /** Returns the nin + nout dtypes of the loop at `index`, in the order in which loops are tried.
  * `ntypes` is the number of elements of `out_types`.
+ * [mt] [no-block] [no-alloc]
  * Errors  GUF_E_ARG    <= out_types is NULL
  *         GUF_E_HANDLE <= ufunc is not a live ufunc
  *         GUF_E_INDEX  <= index is not below the number of loops
- *         GUF_E_BUFFER_TOO_SMALL <= ntypes is less than nin + nout
- * [mt] [no-block] [no-alloc] */
+ *         GUF_E_BUFFER_TOO_SMALL <= ntypes is less than nin + nout */
 GUF_API guf_status guf_ufunc_loop_types(guf_ufunc ufunc, uint32_t index, int32_t ntypes,
                                         guf_dtype *out_types, guf_error *error);
 
 /** Adds a host loop. The addition is atomic: a concurrent call uses either the loops before the
  * addition or the loops after it.
+ * [mt] [no-block]
  * Errors  GUF_E_ARG       <= desc or its types is NULL; the function of `kind` is not set, or
  *                            another one is; an unknown kind or flag; ntypes is not nin + nout
  *         GUF_E_STRUCT    <= desc->struct_size is not valid
  *         GUF_E_HANDLE    <= ufunc is not a live ufunc
  *         GUF_E_DTYPE     <= an element of types is not a dtype
  *         GUF_E_EXISTS    <= the ufunc already has a loop with these input dtypes
- *         GUF_E_NO_MEMORY <= a host allocation failed
- * [mt] [no-block] */
+ *         GUF_E_NO_MEMORY <= a host allocation failed */
 GUF_API guf_status guf_ufunc_add_loop(guf_ufunc ufunc, const guf_loop_desc *desc, guf_error *error);
 
 /** Adds a kernel of a module as a loop: the loop of `function` with exactly these dtypes. The
  * signatures of `function` and of the ufunc must be equal. The ufunc keeps the module loaded.
+ * [mt] [no-block]
  * Errors  GUF_E_ARG       <= function or types is NULL, or ntypes is not nin + nout
  *         GUF_E_HANDLE    <= ufunc or module is not a live handle of its kind
  *         GUF_E_DTYPE     <= an element of types is not a dtype
@@ -186,8 +187,7 @@ GUF_API guf_status guf_ufunc_add_loop(guf_ufunc ufunc, const guf_loop_desc *desc
  *                            dtypes
  *         GUF_E_SIGNATURE <= the signatures differ
  *         GUF_E_EXISTS    <= the ufunc already has a loop with these input dtypes
- *         GUF_E_NO_MEMORY <= a host allocation failed
- * [mt] [no-block] */
+ *         GUF_E_NO_MEMORY <= a host allocation failed */
 GUF_API guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module,
                                              const char *function, int32_t ntypes,
                                              const guf_dtype *types, guf_error *error);
@@ -217,13 +217,13 @@ typedef struct guf_reduction_desc {
 
 /** Makes `ufunc` a reduction for guf_reduce. This is possible once per ufunc, which keeps merge and
  * finish alive. Loops may be added to all three ufuncs at any time.
+ * [mt] [no-block]
  * Errors  GUF_E_ARG       <= desc or its merge is NULL, or flags is not 0
  *         GUF_E_STRUCT    <= desc->struct_size is not valid
  *         GUF_E_HANDLE    <= ufunc, merge or finish is not a live ufunc
  *         GUF_E_SIGNATURE <= the three ufuncs do not have the signatures of guf_reduction_desc
  *         GUF_E_EXISTS    <= ufunc is already a reduction
- *         GUF_E_NO_MEMORY <= a host allocation failed
- * [mt] [no-block] */
+ *         GUF_E_NO_MEMORY <= a host allocation failed */
 GUF_API guf_status guf_ufunc_set_reduction(guf_ufunc ufunc, const guf_reduction_desc *desc,
                                            guf_error *error);
 
@@ -251,6 +251,7 @@ typedef struct guf_module_info {
  * Ownership  the caller receives one reference. The module's ufuncs, loops and plans also keep the
  *            module loaded. The module is unmapped, and its names are removed, when no reference is
  *            left. Loading the same file again returns the same module.
+ * [mt], reads the disk
  * Errors     GUF_E_ARG       <= path or out_module is NULL, or flags has unknown bits
  *            GUF_E_HANDLE    <= context is not a live context
  *            GUF_E_IO        <= the file cannot be opened, read or copied
@@ -260,43 +261,42 @@ typedef struct guf_module_info {
  *                               large in memory, or its table is not valid
  *            GUF_E_ABI       <= the module has another kernel ABI
  *            GUF_E_EXISTS    <= another module of that name is loaded
- *            GUF_E_NO_MEMORY <= a host allocation failed
- * [mt], reads the disk */
+ *            GUF_E_NO_MEMORY <= a host allocation failed */
 GUF_API guf_status guf_module_load(guf_context context, const char *path, uint32_t flags,
                                    guf_module *out_module, guf_error *error);
 
 /** Registers a module that is linked into the program.
  * Ownership  the caller receives one reference. `table` and everything that it points to must never
  *            be freed.
+ * [mt] [no-block]
  * Errors     GUF_E_ARG    <= table or out_module is NULL
  *            GUF_E_HANDLE <= context is not a live context
  *            GUF_E_STRUCT <= table->struct_size is not valid
- *            GUF_E_BAD_FILE, GUF_E_ABI, GUF_E_EXISTS, GUF_E_NO_MEMORY <= as guf_module_load
- * [mt] [no-block] */
+ *            GUF_E_BAD_FILE, GUF_E_ABI, GUF_E_EXISTS, GUF_E_NO_MEMORY <= as guf_module_load */
 GUF_API guf_status guf_module_register(guf_context context, const guf_module_v1 *table,
                                        guf_module *out_module, guf_error *error);
 
 /** Adds or drops a reference.
- * Errors  GUF_E_HANDLE <= module is not a live module (NULL is allowed and has no effect)
- * [mt] [no-block] [no-alloc] */
+ * [mt] [no-block] [no-alloc]
+ * Errors  GUF_E_HANDLE <= module is not a live module (NULL is allowed and has no effect) */
 GUF_API guf_status guf_module_retain(guf_module module, guf_error *error);
 GUF_API guf_status guf_module_release(guf_module module, guf_error *error);
 
 /** Describes a module.
+ * [mt] [no-block] [no-alloc]
  * Errors  GUF_E_ARG    <= out_info is NULL
  *         GUF_E_HANDLE <= module is not a live module
- *         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
- * [mt] [no-block] [no-alloc] */
+ *         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version */
 GUF_API guf_status guf_module_get_info(guf_module module, guf_module_info *out_info,
                                        guf_error *error);
 
 /** Returns the full name ("module:function") of the module's function at `index`, for
  * guf_ufunc_find. `capacity` is the size of `name` in bytes.
+ * [mt] [no-block] [no-alloc]
  * Errors  GUF_E_ARG    <= name is NULL
  *         GUF_E_HANDLE <= module is not a live module
  *         GUF_E_INDEX  <= index is not below the number of functions
- *         GUF_E_BUFFER_TOO_SMALL <= capacity is less than the name with its NUL
- * [mt] [no-block] [no-alloc] */
+ *         GUF_E_BUFFER_TOO_SMALL <= capacity is less than the name with its NUL */
 GUF_API guf_status guf_module_function_at(guf_module module, uint32_t index, char *name,
                                           uint64_t capacity, guf_error *error);
 

@@ -119,7 +119,7 @@ guf_status execute_kernel(const guf_backend_kernel_launch &request, guf_error *e
   std::memcpy(job.launch.blocks, request.grid, sizeof request.grid);
   std::memcpy(job.launch.threads, request.block, sizeof request.block);
   job.launch.shared_bytes = request.shared_bytes;
-  job.launch.synchronises = (request.flags & GUF_MODULE_KERNEL_SYNCHRONISES) != 0;
+  job.launch.synchronizes = (request.flags & GUF_MODULE_KERNEL_SYNCHRONIZES) != 0;
   job.blocks = product(request.grid);
   job.block_work = kThreadWork * product(request.block);
   const uint64_t weight = job.cost.weigh(saturated_product(job.blocks, job.block_work));
@@ -176,7 +176,7 @@ guf_status kernel_limits(void *, void *, guf_backend_kernel_limits *out_limits, 
 }
 
 guf_status kernel_launch(void *, const guf_backend_kernel_launch *launch, guf_error *error) {
-  const uint32_t unknown = launch->flags & ~uint32_t{GUF_MODULE_KERNEL_SYNCHRONISES};
+  const uint32_t unknown = launch->flags & ~uint32_t{GUF_MODULE_KERNEL_SYNCHRONIZES};
   if (unknown != 0) {
     return fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
                 "kernel flags: 0x%x is not known to this plugin", unknown);

@@ -43,7 +43,7 @@ guf_status kernel_limits(void *device, void *kernel, guf_backend_kernel_limits *
 
 guf_status kernel_launch(void *device, const guf_backend_kernel_launch *launch, guf_error *error) {
   auto &owner = *static_cast<Device *>(device);
-  const uint32_t unknown = launch->flags & ~uint32_t{GUF_MODULE_KERNEL_SYNCHRONISES};
+  const uint32_t unknown = launch->flags & ~uint32_t{GUF_MODULE_KERNEL_SYNCHRONIZES};
   if (__builtin_expect(unknown != 0, 0)) {
     return fail(error, GUF_E_UNSUPPORTED, "kernel flags: 0x%x is not known to this plugin",
                 unknown);

@@ -261,7 +261,7 @@ const GUF_PARAMETER_VIEW = Int32(3)
 
 const GUF_PARAMETER_READ_ONLY = UInt32(1)
 
-const GUF_MODULE_KERNEL_SYNCHRONISES = UInt32(1)
+const GUF_MODULE_KERNEL_SYNCHRONIZES = UInt32(1)
 
 const GUF_CORE_DIM_OPTIONAL = UInt32(1)
 const GUF_CORE_DIM_BROADCASTABLE = UInt32(2)
@@ -1223,6 +1223,13 @@ const guf_stream_get_device_address = Ref{Ptr{Cvoid}}(C_NULL)
     return ccall(entry, guf_status, (guf_stream, Ptr{guf_device}, Ptr{guf_error}), stream, out_device, error)
 end
 
+const guf_stream_get_native_address = Ref{Ptr{Cvoid}}(C_NULL)
+@inline function guf_stream_get_native(device, stream, out_native, error)
+    entry = guf_stream_get_native_address[]
+    entry == C_NULL && (entry = guf_stream_get_native_address[] = address(:guf_stream_get_native))
+    return ccall(entry, guf_status, (guf_device, guf_stream, Ptr{UInt64}, Ptr{guf_error}), device, stream, out_native, error)
+end
+
 const guf_stream_query_address = Ref{Ptr{Cvoid}}(C_NULL)
 @inline function guf_stream_query(stream, error)
     entry = guf_stream_query_address[]
@@ -1290,6 +1297,13 @@ const guf_event_wait_address = Ref{Ptr{Cvoid}}(C_NULL)
     entry = guf_event_wait_address[]
     entry == C_NULL && (entry = guf_event_wait_address[] = address(:guf_event_wait))
     return ccall(entry, guf_status, (guf_event, UInt64, Ptr{guf_error}), event, timeout_ns, error)
+end
+
+const guf_event_elapsed_address = Ref{Ptr{Cvoid}}(C_NULL)
+@inline function guf_event_elapsed(from, to, out_milliseconds, error)
+    entry = guf_event_elapsed_address[]
+    entry == C_NULL && (entry = guf_event_elapsed_address[] = address(:guf_event_elapsed))
+    return ccall(entry, guf_status, (guf_event, guf_event, Ptr{Cdouble}, Ptr{guf_error}), from, to, out_milliseconds, error)
 end
 
 const guf_dtype_parse_address = Ref{Ptr{Cvoid}}(C_NULL)
@@ -1568,20 +1582,6 @@ const guf_device_enable_peer_address = Ref{Ptr{Cvoid}}(C_NULL)
     entry = guf_device_enable_peer_address[]
     entry == C_NULL && (entry = guf_device_enable_peer_address[] = address(:guf_device_enable_peer))
     return ccall(entry, guf_status, (guf_device, guf_device, Ptr{guf_error}), device, peer, error)
-end
-
-const guf_stream_get_native_address = Ref{Ptr{Cvoid}}(C_NULL)
-@inline function guf_stream_get_native(device, stream, out_native, error)
-    entry = guf_stream_get_native_address[]
-    entry == C_NULL && (entry = guf_stream_get_native_address[] = address(:guf_stream_get_native))
-    return ccall(entry, guf_status, (guf_device, guf_stream, Ptr{UInt64}, Ptr{guf_error}), device, stream, out_native, error)
-end
-
-const guf_event_elapsed_address = Ref{Ptr{Cvoid}}(C_NULL)
-@inline function guf_event_elapsed(from, to, out_milliseconds, error)
-    entry = guf_event_elapsed_address[]
-    entry == C_NULL && (entry = guf_event_elapsed_address[] = address(:guf_event_elapsed))
-    return ccall(entry, guf_status, (guf_event, guf_event, Ptr{Cdouble}, Ptr{guf_error}), from, to, out_milliseconds, error)
 end
 
 # returns a reference: out_array
@@ -1998,6 +1998,7 @@ const functions = [
     :guf_stream_retain => guf_stream_retain_address,
     :guf_stream_release => guf_stream_release_address,
     :guf_stream_get_device => guf_stream_get_device_address,
+    :guf_stream_get_native => guf_stream_get_native_address,
     :guf_stream_query => guf_stream_query_address,
     :guf_stream_synchronize => guf_stream_synchronize_address,
     :guf_stream_wait_event => guf_stream_wait_event_address,
@@ -2007,6 +2008,7 @@ const functions = [
     :guf_event_record => guf_event_record_address,
     :guf_event_query => guf_event_query_address,
     :guf_event_wait => guf_event_wait_address,
+    :guf_event_elapsed => guf_event_elapsed_address,
     :guf_dtype_parse => guf_dtype_parse_address,
     :guf_dtype_name => guf_dtype_name_address,
     :guf_dtype_get_info => guf_dtype_get_info_address,
@@ -2043,8 +2045,6 @@ const functions = [
     :guf_device_trim_memory => guf_device_trim_memory_address,
     :guf_device_limit_memory => guf_device_limit_memory_address,
     :guf_device_enable_peer => guf_device_enable_peer_address,
-    :guf_stream_get_native => guf_stream_get_native_address,
-    :guf_event_elapsed => guf_event_elapsed_address,
     :guf_array_from_dlpack => guf_array_from_dlpack_address,
     :guf_array_from_dlpack_unversioned => guf_array_from_dlpack_unversioned_address,
     :guf_array_to_dlpack => guf_array_to_dlpack_address,

@@ -161,9 +161,10 @@ TEST_F(DlpackTensors, BrokenFieldsAreRefused) {
   const Broken kBroken[] = {
       {"expected 1.x, got 2.0", GUF_E_ABI, [](Foreign &f) { f.managed.major = 2; }},
       {"expected 1.x, got 0.0", GUF_E_ABI, [](Foreign &f) { f.managed.major = 0; }},
-      {"found -1", GUF_E_SHAPE, [](Foreign &f) { f.tensor().ndim = -1; }},
+      {"ndim: expected 0..64, got -1", GUF_E_SHAPE, [](Foreign &f) { f.tensor().ndim = -1; }},
       {"found 65", GUF_E_SHAPE, [](Foreign &f) { f.tensor().ndim = 65; }},
-      {"found -2147483648", GUF_E_SHAPE, [](Foreign &f) { f.tensor().ndim = INT32_MIN; }},
+      {"ndim: expected 0..64, got -2147483648", GUF_E_SHAPE,
+       [](Foreign &f) { f.tensor().ndim = INT32_MIN; }},
       {"shape is NULL", GUF_E_ARG, [](Foreign &f) { f.tensor().shape = nullptr; }},
       {"negative", GUF_E_SHAPE, [](Foreign &f) { f.shape[1] = -3; }},
       {"too big", GUF_E_SHAPE, [](Foreign &f) { f.shape[0] = f.shape[1] = INT64_MAX / 2; }},

@@ -116,7 +116,8 @@ TEST_F(Apply, TensorsOfAnotherSize) {
 TEST_F(Apply, Refuses) {
   refuses(GUF_E_ARG, "name is NULL", nullptr, 3, tensors_);
   refuses(GUF_E_NOT_FOUND, "ad", "ad", 3, tensors_);
-  refuses(GUF_E_ARG, "ntensors: expected 2 inputs and 1 outputs of add, got 2", "add", 2, tensors_);
+  refuses(GUF_E_ARG, "ntensors: expected 3, the number of operands of add, got 2", "add", 2,
+          tensors_);
   refuses(GUF_E_ARG, "got -1", "add", -1, tensors_);
   refuses(GUF_E_ARG, "tensors is NULL", "add", 3, nullptr);
   for (const uint32_t size : {0U, 8U, 0xFFFFFFFFU}) {
@@ -134,6 +135,36 @@ TEST_F(Apply, Refuses) {
   refuses(GUF_E_DTYPE, "argument 1: 0x00000007 is not a dtype", "add", 3, tensors_);
   tensors_[1] = tensor(nullptr, GUF_I32, 0, nullptr);
   refuses(GUF_E_ARG, "argument 1", "add", 3, tensors_);
+}
+
+// Every error of a tensor contains the index of its operand.
+TEST_F(Apply, ReportsTheOperandAtFault) {
+  const guf_tensor good = tensors_[1];
+  guf_tensor dead = good;
+  dead.device = reinterpret_cast<guf_device>(&sum_);
+  const int64_t negative[] = {-1}, huge[] = {INT64_MAX};
+  const std::pair<guf_status, guf_tensor> cases[] = {
+      {GUF_E_SHAPE, tensor(&sum_, GUF_I32, 1, negative)},
+      {GUF_E_SHAPE, tensor(&sum_, GUF_I32, 1, huge)},
+      {GUF_E_SHAPE, tensor(&sum_, GUF_I32, -3, negative)},
+      {GUF_E_HANDLE, dead}};
+  for (const auto &[status, bad] : cases) {
+    tensors_[1] = bad;
+    refuses(status, "", "add", 3, tensors_);
+    EXPECT_EQ(error_.argument, 1) << error_.message;
+  }
+  guf_operand operands[3] = {};
+  for (int i = 0; i < 3; ++i) operands[i].kind = GUF_OPERAND_TENSOR, operands[i].tensor = &good;
+  operands[1].tensor = nullptr;
+  guf_ufunc add = nullptr;
+  ASSERT_EQ(guf_ufunc_find(nullptr, "add", &add, &error_), GUF_OK);
+  guf_call_args args = {};
+  args.struct_size = sizeof args;
+  args.ninputs = 2, args.noutputs = 1, args.inputs = operands, args.outputs = operands + 2;
+  EXPECT_EQ(guf_call(add, &args, &error_), GUF_E_ARG);
+  EXPECT_EQ(error_.argument, 1);
+  EXPECT_STREQ(error_.message, "operand.tensor is NULL");
+  guf_ufunc_release(add, nullptr);
 }
 
 }  // namespace

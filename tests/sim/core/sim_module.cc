@@ -179,7 +179,7 @@ int run_once(Driver &driver, const Queued &queued, bool descending) {
   std::memcpy(launch.blocks, queued.shape.blocks, sizeof(launch.blocks));
   std::memcpy(launch.threads, queued.shape.threads, sizeof(launch.threads));
   launch.shared_bytes = queued.shape.shared_bytes + queued.kernel->message.shared_bytes;
-  launch.synchronises = items.synchronises != 0;
+  launch.synchronizes = items.synchronizes != 0;
   launch.descending = descending;
   const gufunc::emulator::Result result = run_grid(launch, queued.edges);
   if (result.outcome == Outcome::kDone) return kSuccess;

@@ -16,7 +16,7 @@ namespace {
 
 std::string copied(std::string_view text, size_t capacity = 100) {
   std::string to(capacity, '!');
-  to.resize(copy_utf8(to.data(), capacity, text));
+  to.resize(copy_harmless(to.data(), capacity, text));
   return to;
 }
 
@@ -33,6 +33,18 @@ TEST(Utf8, EscapesInvalidBytes) {
   EXPECT_EQ(copied("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // surrogate
   EXPECT_EQ(copied("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
   EXPECT_EQ(copied("\xe2\x82"), "\\xe2\\x82");  // character that the input truncates
+}
+
+TEST(Utf8, EscapesControlCharactersOfMessages) {
+  EXPECT_EQ(copied("a\x1b[31m\x7f"), "a\\x1b[31m\\x7f");
+  EXPECT_EQ(copied("two\nlines,\ttab"), "two\nlines,\ttab");
+  EXPECT_EQ(copied("\u009b2J\u202e"), "\\u009b2J\\u202e");
+  EXPECT_EQ(copied("\u202e", 7), "\\u202e");
+  EXPECT_EQ(copied("\u202e", 6), "");
+  guf_error error = {};
+  std::strcpy(error.message, "\x1b[2Jgone");
+  make_harmless(&error);
+  EXPECT_STREQ(error.message, "\\x1b[2Jgone");
 }
 
 TEST(Utf8, PrintsNoControlCharacters) {
@@ -83,10 +95,10 @@ TEST(Utf8, FailuresAreCutBetweenCharacters) {
 TEST(Utf8, RepairsMessagesOfOthers) {
   guf_error error = {sizeof error, GUF_E_ARG, 0, 0, 0, 0, {}};
   std::strcpy(error.message, "a loop wrote \xfe");
-  make_utf8(&error);
+  make_harmless(&error);
   EXPECT_STREQ(error.message, "a loop wrote \\xfe");
   std::memset(error.message, '\xfe', sizeof error.message);  // no terminating NUL
-  make_utf8(&error);
+  make_harmless(&error);
   EXPECT_LT(strnlen(error.message, sizeof error.message), sizeof error.message);
 }
 

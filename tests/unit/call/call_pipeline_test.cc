@@ -212,23 +212,23 @@ const Refusal kRefusals[] = {
        odd.reserved = 1;
        call->in(odd).in(view(GUF_F64, three)).out_missing();
      }},
-    {"TooFewInputs", GUF_E_ARG, "add() takes 2 inputs; inputs: expected 2, got 1",
+    {"TooFewInputs", GUF_E_ARG, "inputs of add(): expected 2, got 1",
      [](Call *call) { call->in(view(GUF_F64, three)).out_missing(); }},
-    {"TooManyOutputs", GUF_E_ARG, "add() takes 1 outputs; outputs: expected 1, got 2",
+    {"TooManyOutputs", GUF_E_ARG, "outputs of add(): expected 1, got 2",
      [](Call *call) {
        call->in(view(GUF_F64, three)).in(view(GUF_F64, three)).out_missing().out_missing();
      }},
-    {"UnknownFlag", GUF_E_ARG, "args->flags has the unknown or impossible value 8",
+    {"UnknownFlag", GUF_E_ARG, "args->flags: expected 0 or GUF_CALL_KEEPDIMS, got 8",
      [](Call *call) {
        call->args.flags = 8;
        call->in(view(GUF_F64, three)).in(view(GUF_F64, three)).out_missing();
      }},
-    {"UnknownCasting", GUF_E_ARG, "args->casting has the unknown or impossible value 6",
+    {"UnknownCasting", GUF_E_ARG, "args->casting: expected a guf_casting, got 6",
      [](Call *call) {
        call->args.casting = 6;
        call->in(view(GUF_F64, three)).in(view(GUF_F64, three)).out_missing();
      }},
-    {"UnknownOrder", GUF_E_ARG, "args->order has the unknown or impossible value -1",
+    {"UnknownOrder", GUF_E_ARG, "args->order: expected a guf_order, got -1",
      [](Call *call) {
        call->args.order = -1;
        call->in(view(GUF_F64, three)).in(view(GUF_F64, three)).out_missing();

@@ -21,8 +21,8 @@ u32 number_of(const work_item *item) {
 }
 
 Launch launch_of(guf::device::item_entry entry, const void *arguments, uint32_t blocks,
-                 uint32_t threads, uint32_t shared, bool synchronises) {
-  return {entry, arguments, {blocks, 1, 1}, {threads, 1, 1}, shared, synchronises, false};
+                 uint32_t threads, uint32_t shared, bool synchronizes) {
+  return {entry, arguments, {blocks, 1, 1}, {threads, 1, 1}, shared, synchronizes, false};
 }
 
 struct Sums {
@@ -166,13 +166,13 @@ void order_entry(work_item *item, const void *arguments) {
 }
 
 TEST(Emulator, EveryPositionOfAnyShapeOnceInTheRequestedOrder) {
-  for (const bool synchronises : {false, true}) {
+  for (const bool synchronizes : {false, true}) {
     for (const bool descending : {false, true}) {
       std::vector<u32> order(2 * 3 * 4 * 5 * 2 * 3);
       u32 next = 0;
       const Places places = {order.data(), &next};
       const Launch launch = {order_entry, &places,      {2, 3, 4}, {5, 2, 3},
-                             0,           synchronises, descending};
+                             0,           synchronizes, descending};
       ASSERT_EQ(run(launch).outcome, Outcome::kDone);
       ASSERT_EQ(next, order.size());
       for (u32 i = 0; i < next; ++i) EXPECT_EQ(order[i], descending ? next - 1 - i : i);

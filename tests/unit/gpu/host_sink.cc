@@ -57,7 +57,7 @@ guf_status HostSink::run(const Command &command, guf_error *) {
   launch.blocks[0] = command.blocks;
   launch.threads[0] = command.threads;
   launch.shared_bytes = command.shared_bytes;
-  launch.synchronises = entry.synchronises;
+  launch.synchronizes = entry.synchronizes;
   launch.descending = launches_++ % 2 != 0;
   const emulator::Result result = emulator::run(launch);
   char text[256] = {};

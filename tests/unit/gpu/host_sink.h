@@ -22,7 +22,7 @@ namespace gufunc::gpu {
 struct HostEntry {
   guf::device::item_entry run = nullptr;
   uint32_t block_bytes = 0, max_threads = 0;
-  bool synchronises = false;
+  bool synchronizes = false;
 };
 
 // Returns the entries of the copy and cast kernels, indexed by Entry. Entries that belong to loops

@@ -148,11 +148,11 @@ void run_shared(const Block &block, char *shared) {
 }
 
 template <class Block, void (*Run)(const Block &, char *const *)>
-void set(SampleLoop &loop, Entry entry, u32 threads, bool synchronises = false) {
+void set(SampleLoop &loop, Entry entry, u32 threads, bool synchronizes = false) {
   loop.entry.resize((size_t)Entry::kLoopEntries);
   HostEntry &made = loop.entry[(size_t)entry];
   made = gufunc::gpu::plain_entry<Block, run_bases<Block, Run>>(threads);
-  made.synchronises = synchronises;
+  made.synchronizes = synchronizes;
 }
 template <class Block, void (*Run)(const Block &, char *const *, char *)>
 void set_shared(SampleLoop &loop, Entry entry) {

@@ -50,11 +50,11 @@ guf_operand operands[3] = {};
 const ArgsRow kArgsRows[] = {
     {"AsTheyAre", [](guf_call_args *) {}, nullptr},
     {"TooFewInputs", [](guf_call_args *a) { a->ninputs = 1; },
-     "add() takes 2 inputs; inputs: expected 2, got 1"},
+     "inputs of add(): expected 2, got 1"},
     {"TooManyInputs", [](guf_call_args *a) { a->ninputs = 3; }, "expected 2, got 3"},
     {"NegativeInputs", [](guf_call_args *a) { a->ninputs = -1; }, "expected 2, got -1"},
     {"TooManyOutputs", [](guf_call_args *a) { a->noutputs = 2; },
-     "add() takes 1 outputs; outputs: expected 1, got 2"},
+     "outputs of add(): expected 1, got 2"},
     {"NegativeOutputs", [](guf_call_args *a) { a->noutputs = -1; }, "expected 1, got -1"},
     {"NoOutputs", [](guf_call_args *a) { a->noutputs = 0; }, nullptr},
     {"NoInputList", [](guf_call_args *a) { a->inputs = nullptr; }, "args->inputs is NULL"},
@@ -67,12 +67,12 @@ const ArgsRow kArgsRows[] = {
      nullptr},
     {"Keepdims", [](guf_call_args *a) { a->flags = GUF_CALL_KEEPDIMS; }, nullptr},
     {"UnknownFlag", [](guf_call_args *a) { a->flags = 2 | GUF_CALL_KEEPDIMS; },
-     "args->flags has the unknown or impossible value 3"},
+     "args->flags: expected 0 or GUF_CALL_KEEPDIMS, got 3"},
     {"UnsafeCasting", [](guf_call_args *a) { a->casting = GUF_CASTING_UNSAFE; }, nullptr},
     {"UnknownCasting", [](guf_call_args *a) { a->casting = GUF_CASTING_UNSAFE + 1; },
      "args->casting has"},
     {"NegativeCasting", [](guf_call_args *a) { a->casting = -1; },
-     "args->casting has the unknown or impossible value -1"},
+     "args->casting: expected a guf_casting, got -1"},
     {"AnyOrder", [](guf_call_args *a) { a->order = GUF_ORDER_ANY; }, nullptr},
     {"UnknownOrder", [](guf_call_args *a) { a->order = GUF_ORDER_ANY + 1; }, "args->order has"},
     {"NegativeOrder", [](guf_call_args *a) { a->order = -1; }, "args->order has"},
@@ -213,7 +213,7 @@ TEST(ValidateCall, OutputsOfASignatureWithoutOutputs) {
   EXPECT_EQ(check_args(ufunc, good_args(2, 0), &error), GUF_OK);
   EXPECT_EQ(check_args(ufunc, good_args(2, 1), &error), GUF_OK);
   EXPECT_EQ(check_args(ufunc, good_args(2, 2), &error), GUF_E_ARG);
-  EXPECT_THAT(error.message, HasSubstr("sort() takes 1 outputs; outputs: expected 1, got 2"));
+  EXPECT_THAT(error.message, HasSubstr("outputs of sort(): expected 1, got 2"));
 }
 
 // ---- operands

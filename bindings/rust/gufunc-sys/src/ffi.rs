@@ -229,7 +229,7 @@ pub const GUF_PARAMETER_VIEW: i32 = 3;
 
 pub const GUF_PARAMETER_READ_ONLY: u32 = 1;
 
-pub const GUF_MODULE_KERNEL_SYNCHRONISES: u32 = 1;
+pub const GUF_MODULE_KERNEL_SYNCHRONIZES: u32 = 1;
 
 pub const GUF_CORE_DIM_OPTIONAL: u32 = 1;
 pub const GUF_CORE_DIM_BROADCASTABLE: u32 = 2;
@@ -1826,23 +1826,23 @@ unsafe extern "C" {
     /// Most programs do not need one and pass NULL, which means the default context of the process. The
     /// default context has no handle and is never freed.
     /// Ownership  the caller receives one reference.
+    /// [mt] [no-block]
     /// Errors     GUF_E_ARG       <= out_context is NULL, or flags is not 0
     ///            GUF_E_NO_MEMORY <= a host allocation failed
-    /// [mt] [no-block]
     /// Roles   returns a reference: out_context
     /// ```
     pub fn guf_context_create(flags: u32, out_context: *mut guf_context, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= context is not a live context (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= context is not a live context (NULL is allowed and has no effect)
     /// Roles   retains guf_context
     /// ```
     pub fn guf_context_retain(context: guf_context, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= context is not a live context (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= context is not a live context (NULL is allowed and has no effect)
     /// Roles   releases guf_context
     /// ```
     pub fn guf_context_release(context: guf_context, error: *mut guf_error) -> guf_status;
@@ -1859,8 +1859,8 @@ unsafe extern "C" {
     /// In/out  `text` of `capacity` bytes receives one NUL-terminated line, truncated if necessary.
     ///         `out_level` receives 0 for an error, 1 for a warning, 2 for information, or -1 if the log
     ///         is empty (`text` is then "").
-    /// Errors  GUF_E_ARG <= text or out_level is NULL, or capacity is 0
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_ARG <= text or out_level is NULL, or capacity is 0
     /// Roles   text: text,capacity
     /// ```
     pub fn guf_log_read(text: *mut c_char, capacity: usize, out_level: *mut i32, error: *mut guf_error) -> guf_status;
@@ -1869,18 +1869,18 @@ unsafe extern "C" {
     /// queued callbacks and frees caches. Calling this function at exit is optional. After it, handles
     /// can still be released; other calls that need a device return GUF_E_SHUTDOWN. If a driver refuses
     /// to free a resource, the log reports it.
-    /// Errors  GUF_TIMEOUT <= work was still running after `timeout_ns`; the library remains usable
     /// [mt], blocks
+    /// Errors  GUF_TIMEOUT <= work was still running after `timeout_ns`; the library remains usable
     /// Roles   blocking
     /// ```
     pub fn guf_shutdown(timeout_ns: u64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns the number of backends that were found. Reads only the notes of plugin files; no driver
     /// is called and no plugin code runs.
+    /// [mt], reads the disk at the first call
     /// Errors  GUF_E_ARG       <= out_count is NULL
     ///         GUF_E_NO_MEMORY <= a host allocation failed
     ///         GUF_E_IO        <= the process has too many open files; a later call tries again
-    /// [mt], reads the disk at the first call
     /// Roles   blocking
     /// ```
     pub fn guf_backend_count(out_count: *mut u32, error: *mut guf_error) -> guf_status;
@@ -1888,19 +1888,20 @@ unsafe extern "C" {
     /// Describes backend `index`. If `probe` is not 0, the backend and its driver are opened first, and
     /// `state`, `ndevices` and `driver` are final. A backend that is not usable is not an error: `state`
     /// and `reason` describe why.
+    /// [mt]
     /// Errors  GUF_E_ARG    <= out_info is NULL
     ///         GUF_E_INDEX  <= index is not below the number of backends (guf_backend_count)
     ///         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
     ///         GUF_E_NO_MEMORY, GUF_E_IO <= the backend was not probed, because a host allocation failed
     ///                                      or the process has too many open files; a later call tries
     ///                                      again
-    /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_backend_get_info(index: u32, probe: i32, out_info: *mut guf_backend_info, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds a plugin by its absolute path, in addition to those on the search path
     /// (docs/environment.md).
+    /// [mt]
     /// Errors  GUF_E_ARG       <= path is NULL or not absolute
     ///         GUF_E_IO        <= the file cannot be opened, or is not a regular file
     ///         GUF_E_UNTRUSTED <= the process is privileged and the file's owner or mode is not
@@ -1909,7 +1910,6 @@ unsafe extern "C" {
     ///         GUF_E_ABI       <= the note requires another ABI or ISA, or the plugin's table violates
     ///                            the contract
     ///         GUF_E_EXISTS    <= a backend of that name is already loaded
-    /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_backend_load(path: *const c_char, error: *mut guf_error) -> guf_status;
@@ -1925,6 +1925,7 @@ unsafe extern "C" {
     /// guf_device_get_info describes the chosen device. The handle of "auto" can be recognized because
     /// it differs from the handle that guf_device_get returns for info.spec. Arrays and streams that are
     /// created with the handle of "auto" report the chosen device.
+    /// [mt]
     /// Errors  GUF_E_ARG        <= spec or out_device is NULL, or spec is malformed
     ///         GUF_E_HANDLE     <= context is not a live context
     ///         GUF_E_NO_BACKEND <= no plugin of that name; the message lists those found
@@ -1933,7 +1934,6 @@ unsafe extern "C" {
     ///         any 9xx          <= the backend is not usable; the message states why
     ///         GUF_E_NO_MEMORY, GUF_E_IO <= a host allocation failed, or the process has too many open
     ///                                      files; a later call tries again
-    /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_device_get(context: guf_context, spec: *const c_char, out_device: *mut guf_device, error: *mut guf_error) -> guf_status;
@@ -1946,6 +1946,7 @@ unsafe extern "C" {
     ///            device is used, and during guf_shutdown. Once the context is destroyed, calls on the
     ///            device fail with GUF_E_HANDLE or GUF_E_DEVICE_LOST. No function of the library changes
     ///            the current context of the calling thread.
+    /// [mt]
     /// Errors     GUF_E_ARG         <= spec or out_device is NULL, native is 0, or spec is "auto" or
     ///                                 malformed
     ///            GUF_E_NO_BACKEND  <= no plugin of that name; the message lists those found
@@ -1958,16 +1959,15 @@ unsafe extern "C" {
     ///            GUF_E_SHUTDOWN    <= after guf_shutdown
     ///            GUF_E_NO_MEMORY   <= a host allocation failed
     ///            any 9xx           <= the backend is not usable; the message states why
-    /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_device_adopt(spec: *const c_char, native: u64, out_device: *mut guf_device, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Describes a device.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_ARG    <= out_info is NULL
     ///         GUF_E_HANDLE <= device is not a live device
     ///         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
-    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_device_get_info(device: guf_device, out_info: *mut guf_device_info, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -1976,20 +1976,22 @@ unsafe extern "C" {
     /// first failure of that work since the last report. On the cpu a call with a NULL stream is
     /// complete on return. GUF_TIMEOUT means that the work is still running; no failure is reported or
     /// lost.
+    /// [mt], blocks
     /// Errors  GUF_E_HANDLE <= device is not a live device
     ///         GUF_E_FORKED <= the device belongs to the parent process
     ///         any status   <= the failure of the work
-    /// [mt], blocks
     /// Roles   blocking
     /// ```
     pub fn guf_device_synchronize(device: guf_device, timeout_ns: u64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// These functions have no effect. They exist for symmetry with reference-counted handles.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_HANDLE <= device is not a live device (NULL is allowed)
     /// ```
     pub fn guf_device_retain(device: guf_device, error: *mut guf_error) -> guf_status;
     /// ```text
     /// These functions have no effect. They exist for symmetry with reference-counted handles.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_HANDLE <= device is not a live device (NULL is allowed)
     /// ```
     pub fn guf_device_release(device: guf_device, error: *mut guf_error) -> guf_status;
@@ -1998,11 +2000,11 @@ unsafe extern "C" {
     /// that queues this work, and larger work on the stream's own thread.
     /// Ownership  the caller receives one reference. Pending work completes even if the stream is
     ///            released.
+    /// [mt]
     /// Errors     GUF_E_ARG       <= out_stream is NULL, or flags is not 0
     ///            GUF_E_HANDLE    <= device is not a live device
     ///            GUF_E_NO_MEMORY <= a host allocation failed
     ///            GUF_E_SHUTDOWN  <= after guf_shutdown
-    /// [mt]
     /// Roles   blocking; returns a reference: out_stream
     /// ```
     pub fn guf_stream_create(device: guf_device, flags: u32, out_stream: *mut guf_stream, error: *mut guf_error) -> guf_status;
@@ -2014,6 +2016,7 @@ unsafe extern "C" {
     /// GUF_E_CAPTURE.
     /// Ownership  the caller receives one reference. The native stream stays the caller's and must
     ///            outlive the handle.
+    /// [mt] [no-block]
     /// Errors     GUF_E_ARG             <= out_stream is NULL, native is 0, or flags is not 0
     ///            GUF_E_HANDLE          <= device is not a live device; or the driver reports that
     ///                                     native is not a stream, or that its context is destroyed
@@ -2024,125 +2027,146 @@ unsafe extern "C" {
     ///            GUF_E_DEVICE_LOST     <= the device failed in this process
     ///            GUF_E_NO_MEMORY       <= a host allocation failed
     ///            GUF_E_SHUTDOWN        <= after guf_shutdown
-    /// [mt] [no-block]
     /// Roles   returns a reference: out_stream
     /// ```
     pub fn guf_stream_adopt(device: guf_device, native: u64, flags: u32, out_stream: *mut guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= stream is not a live stream (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= stream is not a live stream (NULL is allowed and has no effect)
     /// Roles   retains guf_stream
     /// ```
     pub fn guf_stream_retain(stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= stream is not a live stream (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= stream is not a live stream (NULL is allowed and has no effect)
     /// Roles   releases guf_stream
     /// ```
     pub fn guf_stream_release(stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns the device of a stream.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_ARG    <= out_device is NULL
     ///         GUF_E_HANDLE <= stream is not a live stream
-    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_stream_get_device(stream: guf_stream, out_device: *mut guf_device, error: *mut guf_error) -> guf_status;
     /// ```text
+    /// Returns the vendor's handle of a stream (CUstream, hipStream_t). With a NULL stream, returns the
+    /// default stream of `device`. `device` is ignored if stream is not NULL.
+    /// Ownership  the handle is borrowed from the stream.
+    /// [mt] [no-block]
+    /// Errors     GUF_E_ARG         <= out_native is NULL, or both device and stream are NULL
+    ///            GUF_E_HANDLE      <= device or stream is not a live handle of its kind
+    ///            GUF_E_UNSUPPORTED <= the backend has no native streams (cpu)
+    /// ```
+    pub fn guf_stream_get_native(device: guf_device, stream: guf_stream, out_native: *mut u64, error: *mut guf_error) -> guf_status;
+    /// ```text
     /// Returns GUF_OK if all queued work is complete, GUF_NOT_READY while it runs. Does not report
     /// failures of the work.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_HANDLE  <= stream is not a live stream
     ///         GUF_E_FORKED  <= the stream was created before a fork
     ///         GUF_E_CAPTURE <= the stream is being captured
-    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_stream_query(stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Waits until all work queued so far is complete, for at most `timeout_ns` nanoseconds
     /// (UINT64_MAX: no limit). Returns GUF_OK, or the stream's first failure since the last report.
     /// GUF_TIMEOUT means that the work is still running; no failure is reported or lost.
+    /// [mt], blocks
     /// Errors  GUF_E_HANDLE  <= stream is not a live stream
     ///         GUF_E_FORKED  <= the stream was created before a fork
     ///         GUF_E_CAPTURE <= the stream is being captured
     ///         any status    <= the failure of the work
-    /// [mt], blocks
     /// Roles   blocking
     /// ```
     pub fn guf_stream_synchronize(stream: guf_stream, timeout_ns: u64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Makes work that is queued on `stream` later wait for `event`, and returns immediately. An event
     /// that was never recorded is complete.
+    /// [mt]
     /// Errors  GUF_E_HANDLE          <= stream or event is not a live handle of its kind
     ///         GUF_E_FORKED          <= the stream or event was created before a fork
     ///         GUF_E_DEVICE_MISMATCH <= the event belongs to another backend
     ///         GUF_E_CAPTURE         <= the event was recorded in a capture that has ended, on another
-    ///                                  device, or in another capture than the stream's (gufunc/graph.h)
-    /// [mt]
+    ///                                  device, or in another capture than the stream's
+    ///                                  (gufunc/graph.h)
     /// Roles   blocking
     /// ```
     pub fn guf_stream_wait_event(stream: guf_stream, event: guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Creates an event of a device. An event that was never recorded is complete. `flags` must be 0.
     /// Ownership  the caller receives one reference.
+    /// [mt]
     /// Errors     GUF_E_ARG       <= out_event is NULL, or flags is not 0
     ///            GUF_E_HANDLE    <= device is not a live device
     ///            GUF_E_NO_MEMORY <= a host allocation failed
     ///            GUF_E_SHUTDOWN  <= after guf_shutdown
-    /// [mt]
     /// Roles   blocking; returns a reference: out_event
     /// ```
     pub fn guf_event_create(device: guf_device, flags: u32, out_event: *mut guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= event is not a live event (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= event is not a live event (NULL is allowed and has no effect)
     /// Roles   retains guf_event
     /// ```
     pub fn guf_event_retain(event: guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= event is not a live event (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= event is not a live event (NULL is allowed and has no effect)
     /// Roles   releases guf_event
     /// ```
     pub fn guf_event_release(event: guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Records the event at the current end of `stream`. Recording an event again replaces the earlier
     /// recording.
+    /// [mt-object] [no-block]
     /// Errors  GUF_E_HANDLE          <= event or stream is not a live handle of its kind
     ///         GUF_E_FORKED          <= the event or stream was created before a fork
     ///         GUF_E_DEVICE_MISMATCH <= event and stream belong to different devices
-    /// [mt-object] [no-block]
     /// ```
     pub fn guf_event_record(event: guf_event, stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns GUF_OK if the stream has reached the event, GUF_NOT_READY if it has not. If the stream
     /// had failed before the event was recorded, returns that failure.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_HANDLE  <= event is not a live event
     ///         GUF_E_FORKED  <= the event was created before a fork
     ///         GUF_E_CAPTURE <= the event was recorded in a capture
-    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_event_query(event: guf_event, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Waits until the stream has reached the event, for at most `timeout_ns` nanoseconds (UINT64_MAX:
     /// no limit). Returns what guf_event_query returns, or GUF_TIMEOUT.
-    /// Errors  as guf_event_query
     /// [mt], blocks
+    /// Errors  as guf_event_query
     /// Roles   blocking
     /// ```
     pub fn guf_event_wait(event: guf_event, timeout_ns: u64, error: *mut guf_error) -> guf_status;
+    /// ```text
+    /// Returns the time in milliseconds between two recorded events of one device.
+    /// [mt] [no-block]
+    /// Errors  GUF_E_ARG             <= out_milliseconds is NULL, or an event was never recorded
+    ///         GUF_E_HANDLE          <= an event is not a live event
+    ///         GUF_E_DEVICE_MISMATCH <= the events belong to different devices
+    ///         GUF_E_UNSUPPORTED     <= the backend's events have no time (cpu)
+    ///         GUF_E_CAPTURE         <= an event was recorded in a capture
+    ///         GUF_NOT_READY         <= an event is not complete
+    /// ```
+    pub fn guf_event_elapsed(from: guf_event, to: guf_event, out_milliseconds: *mut f64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Parses the name of a dtype. The function accepts NumPy's names ("float32"), its characters ("f";
     /// "l" and "q" are int64), its short forms ("f4", "<f4", "|u1"), "bfloat16", "bf16" and "E",
     /// datetime types with or without a unit ("datetime64[ns]", "M8[25s]", "<m8[ms]", "m8"), and names
     /// of registered structured dtypes. The prefix '>' is refused because byte order is a flag of the
     /// operand.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_ARG   <= spelling or out_dtype is NULL
     ///         GUF_E_DTYPE <= spelling is not the name of a dtype; the message lists the valid names or
     ///                        units
-    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_dtype_parse(spelling: *const c_char, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2155,47 +2179,47 @@ unsafe extern "C" {
     pub fn guf_dtype_name(dtype: guf_dtype) -> *const c_char;
     /// ```text
     /// Returns size, alignment, kind and names of a dtype.
+    /// [mt] [no-block]  May allocate the name of a datetime type, as guf_dtype_name does.
     /// Errors  GUF_E_ARG    <= out_info is NULL
     ///         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
     ///         GUF_E_DTYPE  <= dtype is not a dtype
-    /// [mt] [no-block]  May allocate the name of a datetime type, as guf_dtype_name does.
     /// ```
     pub fn guf_dtype_get_info(dtype: guf_dtype, out_info: *mut guf_dtype_info, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Sets *out_possible to 1 if NumPy's `can_cast(from, to, casting)` holds, else to 0. bf16 has the
     /// same rank as f16: a cast between bf16 and f16 needs same_kind; the cast of either to f32 is safe.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_ARG   <= out_possible is NULL, or casting is not a guf_casting
     ///         GUF_E_DTYPE <= from or to is not a dtype
-    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_dtype_can_cast(from: guf_dtype, to: guf_dtype, casting: i32, out_possible: *mut i32, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns NumPy's `promote_types(a, b)`. f16 and bf16 promote to f32. Two datetime types promote
     /// to the coarsest unit of which both units are multiples. A structured dtype promotes only with
     /// itself.
+    /// [mt] [no-block]
     /// Errors  GUF_E_ARG      <= out_dtype is NULL
     ///         GUF_E_DTYPE    <= a or b is not a dtype, or they have no common dtype; the message names
     ///                           both
     ///         GUF_E_OVERFLOW <= the common divisor of the units overflows, or its multiple exceeds
     ///                           GUF_MAX_UNIT_MULTIPLE
-    /// [mt] [no-block]
     /// ```
     pub fn guf_dtype_promote(a: guf_dtype, b: guf_dtype, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns datetime64 or timedelta64 with a unit: GUF_UNIT_SECOND with multiple 25 is "[25s]".
     /// `time` selects datetime64 or timedelta64; its own unit is ignored. The generic unit requires the
     /// multiple 1.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_ARG   <= out_dtype is NULL; unit is not a guf_time_unit; multiple is 0, exceeds
     ///                        GUF_MAX_UNIT_MULTIPLE, or is not 1 for the generic unit
     ///         GUF_E_DTYPE <= time is neither a datetime64 nor a timedelta64
-    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_dtype_make_time(time: guf_dtype, unit: i32, multiple: u32, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns the unit (guf_time_unit) and the multiple of a datetime64 or timedelta64.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_ARG   <= out_unit or out_multiple is NULL
     ///         GUF_E_DTYPE <= time is neither a datetime64 nor a timedelta64
-    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_dtype_get_unit(time: guf_dtype, out_unit: *mut i32, out_multiple: *mut u32, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2204,6 +2228,7 @@ unsafe extern "C" {
     /// copied. A loop accepts such an array only if the loop has exactly this dtype; there are no casts
     /// and no swapped byte order. Registering a name again with the same size and alignment returns the
     /// same dtype. A registration cannot be removed. `itemsize` and `alignment` are in bytes.
+    /// [mt] [no-block]
     /// Errors  GUF_E_ARG       <= name or out_dtype is NULL; name does not match
     ///                            [A-Za-z_][A-Za-z0-9_.]*, has more than 31 characters, or is the name
     ///                            of another dtype; itemsize is 0, exceeds
@@ -2213,7 +2238,6 @@ unsafe extern "C" {
     ///                            message contains
     ///         GUF_E_NO_MEMORY <= a host allocation failed, or GUF_MAX_STRUCTURED_DTYPES names are
     ///                            registered
-    /// [mt] [no-block]
     /// ```
     pub fn guf_dtype_register(name: *const c_char, itemsize: u32, alignment: u32, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2223,6 +2247,7 @@ unsafe extern "C" {
     /// that they span.
     /// Ownership  the caller receives one reference. The memory is freed when the last array or view of
     ///            it is released.
+    /// [mt]
     /// Errors     GUF_E_ARG           <= out_array is NULL; shape is NULL and ndim > 0; order is not a
     ///                                   guf_order
     ///            GUF_E_DTYPE         <= dtype is not a dtype
@@ -2232,7 +2257,6 @@ unsafe extern "C" {
     ///            GUF_E_NO_MEMORY     <= a host allocation failed
     ///            GUF_E_DEVICE_MEMORY <= a device allocation failed
     ///            GUF_E_SHUTDOWN      <= after guf_shutdown
-    /// [mt]
     /// Roles   blocking; returns a reference: out_array; arrays: shape[ndim] strides[ndim]
     /// ```
     pub fn guf_array_alloc(device: guf_device, dtype: guf_dtype, ndim: i32, shape: *const i64, strides: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
@@ -2244,6 +2268,7 @@ unsafe extern "C" {
     /// process.
     /// Ownership  the caller receives one reference; the memory must stay valid until `release` runs.
     ///            `tensor`, its shape and its strides are copied.
+    /// [mt] [no-block]
     /// Errors     GUF_E_ARG       <= tensor, its shape or out_array is NULL; flags has unknown bits; the
     ///                               address is 0 and there are elements
     ///            GUF_E_STRUCT    <= tensor->struct_size is not valid
@@ -2251,39 +2276,38 @@ unsafe extern "C" {
     ///            GUF_E_HANDLE    <= tensor->device is not a live device
     ///            GUF_E_SHAPE     <= as guf_array_alloc, or the address range wraps around
     ///            GUF_E_NO_MEMORY <= a host allocation failed
-    /// [mt] [no-block]
     /// Roles   returns a reference: out_array
     /// ```
     pub fn guf_array_wrap(tensor: *const guf_tensor, release: guf_release_fn, user: *mut c_void, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= array is not a live array (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= array is not a live array (NULL is allowed and has no effect)
     /// Roles   retains guf_array
     /// ```
     pub fn guf_array_retain(array: guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= array is not a live array (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= array is not a live array (NULL is allowed and has no effect)
     /// Roles   releases guf_array
     /// ```
     pub fn guf_array_release(array: guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Describes an array.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_ARG    <= out_info is NULL
     ///         GUF_E_HANDLE <= array is not a live array
     ///         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
-    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_array_get_info(array: guf_array, out_info: *mut guf_array_info, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns NumPy's a[start:stop:step, ...]. Each of the first `naxes` axes has one start, stop and
     /// step; later axes are kept whole. Python's rules apply: negative bounds count from the end, and
     /// bounds are clipped. INT64_MIN as start or stop means that the bound is omitted.
+    /// [mt] [no-block]
     /// Errors  GUF_E_INDEX <= naxes > ndim
     ///         GUF_E_VALUE <= a step is 0
-    /// [mt] [no-block]
     /// Roles   returns a reference: out_array; arrays: starts[naxes] stops[naxes] steps[naxes]
     /// ```
     pub fn guf_array_slice(array: guf_array, naxes: i32, starts: *const i64, stops: *const i64, steps: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
@@ -2291,51 +2315,52 @@ unsafe extern "C" {
     /// Returns a view with another shape, like NumPy's reshape. The elements are read from the array,
     /// and placed in the view, in `order` (C, F or ANY). One extent may be -1: it is computed from the
     /// size of the array. The result is never a copy.
+    /// [mt] [no-block]
     /// Errors  GUF_E_SHAPE       <= the sizes differ, more than one extent is -1, or ndim is out of
     ///                              range
     ///         GUF_E_ARG         <= order is not C, F or ANY
     ///         GUF_E_UNSUPPORTED <= a view is not possible, and NumPy would copy; use guf_array_copy
     ///                              first
-    /// [mt] [no-block]
     /// Roles   returns a reference: out_array; arrays: shape[ndim]
     /// ```
     pub fn guf_array_reshape(array: guf_array, ndim: i32, shape: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns a one-dimensional view of the array's elements in `order`.
-    /// Errors  as guf_array_reshape
     /// [mt] [no-block]
+    /// Errors  as guf_array_reshape
     /// Roles   returns a reference: out_array
     /// ```
     pub fn guf_array_ravel(array: guf_array, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Permutes the axes: axis i of the result is axis axes[i] of the array. `axes` NULL reverses them.
+    /// Permutes the axes: axis i of the result is axis axes[i] of the array. If `axes` is NULL, naxes
+    /// is ignored and the order of the axes is reversed.
+    /// [mt] [no-block]
     /// Errors  GUF_E_VALUE <= naxes is not ndim
     ///         GUF_E_AXIS  <= an axis is out of range or repeated
-    /// [mt] [no-block]
     /// Roles   returns a reference: out_array; arrays: axes[naxes]
     /// ```
     pub fn guf_array_transpose(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Broadcasts to a shape: axes of extent 1 are repeated with stride 0. The result is read-only.
-    /// Errors  GUF_E_SHAPE <= the array does not broadcast to the shape
     /// [mt] [no-block]
+    /// Errors  GUF_E_SHAPE <= the array does not broadcast to the shape
     /// Roles   returns a reference: out_array; arrays: shape[ndim]
     /// ```
     pub fn guf_array_broadcast_to(array: guf_array, ndim: i32, shape: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Removes the given axes, which must have extent 1. If `axes` is NULL, removes all axes of extent
-    /// 1.
+    /// Removes the given axes, which must have extent 1. If `axes` is NULL, naxes is ignored and all
+    /// axes of extent 1 are removed.
+    /// [mt] [no-block]
     /// Errors  GUF_E_AXIS  <= an axis is out of range or repeated
     ///         GUF_E_SHAPE <= the extent of a given axis is not 1
-    /// [mt] [no-block]
     /// Roles   returns a reference: out_array; arrays: axes[naxes]
     /// ```
     pub fn guf_array_squeeze(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Inserts axes of extent 1. `axes` are their positions in the result.
+    /// [mt] [no-block]
     /// Errors  GUF_E_AXIS  <= an axis is out of range or repeated
     ///         GUF_E_SHAPE <= the result has more than GUF_MAX_NDIM dimensions
-    /// [mt] [no-block]
     /// Roles   returns a reference: out_array; arrays: axes[naxes]
     /// ```
     pub fn guf_array_expand_dims(array: guf_array, naxes: i32, axes: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
@@ -2343,9 +2368,10 @@ unsafe extern "C" {
     /// Returns NumPy's sliding_window_view over the given axes. Each of these axes shrinks to extent -
     /// window + 1, and for each of them an axis of extent `window` is appended at the end, in the order
     /// of `axes`. The result is read-only.
-    /// Errors  GUF_E_AXIS  <= an axis is out of range
-    ///         GUF_E_SHAPE <= a window is below 1 or exceeds its axis
     /// [mt] [no-block]
+    /// Errors  GUF_E_AXIS  <= an axis is out of range
+    ///         GUF_E_SHAPE <= a window is below 1 or exceeds its axis, or the result has more than
+    ///                        GUF_MAX_NDIM dimensions
     /// Roles   returns a reference: out_array; arrays: axes[naxes] windows[naxes]
     /// ```
     pub fn guf_array_sliding_window(array: guf_array, naxes: i32, axes: *const i64, windows: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
@@ -2353,6 +2379,7 @@ unsafe extern "C" {
     /// Sets every element to a scalar operand, which is converted to the array's dtype as by guf::cast.
     /// As in calls, a weak int must fit the dtype. With a NULL stream, host memory is written before the
     /// function returns.
+    /// [mt-object]
     /// Errors  GUF_E_ARG             <= value is NULL or not a scalar
     ///         GUF_E_HANDLE          <= array or stream is not a live handle of its kind
     ///         GUF_E_READ_ONLY       <= the array is read-only
@@ -2364,13 +2391,13 @@ unsafe extern "C" {
     ///         GUF_E_NO_MEMORY       <= a host allocation failed
     ///         GUF_E_SHUTDOWN        <= after guf_shutdown
     ///         GUF_E_FORKED          <= the stream was created before a fork
-    /// [mt-object]
     /// Roles   blocking
     /// ```
     pub fn guf_array_fill(array: guf_array, value: *const guf_operand, stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Copies an array into a new array of the same dtype and device, with layout `order`.
     /// Ownership  the caller receives one reference.
+    /// [mt]
     /// Errors     GUF_E_ARG             <= out_array is NULL, or order is not a guf_order
     ///            GUF_E_HANDLE          <= array or stream is not a live handle of its kind
     ///            GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
@@ -2379,13 +2406,13 @@ unsafe extern "C" {
     ///            GUF_E_DEVICE_MEMORY   <= a device allocation failed
     ///            GUF_E_SHUTDOWN        <= after guf_shutdown
     ///            GUF_E_FORKED          <= the stream was created before a fork
-    /// [mt]
     /// Roles   blocking; returns a reference: out_array
     /// ```
     pub fn guf_array_copy(array: guf_array, order: i32, stream: guf_stream, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Copies `source` into `destination`, with broadcasting and casts. If their memory overlaps, the
     /// result is as if `source` were copied first.
+    /// [mt-object]
     /// Errors  GUF_E_ARG             <= casting is not a guf_casting
     ///         GUF_E_CASTING         <= `casting` forbids the cast
     ///         GUF_E_SHAPE           <= source does not broadcast to the shape of destination
@@ -2395,7 +2422,6 @@ unsafe extern "C" {
     ///         GUF_E_DEVICE_MISMATCH <= the stream belongs to neither array's device
     ///         GUF_E_SHUTDOWN        <= after guf_shutdown
     ///         GUF_E_FORKED          <= the stream was created before a fork
-    /// [mt-object]
     /// Roles   blocking
     /// ```
     pub fn guf_array_assign(destination: guf_array, source: guf_array, casting: i32, stream: guf_stream, error: *mut guf_error) -> guf_status;
@@ -2403,11 +2429,11 @@ unsafe extern "C" {
     /// Copies an array into a new array of another dtype, with layout `order`. A datetime dtype without
     /// a unit keeps the unit of the array.
     /// Ownership  the caller receives one reference.
+    /// [mt]
     /// Errors     as guf_array_copy, and
     ///            GUF_E_ARG     <= casting is not a guf_casting
     ///            GUF_E_DTYPE   <= dtype is not a dtype
     ///            GUF_E_CASTING <= `casting` forbids the cast
-    /// [mt]
     /// Roles   blocking; returns a reference: out_array
     /// ```
     pub fn guf_array_astype(array: guf_array, dtype: guf_dtype, casting: i32, order: i32, stream: guf_stream, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
@@ -2421,6 +2447,7 @@ unsafe extern "C" {
     /// queued on the default stream later runs after the copy. With a NULL stream, this is true on both
     /// GPUs.
     /// Ownership  a new array is returned with one reference for the caller.
+    /// [mt-object]
     /// Errors     GUF_E_ARG             <= inout_array is NULL
     ///            GUF_E_HANDLE          <= an array, the device or the stream is not a live handle of
     ///                                     its kind
@@ -2435,7 +2462,6 @@ unsafe extern "C" {
     ///            GUF_E_DEVICE_MEMORY   <= a device allocation failed
     ///            GUF_E_SHUTDOWN        <= after guf_shutdown
     ///            GUF_E_FORKED          <= the stream was created before a fork
-    /// [mt-object]
     /// Roles   blocking; returns a reference: inout_array
     /// ```
     pub fn guf_array_to_device(array: guf_array, device: guf_device, stream: guf_stream, inout_array: *mut guf_array, error: *mut guf_error) -> guf_status;
@@ -2450,11 +2476,11 @@ unsafe extern "C" {
     /// synchronizing the stream or the device of the work does.
     /// guf_array_copy_to_host, guf_array_print, and guf_array_to_device to the cpu wait in the same way
     /// if their stream is NULL.
+    /// [mt], blocks
     /// Errors  GUF_E_HANDLE    <= array is not a live array
     ///         GUF_E_CAPTURE   <= the array has pending work on a GPU that has a stream in capture
     ///         GUF_E_NO_MEMORY <= a host allocation failed
     ///         GUF_E_SHUTDOWN  <= after guf_shutdown
-    /// [mt], blocks
     /// Roles   blocking
     /// ```
     pub fn guf_array_synchronize(array: guf_array, timeout_ns: u64, error: *mut guf_error) -> guf_status;
@@ -2463,6 +2489,7 @@ unsafe extern "C" {
     /// memory in bytes and must be at least the array's. With a NULL stream the copy runs after all
     /// other work on the array and is complete on return. With a stream, the memory must stay valid
     /// until the copy is complete.
+    /// [mt-object]
     /// Errors  GUF_E_ARG             <= destination is NULL and there are bytes to copy, or order is not
     ///                                  C or F
     ///         GUF_E_HANDLE          <= array or stream is not a live handle of its kind
@@ -2470,7 +2497,6 @@ unsafe extern "C" {
     ///         GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
     ///         GUF_E_SHUTDOWN        <= after guf_shutdown
     ///         GUF_E_FORKED          <= the stream was created before a fork
-    /// [mt-object]
     /// Roles   blocking
     /// ```
     pub fn guf_array_copy_to_host(array: guf_array, destination: *mut c_void, nbytes: u64, order: i32, stream: guf_stream, error: *mut guf_error) -> guf_status;
@@ -2481,10 +2507,10 @@ unsafe extern "C" {
     /// Long arrays are shortened with "..." as in NumPy.
     /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
     ///         including the NUL.
+    /// [mt]
     /// Errors  GUF_E_ARG    <= inout_length is NULL, or text is NULL and the capacity is not 0
     ///         GUF_E_HANDLE <= array is not a live array
     ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
-    /// [mt]
     /// Roles   blocking; text: text,inout_length
     /// ```
     pub fn guf_array_print(array: guf_array, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
@@ -2493,10 +2519,10 @@ unsafe extern "C" {
     /// belongs to the host, which may access it whenever no queued work uses it. Calls on `device` use
     /// mapped and managed arrays in place, and copy pinned ones. On the cpu the memory is ordinary.
     /// Ownership and layout as guf_array_alloc.
+    /// [mt]
     /// Errors  as guf_array_alloc, and
     ///         GUF_E_ARG         <= memory is not a guf_host_memory
     ///         GUF_E_UNSUPPORTED <= the device does not support that kind of memory
-    /// [mt]
     /// Roles   blocking; returns a reference: out_array; arrays: shape[ndim] strides[ndim]
     /// ```
     pub fn guf_array_alloc_host(device: guf_device, memory: i32, dtype: guf_dtype, ndim: i32, shape: *const i64, strides: *const i64, order: i32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
@@ -2504,6 +2530,7 @@ unsafe extern "C" {
     /// Page-locks `size` bytes of the caller's memory for `device`, until guf_host_unregister with the
     /// same device and address. The memory must stay valid until then. On the cpu both functions have no
     /// effect.
+    /// [mt]
     /// Errors  GUF_E_ARG         <= address or size is 0; the range exceeds the address space; or, in
     ///                              guf_host_unregister, the memory is not registered
     ///         GUF_E_EXISTS      <= part of the memory is already registered with a device of the same
@@ -2511,7 +2538,6 @@ unsafe extern "C" {
     ///         GUF_E_HANDLE      <= device is not a live device
     ///         GUF_E_UNSUPPORTED <= the device cannot page-lock memory
     ///         GUF_E_NO_MEMORY   <= a host allocation failed, or the system cannot lock more memory
-    /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_host_register(device: guf_device, address: u64, size: u64, error: *mut guf_error) -> guf_status;
@@ -2519,6 +2545,7 @@ unsafe extern "C" {
     /// Page-locks `size` bytes of the caller's memory for `device`, until guf_host_unregister with the
     /// same device and address. The memory must stay valid until then. On the cpu both functions have no
     /// effect.
+    /// [mt]
     /// Errors  GUF_E_ARG         <= address or size is 0; the range exceeds the address space; or, in
     ///                              guf_host_unregister, the memory is not registered
     ///         GUF_E_EXISTS      <= part of the memory is already registered with a device of the same
@@ -2526,35 +2553,34 @@ unsafe extern "C" {
     ///         GUF_E_HANDLE      <= device is not a live device
     ///         GUF_E_UNSUPPORTED <= the device cannot page-lock memory
     ///         GUF_E_NO_MEMORY   <= a host allocation failed, or the system cannot lock more memory
-    /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_host_unregister(device: guf_device, address: u64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns the memory statistics of a device.
+    /// [mt]
     /// Errors  GUF_E_ARG         <= out_memory is NULL
     ///         GUF_E_HANDLE      <= device is not a live device
     ///         GUF_E_STRUCT      <= out_memory->struct_size is smaller than in the first version
     ///         GUF_E_UNSUPPORTED <= the device's backend has no memory pool (cpu)
-    /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_device_get_memory(device: guf_device, out_memory: *mut guf_device_memory, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns cached memory to the driver until at most `keep_bytes` remain cached. Memory that queued
     /// work needs is kept.
+    /// [mt]
     /// Errors  as guf_device_get_memory, and
     ///         any status <= a call of the driver failed and some memory was not returned; all other
     ///                       memory was. native_code is the code of the first failed call
-    /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_device_trim_memory(device: guf_device, keep_bytes: u64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Limits the memory of a device. An allocation that would exceed `limit_bytes` fails with
     /// GUF_E_DEVICE_MEMORY. UINT64_MAX means no limit.
-    /// Errors  as guf_device_get_memory
     /// [mt] [no-block]
+    /// Errors  as guf_device_get_memory
     /// ```
     pub fn guf_device_limit_memory(device: guf_device, limit_bytes: u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2563,35 +2589,14 @@ unsafe extern "C" {
     /// (guf_stream_get_native); the program must order these kernels with the work on `peer` by its own
     /// events. Calls, methods, plans and guf_kernel_launch still require all operands on one device
     /// (GUF_E_DEVICE_MISMATCH). Copies between devices do not need peer access.
+    /// [mt]
     /// Errors  GUF_E_HANDLE          <= device or peer is not a live device
     ///         GUF_E_DEVICE_MISMATCH <= the devices belong to different backends
     ///         GUF_E_UNSUPPORTED     <= the devices have no peer access, or the driver cannot share
     ///                                  pools
-    /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_device_enable_peer(device: guf_device, peer: guf_device, error: *mut guf_error) -> guf_status;
-    /// ```text
-    /// Returns the vendor's handle of a stream (CUstream, hipStream_t). With a NULL stream, returns the
-    /// default stream of `device`. `device` is ignored if stream is not NULL.
-    /// Ownership  the handle is borrowed from the stream.
-    /// Errors     GUF_E_ARG         <= out_native is NULL, or both device and stream are NULL
-    ///            GUF_E_HANDLE      <= device or stream is not a live handle of its kind
-    ///            GUF_E_UNSUPPORTED <= the backend has no native streams (cpu)
-    /// [mt] [no-block]
-    /// ```
-    pub fn guf_stream_get_native(device: guf_device, stream: guf_stream, out_native: *mut u64, error: *mut guf_error) -> guf_status;
-    /// ```text
-    /// Returns the time in milliseconds between two recorded events of one device.
-    /// Errors  GUF_E_ARG             <= out_milliseconds is NULL, or an event was never recorded
-    ///         GUF_E_HANDLE          <= an event is not a live event
-    ///         GUF_E_DEVICE_MISMATCH <= the events belong to different devices
-    ///         GUF_E_UNSUPPORTED     <= the backend's events have no time (cpu)
-    ///         GUF_E_CAPTURE         <= an event was recorded in a capture
-    ///         GUF_NOT_READY         <= an event is not complete
-    /// [mt] [no-block]
-    /// ```
-    pub fn guf_event_elapsed(from: guf_event, to: guf_event, out_milliseconds: *mut f64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Makes an array from a tensor, without a copy. A tensor in host memory of any kind, managed
     /// memory included, becomes an array of the cpu. The device of a tensor in managed memory can also
@@ -2607,6 +2612,7 @@ unsafe extern "C" {
     ///            default stream is complete. The deleter may run on any thread that calls this library,
     ///            without a lock held. In a forked child the deleter does not run for device memory of
     ///            the parent process.
+    /// [mt] [no-block]
     /// Errors     GUF_E_ARG             <= managed or out_array is NULL; flags has unknown bits or
     ///                                     selects two streams; a stream is given for host memory; shape
     ///                                     is NULL and ndim > 0; data is NULL and there are elements
@@ -2623,7 +2629,6 @@ unsafe extern "C" {
     ///                                     that the memory does not belong to the device
     ///            GUF_E_NO_MEMORY       <= a host allocation failed
     ///            GUF_E_SHUTDOWN        <= after guf_shutdown
-    /// [mt] [no-block]
     /// Roles   returns a reference: out_array
     /// ```
     pub fn guf_array_from_dlpack(managed: *mut guf_dlpack, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
@@ -2642,6 +2647,7 @@ unsafe extern "C" {
     ///            default stream is complete. The deleter may run on any thread that calls this library,
     ///            without a lock held. In a forked child the deleter does not run for device memory of
     ///            the parent process.
+    /// [mt] [no-block]
     /// Errors     GUF_E_ARG             <= managed or out_array is NULL; flags has unknown bits or
     ///                                     selects two streams; a stream is given for host memory; shape
     ///                                     is NULL and ndim > 0; data is NULL and there are elements
@@ -2658,7 +2664,6 @@ unsafe extern "C" {
     ///                                     that the memory does not belong to the device
     ///            GUF_E_NO_MEMORY       <= a host allocation failed
     ///            GUF_E_SHUTDOWN        <= after guf_shutdown
-    /// [mt] [no-block]
     /// Roles   returns a reference: out_array
     /// ```
     pub fn guf_array_from_dlpack_unversioned(managed: *mut guf_dlpack_unversioned, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
@@ -2671,6 +2676,7 @@ unsafe extern "C" {
     ///            calls no driver and does not wait. The array lives until the deleter is called. The
     ///            memory of the array lives until the work that was queued on the consumer stream before
     ///            the deleter was called is complete; the consumer stream must live as long.
+    /// [mt] [no-block]
     /// Errors     GUF_E_ARG             <= out_managed is NULL; flags has unknown bits or selects two
     ///                                     streams; a stream is given for an array in host memory
     ///            GUF_E_HANDLE          <= array or consumer is not a live handle of its kind
@@ -2685,7 +2691,6 @@ unsafe extern "C" {
     ///            GUF_E_DEVICE_MISMATCH <= consumer belongs to another device
     ///            GUF_E_NO_MEMORY       <= a host allocation failed
     ///            GUF_E_SHUTDOWN        <= after guf_shutdown
-    /// [mt] [no-block]
     /// ```
     pub fn guf_array_to_dlpack(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2697,6 +2702,7 @@ unsafe extern "C" {
     ///            calls no driver and does not wait. The array lives until the deleter is called. The
     ///            memory of the array lives until the work that was queued on the consumer stream before
     ///            the deleter was called is complete; the consumer stream must live as long.
+    /// [mt] [no-block]
     /// Errors     GUF_E_ARG             <= out_managed is NULL; flags has unknown bits or selects two
     ///                                     streams; a stream is given for an array in host memory
     ///            GUF_E_HANDLE          <= array or consumer is not a live handle of its kind
@@ -2711,13 +2717,13 @@ unsafe extern "C" {
     ///            GUF_E_DEVICE_MISMATCH <= consumer belongs to another device
     ///            GUF_E_NO_MEMORY       <= a host allocation failed
     ///            GUF_E_SHUTDOWN        <= after guf_shutdown
-    /// [mt] [no-block]
     /// ```
     pub fn guf_array_to_dlpack_unversioned(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack_unversioned, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Creates a ufunc without loops and registers its name in the context.
     /// Ownership  the caller receives one reference. The context keeps another reference, so the name
     ///            stays registered.
+    /// [mt] [no-block]
     /// Errors     GUF_E_ARG       <= desc, its name or out_ufunc is NULL; the name is malformed or too
     ///                               long; a count is negative, exceeds GUF_MAX_OPERANDS or differs from
     ///                               the signature's; a flag, identity or role is unknown; core_dims is
@@ -2728,32 +2734,31 @@ unsafe extern "C" {
     ///                               the position; or there are rules without a signature
     ///            GUF_E_EXISTS    <= the name is already registered
     ///            GUF_E_NO_MEMORY <= a host allocation failed
-    /// [mt] [no-block]
     /// Roles   returns a reference: out_ufunc
     /// ```
     pub fn guf_ufunc_create(context: guf_context, desc: *const guf_ufunc_desc, out_ufunc: *mut guf_ufunc, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Finds a ufunc by name.
     /// Ownership  the caller receives one reference.
+    /// [mt] [no-block]
     /// Errors     GUF_E_ARG       <= name or out_ufunc is NULL
     ///            GUF_E_HANDLE    <= context is not a live context
     ///            GUF_E_NOT_FOUND <= no ufunc of that name, and the message suggests the nearest one; or
     ///                               several modules have a ufunc of that short name
-    /// [mt] [no-block]
     /// Roles   returns a reference: out_ufunc
     /// ```
     pub fn guf_ufunc_find(context: guf_context, name: *const c_char, out_ufunc: *mut guf_ufunc, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= ufunc is not a live ufunc (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= ufunc is not a live ufunc (NULL is allowed and has no effect)
     /// Roles   retains guf_ufunc
     /// ```
     pub fn guf_ufunc_retain(ufunc: guf_ufunc, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= ufunc is not a live ufunc (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= ufunc is not a live ufunc (NULL is allowed and has no effect)
     /// Roles   releases guf_ufunc
     /// ```
     pub fn guf_ufunc_release(ufunc: guf_ufunc, error: *mut guf_error) -> guf_status;
@@ -2761,47 +2766,48 @@ unsafe extern "C" {
     /// Returns the number of ufuncs in the context, and the full name of the ufunc at `index` in
     /// alphabetical order. A registration between two calls may change indices. `capacity` is the size
     /// of `name` in bytes.
+    /// [mt] [no-block]
     /// Errors  GUF_E_ARG    <= out_count or name is NULL
     ///         GUF_E_HANDLE <= context is not a live context
     ///         GUF_E_INDEX  <= index is not below the number of ufuncs
     ///         GUF_E_BUFFER_TOO_SMALL <= capacity is less than the name with its NUL
-    /// [mt] [no-block]
     /// ```
     pub fn guf_ufunc_count(context: guf_context, out_count: *mut u32, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns the number of ufuncs in the context, and the full name of the ufunc at `index` in
     /// alphabetical order. A registration between two calls may change indices. `capacity` is the size
     /// of `name` in bytes.
+    /// [mt] [no-block]
     /// Errors  GUF_E_ARG    <= out_count or name is NULL
     ///         GUF_E_HANDLE <= context is not a live context
     ///         GUF_E_INDEX  <= index is not below the number of ufuncs
     ///         GUF_E_BUFFER_TOO_SMALL <= capacity is less than the name with its NUL
-    /// [mt] [no-block]
     /// Roles   text: name,capacity
     /// ```
     pub fn guf_ufunc_name_at(context: guf_context, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Describes a ufunc.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_ARG    <= out_info is NULL
     ///         GUF_E_HANDLE <= ufunc is not a live ufunc
     ///         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
-    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_ufunc_get_info(ufunc: guf_ufunc, out_info: *mut guf_ufunc_info, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns the nin + nout dtypes of the loop at `index`, in the order in which loops are tried.
     /// `ntypes` is the number of elements of `out_types`.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_ARG    <= out_types is NULL
     ///         GUF_E_HANDLE <= ufunc is not a live ufunc
     ///         GUF_E_INDEX  <= index is not below the number of loops
     ///         GUF_E_BUFFER_TOO_SMALL <= ntypes is less than nin + nout
-    /// [mt] [no-block] [no-alloc]
     /// Roles   arrays: out_types[ntypes]
     /// ```
     pub fn guf_ufunc_loop_types(ufunc: guf_ufunc, index: u32, ntypes: i32, out_types: *mut guf_dtype, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds a host loop. The addition is atomic: a concurrent call uses either the loops before the
     /// addition or the loops after it.
+    /// [mt] [no-block]
     /// Errors  GUF_E_ARG       <= desc or its types is NULL; the function of `kind` is not set, or
     ///                            another one is; an unknown kind or flag; ntypes is not nin + nout
     ///         GUF_E_STRUCT    <= desc->struct_size is not valid
@@ -2809,12 +2815,12 @@ unsafe extern "C" {
     ///         GUF_E_DTYPE     <= an element of types is not a dtype
     ///         GUF_E_EXISTS    <= the ufunc already has a loop with these input dtypes
     ///         GUF_E_NO_MEMORY <= a host allocation failed
-    /// [mt] [no-block]
     /// ```
     pub fn guf_ufunc_add_loop(ufunc: guf_ufunc, desc: *const guf_loop_desc, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds a kernel of a module as a loop: the loop of `function` with exactly these dtypes. The
     /// signatures of `function` and of the ufunc must be equal. The ufunc keeps the module loaded.
+    /// [mt] [no-block]
     /// Errors  GUF_E_ARG       <= function or types is NULL, or ntypes is not nin + nout
     ///         GUF_E_HANDLE    <= ufunc or module is not a live handle of its kind
     ///         GUF_E_DTYPE     <= an element of types is not a dtype
@@ -2823,20 +2829,19 @@ unsafe extern "C" {
     ///         GUF_E_SIGNATURE <= the signatures differ
     ///         GUF_E_EXISTS    <= the ufunc already has a loop with these input dtypes
     ///         GUF_E_NO_MEMORY <= a host allocation failed
-    /// [mt] [no-block]
     /// Roles   arrays: types[ntypes]
     /// ```
     pub fn guf_ufunc_add_module_loop(ufunc: guf_ufunc, module: guf_module, function: *const c_char, ntypes: i32, types: *const guf_dtype, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Makes `ufunc` a reduction for guf_reduce. This is possible once per ufunc, which keeps merge and
     /// finish alive. Loops may be added to all three ufuncs at any time.
+    /// [mt] [no-block]
     /// Errors  GUF_E_ARG       <= desc or its merge is NULL, or flags is not 0
     ///         GUF_E_STRUCT    <= desc->struct_size is not valid
     ///         GUF_E_HANDLE    <= ufunc, merge or finish is not a live ufunc
     ///         GUF_E_SIGNATURE <= the three ufuncs do not have the signatures of guf_reduction_desc
     ///         GUF_E_EXISTS    <= ufunc is already a reduction
     ///         GUF_E_NO_MEMORY <= a host allocation failed
-    /// [mt] [no-block]
     /// ```
     pub fn guf_ufunc_set_reduction(ufunc: guf_ufunc, desc: *const guf_reduction_desc, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -2846,6 +2851,7 @@ unsafe extern "C" {
     /// Ownership  the caller receives one reference. The module's ufuncs, loops and plans also keep the
     ///            module loaded. The module is unmapped, and its names are removed, when no reference is
     ///            left. Loading the same file again returns the same module.
+    /// [mt], reads the disk
     /// Errors     GUF_E_ARG       <= path or out_module is NULL, or flags has unknown bits
     ///            GUF_E_HANDLE    <= context is not a live context
     ///            GUF_E_IO        <= the file cannot be opened, read or copied
@@ -2856,7 +2862,6 @@ unsafe extern "C" {
     ///            GUF_E_ABI       <= the module has another kernel ABI
     ///            GUF_E_EXISTS    <= another module of that name is loaded
     ///            GUF_E_NO_MEMORY <= a host allocation failed
-    /// [mt], reads the disk
     /// Roles   blocking; returns a reference: out_module
     /// ```
     pub fn guf_module_load(context: guf_context, path: *const c_char, flags: u32, out_module: *mut guf_module, error: *mut guf_error) -> guf_status;
@@ -2864,44 +2869,44 @@ unsafe extern "C" {
     /// Registers a module that is linked into the program.
     /// Ownership  the caller receives one reference. `table` and everything that it points to must never
     ///            be freed.
+    /// [mt] [no-block]
     /// Errors     GUF_E_ARG    <= table or out_module is NULL
     ///            GUF_E_HANDLE <= context is not a live context
     ///            GUF_E_STRUCT <= table->struct_size is not valid
     ///            GUF_E_BAD_FILE, GUF_E_ABI, GUF_E_EXISTS, GUF_E_NO_MEMORY <= as guf_module_load
-    /// [mt] [no-block]
     /// Roles   returns a reference: out_module
     /// ```
     pub fn guf_module_register(context: guf_context, table: *const guf_module_v1, out_module: *mut guf_module, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= module is not a live module (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= module is not a live module (NULL is allowed and has no effect)
     /// Roles   retains guf_module
     /// ```
     pub fn guf_module_retain(module: guf_module, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= module is not a live module (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= module is not a live module (NULL is allowed and has no effect)
     /// Roles   releases guf_module
     /// ```
     pub fn guf_module_release(module: guf_module, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Describes a module.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_ARG    <= out_info is NULL
     ///         GUF_E_HANDLE <= module is not a live module
     ///         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
-    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_module_get_info(module: guf_module, out_info: *mut guf_module_info, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns the full name ("module:function") of the module's function at `index`, for
     /// guf_ufunc_find. `capacity` is the size of `name` in bytes.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_ARG    <= name is NULL
     ///         GUF_E_HANDLE <= module is not a live module
     ///         GUF_E_INDEX  <= index is not below the number of functions
     ///         GUF_E_BUFFER_TOO_SMALL <= capacity is less than the name with its NUL
-    /// [mt] [no-block] [no-alloc]
     /// Roles   text: name,capacity
     /// ```
     pub fn guf_module_function_at(module: guf_module, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status;
@@ -2914,6 +2919,19 @@ unsafe extern "C" {
     /// library keeps arrays alive until the work is complete; the caller keeps tensors alive. On an idle
     /// stream of the cpu, work that is known to be short may run before the call returns. A loop without
     /// GUF_LOOP_ANY_THREAD runs only on threads of the program, inside their calls of the library.
+    /// Outputs are unchanged after an error, except after GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY,
+    /// GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_SHUTDOWN, GUF_E_FORKED, GUF_E_FLOATING_POINT and a GUF_E_VALUE
+    /// that a loop reported.
+    /// Thread state: the call runs under the default floating-point control (round to nearest, subnormal
+    /// numbers kept, no traps) and restores the calling thread's floating-point control before it
+    /// returns. Exception flags of the processor that arithmetic raised stay raised. errno and the
+    /// signal mask are unchanged. No function of the library is a cancellation point: a pthread_cancel
+    /// during a function takes effect after the function. If a loop throws an exception, its call fails
+    /// with GUF_E_LOOP. A loop must not end its thread or jump out of the call.
+    /// [mt-object]: nothing else may use the outputs during the call. Allocates only outputs and, for
+    /// overlapping operands, copies. Stack: calls, methods, plan creation, guf_resolve and guf_explain
+    /// need up to 256 KiB of the calling thread's stack, in addition to the stack that the program's own
+    /// loops and hooks use.
     /// Errors  GUF_E_HANDLE          <= ufunc, stream, device or an array is not a live handle of its
     ///                                  kind
     ///         GUF_E_STRUCT          <= args->struct_size is not valid
@@ -2953,19 +2971,6 @@ unsafe extern "C" {
     ///         GUF_E_DEVICE_MEMORY   <= a device allocation failed
     ///         GUF_E_LOOP            <= a loop of the program returned an error
     ///         GUF_E_LAUNCH          <= the backend refused the launch, or it failed
-    /// Outputs are unchanged after an error, except after GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY,
-    /// GUF_E_LOOP, GUF_E_LAUNCH, GUF_E_SHUTDOWN, GUF_E_FORKED, GUF_E_FLOATING_POINT and a GUF_E_VALUE
-    /// that a loop reported.
-    /// Thread state: the call runs under the default floating-point control (round to nearest, subnormal
-    /// numbers kept, no traps) and restores the calling thread's floating-point control before it
-    /// returns. Exception flags of the processor that arithmetic raised stay raised. errno and the
-    /// signal mask are unchanged. No function of the library is a cancellation point: a pthread_cancel
-    /// during a function takes effect after the function. If a loop throws an exception, its call fails
-    /// with GUF_E_LOOP. A loop must not end its thread or jump out of the call.
-    /// [mt-object]: nothing else may use the outputs during the call. Allocates only outputs and, for
-    /// overlapping operands, copies. Stack: calls, methods, plan creation, guf_resolve and guf_explain
-    /// need up to 256 KiB of the calling thread's stack, in addition to the stack that the program's own
-    /// loops and hooks use.
     /// Roles   blocking
     /// ```
     pub fn guf_call(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status;
@@ -2976,11 +2981,11 @@ unsafe extern "C" {
     /// tensors   one per operand: the inputs, then the outputs. All have the same struct_size, a
     ///           multiple of 8. The outputs must be given, and have the broadcast shape of the inputs.
     ///           A tensor with a device is accepted as in guf_call.
+    /// [mt-object] as guf_call. Blocks until the outputs are complete.
     /// Errors  as guf_ufunc_find and guf_call, and
     ///         GUF_E_ARG    <= name or tensors is NULL; ntensors is not the number of operands
     ///         GUF_E_STRUCT <= the struct_size of a tensor differs or is not a multiple of 8
     ///         GUF_E_LAUNCH, GUF_E_DEVICE_LOST <= the queued work of a device failed
-    /// [mt-object] as guf_call. Blocks until the outputs are complete.
     /// Roles   blocking; arrays: tensors[ntensors]
     /// ```
     pub fn guf_apply(context: guf_context, name: *const c_char, ntensors: i32, tensors: *const guf_tensor, error: *mut guf_error) -> guf_status;
@@ -2991,35 +2996,35 @@ unsafe extern "C" {
     /// in the workspace. All outputs must be given. Scalars are stored by value. Inout operands of a
     /// signature without outputs are written in place.
     /// Ownership  the caller receives one reference; the plan keeps the ufunc's loops and modules alive.
+    /// [mt]
     /// Errors     as guf_call before the launch, and
     ///            GUF_E_ARG         <= an output is GUF_OPERAND_NONE, or out_plan is NULL
     ///            GUF_E_UNSUPPORTED <= fp_report or fp_fail is not 0, because plans do not compute
     ///                                 flags; an inout operand has a separate output; an operand is in
     ///                                 host memory that the device cannot access
-    /// [mt]
     /// Roles   blocking; returns a reference: out_plan
     /// ```
     pub fn guf_plan_create(ufunc: guf_ufunc, args: *const guf_call_args, out_plan: *mut guf_plan, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= plan is not a live plan (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= plan is not a live plan (NULL is allowed and has no effect)
     /// Roles   retains guf_plan
     /// ```
     pub fn guf_plan_retain(plan: guf_plan, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= plan is not a live plan (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= plan is not a live plan (NULL is allowed and has no effect)
     /// Roles   releases guf_plan
     /// ```
     pub fn guf_plan_release(plan: guf_plan, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns size and alignment, in bytes, of the workspace that each launch needs in the memory of
     /// the plan's device. Size 0 means that no workspace is needed.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_ARG    <= out_nbytes or out_alignment is NULL
     ///         GUF_E_HANDLE <= plan is not a live plan
-    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_plan_workspace(plan: guf_plan, out_nbytes: *mut u64, out_alignment: *mut u64, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -3027,6 +3032,9 @@ unsafe extern "C" {
     /// mask's address if the plan was created with `where`. The address of a scalar is ignored.
     /// Addresses may be unaligned. Threads may launch one plan concurrently, each with its own outputs
     /// and workspace.
+    /// [mt]. [capture-safe] except as stated under GUF_E_CAPTURE. [no-alloc] with a NULL stream; with a
+    /// stream the library allocates the list of the objects that it keeps alive. Blocks only on the cpu
+    /// with a NULL stream, until the result is complete.
     /// Errors  GUF_E_HANDLE          <= plan or stream is not a live handle of its kind
     ///         GUF_E_ARG             <= naddresses is not the number of addresses; an address is NULL
     ///                                  and there are items; workspace is 0 and one is needed
@@ -3037,9 +3045,6 @@ unsafe extern "C" {
     ///                                  the library; or the program captures with the vendor's
     ///                                  functions, and the loop may fail (integer power, functions with
     ///                                  failure=)
-    /// [mt]. [capture-safe] except as stated under GUF_E_CAPTURE. [no-alloc] with a NULL stream; with a
-    /// stream the library allocates the list of the objects that it keeps alive. Blocks only on the cpu
-    /// with a NULL stream, until the result is complete.
     /// Roles   blocking; arrays: addresses[naddresses]
     /// ```
     pub fn guf_plan_launch(plan: guf_plan, stream: guf_stream, naddresses: i32, addresses: *const u64, workspace: u64, error: *mut guf_error) -> guf_status;
@@ -3049,10 +3054,10 @@ unsafe extern "C" {
     /// layout for which the plan was made.
     /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
     ///         including the NUL.
+    /// [mt] [no-block]
     /// Errors  GUF_E_ARG    <= inout_length is NULL, or text is NULL and the capacity is not 0
     ///         GUF_E_HANDLE <= plan is not a live plan
     ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
-    /// [mt] [no-block]
     /// Roles   text: text,inout_length
     /// ```
     pub fn guf_plan_explain(plan: guf_plan, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
@@ -3068,6 +3073,12 @@ unsafe extern "C" {
     /// merged in aligned pairs, so that the bits of the result follow from the shape alone. In error
     /// messages the first result is operand 2; the later results are operands 5 and higher. Several axes
     /// are always allowed.
+    /// The output is unchanged after an error, except after GUF_E_LOOP, GUF_E_LAUNCH,
+    /// GUF_E_FLOATING_POINT and a GUF_E_VALUE that a loop reported.
+    /// [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, if the
+    /// output overlaps or more than 8 axes longer than 1 are reduced, copies. A reduction with a
+    /// user-defined accumulator also allocates its accumulators and, if the reduced axes have no common
+    /// stride, copies of input and mask.
     /// Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call
     ///         GUF_E_ARG             <= input is NULL; both or neither of output and outputs are NULL;
     ///                                  noutputs is not the number of results; fp_report or fp_fail has
@@ -3099,27 +3110,22 @@ unsafe extern "C" {
     ///                                  memory
     ///         GUF_E_NO_IMAGE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_LOOP, GUF_E_LAUNCH,
     ///             GUF_E_SHUTDOWN, GUF_E_FORKED <= as guf_call
-    /// The output is unchanged after an error, except after GUF_E_LOOP, GUF_E_LAUNCH,
-    /// GUF_E_FLOATING_POINT and a GUF_E_VALUE that a loop reported.
-    /// [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, if the
-    /// output overlaps or more than 8 axes longer than 1 are reduced, copies. A reduction with a
-    /// user-defined accumulator also allocates its accumulators and, if the reduced axes have no common
-    /// stride, copies of input and mask.
     /// Roles   blocking
     /// ```
     pub fn guf_reduce(ufunc: guf_ufunc, args: *mut guf_reduce_args, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Computes all partial results along an axis: NumPy's ufunc.accumulate.
+    /// [mt-object] as guf_call
     /// Errors  as guf_reduce, and
     ///         GUF_E_ARG     <= args->indices is not NULL
     ///         GUF_E_DTYPE   <= the input is 0-d
     ///         GUF_E_NO_LOOP <= the loop is not of the form X, X -> X
-    /// [mt-object] as guf_call
     /// Roles   blocking
     /// ```
     pub fn guf_accumulate(ufunc: guf_ufunc, args: *mut guf_accumulate_args, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Reduces slices of an axis that begin at the indices: NumPy's ufunc.reduceat.
+    /// [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work
     /// Errors  as guf_accumulate, except for indices, and
     ///         GUF_E_ARG             <= args->indices is NULL
     ///         GUF_E_INDEX           <= an index is out of range
@@ -3127,7 +3133,6 @@ unsafe extern "C" {
     ///                                  casting='safe'
     ///         GUF_E_SHAPE           <= the indices are not 1-d
     ///         GUF_E_DEVICE_MISMATCH <= the indices are in device memory
-    /// [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work
     /// Roles   blocking
     /// ```
     pub fn guf_reduceat(ufunc: guf_ufunc, args: *mut guf_accumulate_args, error: *mut guf_error) -> guf_status;
@@ -3135,10 +3140,10 @@ unsafe extern "C" {
     /// Applies a binary ufunc to all pairs of elements: NumPy's ufunc.outer. The result has the axes of
     /// the first input, then the axes of the second. `args` is as for guf_call, without axes, axis and
     /// dims.
+    /// [mt-object] as guf_call
     /// Errors  as guf_call, and
     ///         GUF_E_VALUE <= the ufunc is not binary
     ///         GUF_E_DTYPE <= the ufunc has core dimensions
-    /// [mt-object] as guf_call
     /// Roles   blocking
     /// ```
     pub fn guf_outer(ufunc: guf_ufunc, args: *mut guf_call_args, error: *mut guf_error) -> guf_status;
@@ -3148,18 +3153,19 @@ unsafe extern "C" {
     /// converted to its default dtype; dtypes are cast as by casting='unsafe'. In error messages about
     /// its use as an input, the array is operand 0; in messages about its use as an output, it has the
     /// number of the output. `operand` is operand 1, and the indices are operands 2 and higher.
-    /// Errors  as guf_reduce, and
-    ///         GUF_E_VALUE     <= the ufunc does not have one or two inputs and one output; operand is
-    ///                            missing, or is given for a unary ufunc
-    ///         GUF_E_DTYPE     <= the ufunc has core dimensions
-    ///         GUF_E_INDEX     <= an index is out of range; indices are not integers, are too many, or
-    ///                            do not broadcast together
-    ///         GUF_E_SHAPE     <= operand does not broadcast to the indexed elements
-    ///         GUF_E_READ_ONLY <= the array is read-only
-    ///         GUF_E_OVERLAP   <= elements of the array overlap each other
     /// The array is unchanged after an error, except after errors of a loop and GUF_E_FLOATING_POINT.
     /// [mt-object] as guf_call; reads the indices before it returns, after the stream's earlier work.
     /// Allocates 16 bytes for each element of the indices.
+    /// Errors  as guf_reduce, and
+    ///         GUF_E_ARG       <= nindices is negative or exceeds GUF_MAX_NDIM
+    ///         GUF_E_VALUE     <= the ufunc does not have one or two inputs and one output; operand is
+    ///                            missing, or is given for a unary ufunc
+    ///         GUF_E_DTYPE     <= the ufunc has core dimensions
+    ///         GUF_E_INDEX     <= an index is out of range; indices are not integers, exceed the number
+    ///                            of axes, or do not broadcast together
+    ///         GUF_E_SHAPE     <= operand does not broadcast to the indexed elements
+    ///         GUF_E_READ_ONLY <= the array is read-only
+    ///         GUF_E_OVERLAP   <= elements of the array overlap each other
     /// Roles   blocking
     /// ```
     pub fn guf_at(ufunc: guf_ufunc, args: *const guf_at_args, error: *mut guf_error) -> guf_status;
@@ -3170,13 +3176,13 @@ unsafe extern "C" {
     /// the result, the input, the result. The operands of an at are the array, the operand of a binary
     /// ufunc, and the array. A call reads only the elements that value rules use, and a method reads
     /// none.
+    /// [mt] [no-block]
     /// Errors  as the call or the method before its launch. A method's indices and initial value are not
     ///         read, so the errors GUF_E_INDEX, GUF_E_OVERFLOW and GUF_E_VALUE that depend on them are
     ///         not detected
     ///         GUF_E_STRUCT <= request->struct_size or out_resolution->struct_size is not valid
     ///         GUF_E_ARG    <= request or out_resolution is NULL; request->operation is not a
     ///                         guf_operation; the selected pointer is NULL
-    /// [mt] [no-block]
     /// ```
     pub fn guf_resolve(ufunc: guf_ufunc, request: *const guf_request, out_resolution: *mut guf_resolution, error: *mut guf_error) -> guf_status;
     /// ```text
@@ -3187,11 +3193,11 @@ unsafe extern "C" {
     /// in its workspace.
     /// In/out  *inout_length: on entry the capacity of `text` in bytes, on return the required length
     ///         including the NUL.
+    /// [mt] [no-block]
     /// Errors  as guf_resolve, and
     ///         GUF_E_NO_IMAGE <= no kernel for the device
     ///         GUF_E_ARG      <= inout_length is NULL, or text is NULL and the capacity is not 0
     ///         GUF_E_BUFFER_TOO_SMALL <= the text does not fit; `text` is unchanged
-    /// [mt] [no-block]
     /// Roles   text: text,inout_length
     /// ```
     pub fn guf_explain(ufunc: guf_ufunc, request: *const guf_request, text: *mut c_char, inout_length: *mut u64, error: *mut guf_error) -> guf_status;
@@ -3214,6 +3220,7 @@ unsafe extern "C" {
     ///            resume the call. The outputs of later items are unspecified. Inout operands are
     ///            unchanged in later items, except in the chunk that failed on the cpu. The number is 0
     ///            if first_item is not one of the call's items.
+    /// [mt-object], blocks
     /// Errors  as guf_call, and
     ///         GUF_E_ARG         <= an output is GUF_OPERAND_NONE; args->options.stream is not NULL;
     ///                              options->flags, depth, reserved or first_item is out of range
@@ -3224,7 +3231,6 @@ unsafe extern "C" {
     ///         GUF_E_DEVICE_MEMORY, GUF_E_NO_MEMORY <= there is no memory for `depth` chunks of
     ///             chunk_bytes
     ///         GUF_E_CANCELLED   <= progress returned a value other than 0
-    /// [mt-object], blocks
     /// Roles   blocking
     /// ```
     pub fn guf_call_chunked(ufunc: guf_ufunc, args: *mut guf_call_args, options: *const guf_chunk_options, out_items: *mut i64, error: *mut guf_error) -> guf_status;
@@ -3242,17 +3248,18 @@ unsafe extern "C" {
     /// for it on the host yields GUF_E_CAPTURE until it is recorded again outside a capture.
     /// Any thread may continue or end a capture, but only one thread at a time may use the streams of
     /// the capture. Releasing a stream during its capture also discards the capture.
+    /// [mt-object] [no-block]
     /// Errors  GUF_E_HANDLE      <= stream is not a live stream
     ///         GUF_E_FORKED      <= the stream was created before a fork
     ///         GUF_E_CAPTURE     <= the stream is already captured, or has joined a capture
     ///         GUF_E_UNSUPPORTED <= the device's backend has no graphs (cpu)
-    /// [mt-object] [no-block]
     /// ```
     pub fn guf_stream_begin_capture(stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Ends a capture. If *inout_graph is NULL, it receives a new graph; else the work of that graph is
     /// replaced. Replacing is cheapest if the new work differs only in its addresses.
     /// Ownership  the caller receives one reference to a new graph.
+    /// [mt-object]
     /// Errors     GUF_E_ARG             <= inout_graph is NULL
     ///            GUF_E_HANDLE          <= stream or *inout_graph is not a live handle of its kind
     ///            GUF_E_FORKED          <= the stream was created before a fork
@@ -3260,8 +3267,8 @@ unsafe extern "C" {
     ///                                     another stream, which continues; or a branch does not end in
     ///                                     an event that the stream waits for, and the capture is
     ///                                     discarded
-    ///            GUF_E_DEVICE_MISMATCH <= the graph belongs to another device; the capture is discarded
-    /// [mt-object]
+    ///            GUF_E_DEVICE_MISMATCH <= the graph belongs to another device; the capture is
+    ///                                     discarded
     /// Roles   blocking; returns a reference: inout_graph
     /// ```
     pub fn guf_stream_end_capture(stream: guf_stream, inout_graph: *mut guf_graph, error: *mut guf_error) -> guf_status;
@@ -3269,91 +3276,91 @@ unsafe extern "C" {
     /// Queues the work of the graph on a stream of its device. Launches of one graph run one after
     /// another, even if they are on different streams. A launch keeps the objects that it uses alive, so
     /// the graph may be replaced or released while the launch runs.
+    /// [mt] [no-block]
     /// Errors  GUF_E_HANDLE          <= graph or stream is not a live handle of its kind
     ///         GUF_E_FORKED          <= the graph or stream was created before a fork
     ///         GUF_E_DEVICE_MISMATCH <= the stream belongs to another device
     ///         GUF_E_LAUNCH          <= the driver refused the launch
     ///         GUF_E_CAPTURE         <= the stream is being captured
-    /// [mt] [no-block]
     /// Roles   blocking
     /// ```
     pub fn guf_graph_launch(graph: guf_graph, stream: guf_stream, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= graph is not a live graph (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= graph is not a live graph (NULL is allowed and has no effect)
     /// Roles   retains guf_graph
     /// ```
     pub fn guf_graph_retain(graph: guf_graph, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= graph is not a live graph (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= graph is not a live graph (NULL is allowed and has no effect)
     /// Roles   releases guf_graph
     /// ```
     pub fn guf_graph_release(graph: guf_graph, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns the name of a module's kernel, NUL-terminated and without the module's name. `index` is
     /// below guf_module_info.nkernels. `capacity` is the size of `name` in bytes.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_ARG    <= name is NULL
     ///         GUF_E_HANDLE <= module is not a live module
     ///         GUF_E_INDEX  <= index is not below the number of kernels
     ///         GUF_E_BUFFER_TOO_SMALL <= capacity is less than the name with its NUL
-    /// [mt] [no-block] [no-alloc]
     /// Roles   text: name,capacity
     /// ```
     pub fn guf_module_kernel_at(module: guf_module, index: u32, name: *mut c_char, capacity: u64, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Finds a raw kernel of a module. `name` does not contain the module's name. Loads no code.
     /// Ownership  the caller receives one reference; the kernel keeps the module loaded.
+    /// [mt] [no-block]
     /// Errors     GUF_E_ARG       <= name or out_kernel is NULL
     ///            GUF_E_HANDLE    <= module is not a live module
     ///            GUF_E_NOT_FOUND <= the module has no kernel of that name
     ///            GUF_E_NO_MEMORY <= a host allocation failed
-    /// [mt] [no-block]
     /// Roles   returns a reference: out_kernel
     /// ```
     pub fn guf_kernel_find(module: guf_module, name: *const c_char, out_kernel: *mut guf_kernel, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= kernel is not a live kernel (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= kernel is not a live kernel (NULL is allowed and has no effect)
     /// Roles   retains guf_kernel
     /// ```
     pub fn guf_kernel_retain(kernel: guf_kernel, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Adds or drops a reference.
-    /// Errors  GUF_E_HANDLE <= kernel is not a live kernel (NULL is allowed and has no effect)
     /// [mt] [no-block] [no-alloc]
+    /// Errors  GUF_E_HANDLE <= kernel is not a live kernel (NULL is allowed and has no effect)
     /// Roles   releases guf_kernel
     /// ```
     pub fn guf_kernel_release(kernel: guf_kernel, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Describes a kernel.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_ARG    <= out_info is NULL
     ///         GUF_E_STRUCT <= out_info->struct_size is smaller than in the first version
     ///         GUF_E_HANDLE <= kernel is not a live kernel
-    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_kernel_get_info(kernel: guf_kernel, out_info: *mut guf_kernel_info, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns parameter `index` of the kernel. Index 0 is the first parameter after the guf::block.
+    /// [mt] [no-block] [no-alloc]
     /// Errors  GUF_E_ARG    <= out_parameter is NULL
     ///         GUF_E_HANDLE <= kernel is not a live kernel
     ///         GUF_E_INDEX  <= index is not below the number of parameters
-    /// [mt] [no-block] [no-alloc]
     /// ```
     pub fn guf_kernel_get_parameter(kernel: guf_kernel, index: u32, out_parameter: *mut guf_module_parameter, error: *mut guf_error) -> guf_status;
     /// ```text
     /// Returns the limits and resources of a kernel on a device. Loads the kernel's code on the device.
     /// `device` NULL means cpu.
+    /// [mt]
     /// Errors  GUF_E_ARG         <= out_info is NULL
     ///         GUF_E_STRUCT      <= out_info->struct_size is smaller than in the first version
     ///         GUF_E_HANDLE      <= kernel or device is not a live handle of its kind
     ///         GUF_E_NO_IMAGE    <= the module has no code for the device
     ///         GUF_E_UNSUPPORTED <= the device's backend does not run raw kernels
     ///         GUF_E_FORKED      <= the device belongs to the parent process
-    /// [mt]
     /// Roles   blocking
     /// ```
     pub fn guf_kernel_get_device_info(kernel: guf_kernel, device: guf_device, out_info: *mut guf_kernel_device_info, error: *mut guf_error) -> guf_status;
@@ -3374,6 +3381,9 @@ unsafe extern "C" {
     /// a stream, as a failure of the stream); on a GPU the behaviour is undefined.
     /// Ownership  the library keeps arrays alive until the work is complete; the caller keeps tensors
     ///            alive.
+    /// [mt]. [capture-safe] after the first launch or guf_kernel_get_device_info on the device.
+    /// [no-alloc] with a NULL stream after the first launch. Blocks only on the cpu with a NULL
+    /// stream.
     /// Errors     GUF_E_HANDLE          <= kernel, stream, an array or a tensor's device is not a live
     ///                                     handle of its kind
     ///            GUF_E_ARG             <= grid, block or args is NULL; nargs is not the number of
@@ -3393,9 +3403,6 @@ unsafe extern "C" {
     ///            GUF_E_NO_MEMORY       <= a host allocation failed
     ///            GUF_E_SHUTDOWN        <= after guf_shutdown
     ///            GUF_E_FORKED          <= the stream or device belongs to the parent process
-    /// [mt]. [capture-safe] after the first launch or guf_kernel_get_device_info on the device.
-    /// [no-alloc] with a NULL stream after the first launch. Blocks only on the cpu with a NULL
-    /// stream.
     /// Roles   blocking; arrays: grid[3] block[3] args[nargs]
     /// ```
     pub fn guf_kernel_launch(kernel: guf_kernel, stream: guf_stream, grid: *const u32, block: *const u32, shared_bytes: u32, nargs: i32, args: *const guf_operand, error: *mut guf_error) -> guf_status;
@@ -3428,6 +3435,7 @@ pub struct Api {
     pub guf_stream_retain: unsafe extern "C" fn(stream: guf_stream, error: *mut guf_error) -> guf_status,
     pub guf_stream_release: unsafe extern "C" fn(stream: guf_stream, error: *mut guf_error) -> guf_status,
     pub guf_stream_get_device: unsafe extern "C" fn(stream: guf_stream, out_device: *mut guf_device, error: *mut guf_error) -> guf_status,
+    pub guf_stream_get_native: unsafe extern "C" fn(device: guf_device, stream: guf_stream, out_native: *mut u64, error: *mut guf_error) -> guf_status,
     pub guf_stream_query: unsafe extern "C" fn(stream: guf_stream, error: *mut guf_error) -> guf_status,
     pub guf_stream_synchronize: unsafe extern "C" fn(stream: guf_stream, timeout_ns: u64, error: *mut guf_error) -> guf_status,
     pub guf_stream_wait_event: unsafe extern "C" fn(stream: guf_stream, event: guf_event, error: *mut guf_error) -> guf_status,
@@ -3437,6 +3445,7 @@ pub struct Api {
     pub guf_event_record: unsafe extern "C" fn(event: guf_event, stream: guf_stream, error: *mut guf_error) -> guf_status,
     pub guf_event_query: unsafe extern "C" fn(event: guf_event, error: *mut guf_error) -> guf_status,
     pub guf_event_wait: unsafe extern "C" fn(event: guf_event, timeout_ns: u64, error: *mut guf_error) -> guf_status,
+    pub guf_event_elapsed: unsafe extern "C" fn(from: guf_event, to: guf_event, out_milliseconds: *mut f64, error: *mut guf_error) -> guf_status,
     pub guf_dtype_parse: unsafe extern "C" fn(spelling: *const c_char, out_dtype: *mut guf_dtype, error: *mut guf_error) -> guf_status,
     pub guf_dtype_name: unsafe extern "C" fn(dtype: guf_dtype) -> *const c_char,
     pub guf_dtype_get_info: unsafe extern "C" fn(dtype: guf_dtype, out_info: *mut guf_dtype_info, error: *mut guf_error) -> guf_status,
@@ -3473,8 +3482,6 @@ pub struct Api {
     pub guf_device_trim_memory: unsafe extern "C" fn(device: guf_device, keep_bytes: u64, error: *mut guf_error) -> guf_status,
     pub guf_device_limit_memory: unsafe extern "C" fn(device: guf_device, limit_bytes: u64, error: *mut guf_error) -> guf_status,
     pub guf_device_enable_peer: unsafe extern "C" fn(device: guf_device, peer: guf_device, error: *mut guf_error) -> guf_status,
-    pub guf_stream_get_native: unsafe extern "C" fn(device: guf_device, stream: guf_stream, out_native: *mut u64, error: *mut guf_error) -> guf_status,
-    pub guf_event_elapsed: unsafe extern "C" fn(from: guf_event, to: guf_event, out_milliseconds: *mut f64, error: *mut guf_error) -> guf_status,
     pub guf_array_from_dlpack: unsafe extern "C" fn(managed: *mut guf_dlpack, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status,
     pub guf_array_from_dlpack_unversioned: unsafe extern "C" fn(managed: *mut guf_dlpack_unversioned, ready_on: guf_stream, flags: u32, out_array: *mut guf_array, error: *mut guf_error) -> guf_status,
     pub guf_array_to_dlpack: unsafe extern "C" fn(array: guf_array, consumer: guf_stream, flags: u32, out_managed: *mut *mut guf_dlpack, error: *mut guf_error) -> guf_status,
@@ -3574,6 +3581,7 @@ impl Api {
             guf_stream_retain: entry!(symbol, "guf_stream_retain"),
             guf_stream_release: entry!(symbol, "guf_stream_release"),
             guf_stream_get_device: entry!(symbol, "guf_stream_get_device"),
+            guf_stream_get_native: entry!(symbol, "guf_stream_get_native"),
             guf_stream_query: entry!(symbol, "guf_stream_query"),
             guf_stream_synchronize: entry!(symbol, "guf_stream_synchronize"),
             guf_stream_wait_event: entry!(symbol, "guf_stream_wait_event"),
@@ -3583,6 +3591,7 @@ impl Api {
             guf_event_record: entry!(symbol, "guf_event_record"),
             guf_event_query: entry!(symbol, "guf_event_query"),
             guf_event_wait: entry!(symbol, "guf_event_wait"),
+            guf_event_elapsed: entry!(symbol, "guf_event_elapsed"),
             guf_dtype_parse: entry!(symbol, "guf_dtype_parse"),
             guf_dtype_name: entry!(symbol, "guf_dtype_name"),
             guf_dtype_get_info: entry!(symbol, "guf_dtype_get_info"),
@@ -3619,8 +3628,6 @@ impl Api {
             guf_device_trim_memory: entry!(symbol, "guf_device_trim_memory"),
             guf_device_limit_memory: entry!(symbol, "guf_device_limit_memory"),
             guf_device_enable_peer: entry!(symbol, "guf_device_enable_peer"),
-            guf_stream_get_native: entry!(symbol, "guf_stream_get_native"),
-            guf_event_elapsed: entry!(symbol, "guf_event_elapsed"),
             guf_array_from_dlpack: entry!(symbol, "guf_array_from_dlpack"),
             guf_array_from_dlpack_unversioned: entry!(symbol, "guf_array_from_dlpack_unversioned"),
             guf_array_to_dlpack: entry!(symbol, "guf_array_to_dlpack"),
@@ -3900,6 +3907,15 @@ mod forwarded {
     /// # Safety
     /// The documentation of the C function states the requirements.
     #[inline]
+    pub unsafe fn guf_stream_get_native(device: guf_device, stream: guf_stream, out_native: *mut u64, error: *mut guf_error) -> guf_status {
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_stream_get_native)(device, stream, out_native, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
+    }
+    /// # Safety
+    /// The documentation of the C function states the requirements.
+    #[inline]
     pub unsafe fn guf_stream_query(stream: guf_stream, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
             Some(api) => unsafe { (api.guf_stream_query)(stream, error) },
@@ -3975,6 +3991,15 @@ mod forwarded {
     pub unsafe fn guf_event_wait(event: guf_event, timeout_ns: u64, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
             Some(api) => unsafe { (api.guf_event_wait)(event, timeout_ns, error) },
+            None => unsafe { crate::loader::absent(error) },
+        }
+    }
+    /// # Safety
+    /// The documentation of the C function states the requirements.
+    #[inline]
+    pub unsafe fn guf_event_elapsed(from: guf_event, to: guf_event, out_milliseconds: *mut f64, error: *mut guf_error) -> guf_status {
+        match crate::loader::api() {
+            Some(api) => unsafe { (api.guf_event_elapsed)(from, to, out_milliseconds, error) },
             None => unsafe { crate::loader::absent(error) },
         }
     }
@@ -4299,24 +4324,6 @@ mod forwarded {
     pub unsafe fn guf_device_enable_peer(device: guf_device, peer: guf_device, error: *mut guf_error) -> guf_status {
         match crate::loader::api() {
             Some(api) => unsafe { (api.guf_device_enable_peer)(device, peer, error) },
-            None => unsafe { crate::loader::absent(error) },
-        }
-    }
-    /// # Safety
-    /// The documentation of the C function states the requirements.
-    #[inline]
-    pub unsafe fn guf_stream_get_native(device: guf_device, stream: guf_stream, out_native: *mut u64, error: *mut guf_error) -> guf_status {
-        match crate::loader::api() {
-            Some(api) => unsafe { (api.guf_stream_get_native)(device, stream, out_native, error) },
-            None => unsafe { crate::loader::absent(error) },
-        }
-    }
-    /// # Safety
-    /// The documentation of the C function states the requirements.
-    #[inline]
-    pub unsafe fn guf_event_elapsed(from: guf_event, to: guf_event, out_milliseconds: *mut f64, error: *mut guf_error) -> guf_status {
-        match crate::loader::api() {
-            Some(api) => unsafe { (api.guf_event_elapsed)(from, to, out_milliseconds, error) },
             None => unsafe { crate::loader::absent(error) },
         }
     }

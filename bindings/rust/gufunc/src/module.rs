@@ -142,7 +142,7 @@ pub struct KernelInfo {
     /// requests.
     pub shared_bytes: u32,
     /// Whether the threads of a block may synchronize.
-    pub synchronises: bool,
+    pub synchronizes: bool,
 }
 
 /// Limits and resources of a kernel on one device.
@@ -220,7 +220,7 @@ impl Kernel {
             nparameters: info.nparameters,
             max_threads: info.max_threads,
             shared_bytes: info.shared_bytes,
-            synchronises: info.flags & sys::GUF_MODULE_KERNEL_SYNCHRONISES != 0,
+            synchronizes: info.flags & sys::GUF_MODULE_KERNEL_SYNCHRONIZES != 0,
         })
     }
 

@@ -37,7 +37,7 @@ struct emulated_kernel {
   item_entry entry;
   u32 argument_bytes;
   u32 max_threads;   // threads per block
-  u32 synchronises;  // 1: it may call sync or shuffle
+  u32 synchronizes;  // 1: it may call sync or shuffle
   u32 reserved;
 };
 struct emulated_image {
