@@ -245,11 +245,416 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
                const AtKeywords &keywords, Do act) const;
 };
 
+// ---- Finding, describing and creating ufuncs
+
+inline Result<Ufunc> Ufunc::find(const std::string &name, guf_context context) {
+  detail::Record record;
+  guf_ufunc found = nullptr;
+  const guf_status status = guf_ufunc_find(context, name.c_str(), &found, record);
+  return detail::result(status, record, [&] { return Ufunc(found); });
+}
+
+inline Result<Ufunc> Ufunc::create(const std::string &name, int32_t nin, int32_t nout,
+                                   const UfuncOptions &options, guf_context context) {
+  guf_ufunc_desc desc = {};
+  desc.struct_size = sizeof desc;
+  desc.nin = nin;
+  desc.nout = nout;
+  desc.identity = options.identity;
+  desc.flags = options.flags;
+  desc.nroles = static_cast<int32_t>(options.roles.size());
+  desc.name = name.c_str();
+  desc.signature = options.signature.empty() ? nullptr : options.signature.c_str();
+  desc.rules = options.rules.empty() ? nullptr : options.rules.c_str();
+  desc.roles = options.roles.empty() ? nullptr : options.roles.data();
+  desc.doc = options.doc.empty() ? nullptr : options.doc.c_str();
+  CoreDims *kept = nullptr;
+  if (options.core_dims) {
+    kept = new CoreDims(options.core_dims);
+    desc.core_dims = &detail::run_core_dims;
+    desc.user = kept;
+    desc.destroy = &detail::destroy<CoreDims>;
+  }
+  detail::Record record;
+  guf_ufunc made = nullptr;
+  const guf_status status = guf_ufunc_create(context, &desc, &made, record);
+  if (status != GUF_OK) delete kept;
+  return detail::result(status, record, [&] { return Ufunc(made); });
+}
+
+inline Result<uint32_t> Ufunc::count(guf_context context) {
+  detail::Record record;
+  uint32_t found = 0;
+  const guf_status status = guf_ufunc_count(context, &found, record);
+  return detail::result(status, record, [&] { return found; });
+}
+
+inline Result<std::string> Ufunc::name_at(uint32_t index, guf_context context) {
+  detail::Record record;
+  char name[2 * GUF_MAX_NAME + 2];
+  const guf_status status = guf_ufunc_name_at(context, index, name, sizeof name, record);
+  return detail::result(status, record, [&] { return std::string(name); });
+}
+
+inline Result<guf_ufunc_info> Ufunc::info() const {
+  detail::Record record;
+  guf_ufunc_info found = {};
+  found.struct_size = sizeof found;
+  const guf_status status = guf_ufunc_get_info(get(), &found, record);
+  return detail::result(status, record, [&] { return found; });
+}
+
+inline Result<std::vector<DType>> Ufunc::loop_types(uint32_t index) const {
+  detail::Record record;
+  guf_ufunc_info known = {};
+  known.struct_size = sizeof known;
+  guf_dtype types[GUF_MAX_OPERANDS];
+  guf_status status = guf_ufunc_get_info(get(), &known, record);
+  const int32_t count = known.nin + known.nout;
+  if (status == GUF_OK) status = guf_ufunc_loop_types(get(), index, count, types, record);
+  return detail::result(status, record, [&] { return std::vector<DType>(types, types + count); });
+}
+
+// If the library accepts the loop, the library destroys it later. Otherwise this function deletes
+// it.
+inline Result<void> Ufunc::add(const std::vector<guf_dtype> &types, HostLoop loop,
+                               uint32_t flags) const {
+  auto *const kept = new HostLoop(std::move(loop));
+  guf_loop_desc desc = {};
+  desc.struct_size = sizeof desc;
+  desc.kind = GUF_LOOP_ERROR;
+  desc.flags = flags;
+  desc.ntypes = static_cast<int32_t>(types.size());
+  desc.types = types.data();
+  desc.error = &detail::run_loop;
+  desc.user = kept;
+  desc.destroy = &detail::destroy<HostLoop>;
+  detail::Record record;
+  const guf_status status = guf_ufunc_add_loop(get(), &desc, record);
+  if (status != GUF_OK) delete kept;
+  return detail::done(status, record);
+}
+
+inline Result<void> Ufunc::add_module_loop(guf_module module, const std::string &function,
+                                           const std::vector<DType> &types) const {
+  const std::vector<guf_dtype> plain(types.begin(), types.end());
+  return check(guf_ufunc_add_module_loop, get(), module, function.c_str(),
+               static_cast<int32_t>(plain.size()), plain.data());
+}
+
+inline Result<void> Ufunc::set_reduction(const Ufunc &merge, const Ufunc &finish) const {
+  guf_reduction_desc desc = {};
+  desc.struct_size = sizeof desc;
+  desc.merge = merge.get();
+  desc.finish = finish.get();
+  return check(guf_ufunc_set_reduction, get(), &desc);
+}
+
+// ---- Calls with allocated outputs, chunked calls, plans, resolutions
+
+inline int32_t Ufunc::output_count() const {
+  guf_ufunc_info known;
+  known.struct_size = sizeof known;
+  return guf_ufunc_get_info(get(), &known, nullptr) == GUF_OK ? known.nout : 1;
+}
+
+inline Result<Array> Ufunc::one(CallFunction function, Operands inputs,
+                                const CallKeywords *keywords) const {
+  detail::COperands in(inputs), out;
+  out.clear(1);
+  guf_call_args args = {};
+  if (keywords != nullptr) keywords->write(args);
+  put(args, in, out);
+  detail::Record record;
+  const guf_status status = function(get(), &args, record);
+  return detail::result(status, record, [&] { return Array(out[0].array); });
+}
+
+template <class Inputs, class Outputs>
+Result<std::vector<Array>> Ufunc::several(CallFunction function, const Inputs &inputs,
+                                          const Outputs &outputs,
+                                          const CallKeywords &keywords) const {
+  detail::COperands in(inputs), out(outputs);
+  guf_call_args args = {};
+  keywords.write(args);
+  const std::vector<Operand> all(outputs.size() == 0 ? static_cast<size_t>(output_count()) : 0);
+  if (outputs.size() == 0) out.clear(static_cast<int32_t>(all.size()));
+  put(args, in, out);
+  detail::Record record;
+  const guf_status status = function(get(), &args, record);
+  return detail::result(status, record, [&] {
+    return outputs.size() == 0 ? detail::allocated(all, out) : detail::allocated(outputs, out);
+  });
+}
+
+inline Result<int64_t> Ufunc::call_chunked(Operands inputs, Operands outputs,
+                                           const ChunkOptions &options,
+                                           const CallKeywords &keywords) const {
+  struct Watched {
+    const Progress *progress;
+#ifndef GUFUNC_NO_EXCEPTIONS
+    std::exception_ptr thrown;
+#endif
+    static int32_t step(void *user, int64_t done, int64_t items) noexcept {
+      auto *const self = static_cast<Watched *>(user);
+#ifdef GUFUNC_NO_EXCEPTIONS
+      return (*self->progress)(done, items) ? 0 : 1;
+#else
+      try {
+        return (*self->progress)(done, items) ? 0 : 1;
+      } catch (...) {
+        self->thrown = std::current_exception();
+        return 1;
+      }
+#endif
+    }
+  };
+  Watched watched = {};
+  watched.progress = &options.progress;
+  guf_chunk_options chunks = {};
+  chunks.struct_size = sizeof chunks;
+  chunks.chunk_bytes = options.chunk_bytes;
+  chunks.depth = options.depth;
+  chunks.first_item = options.first_item;
+  if (options.progress) chunks.progress = &Watched::step, chunks.user = &watched;
+  detail::COperands in(inputs), out(outputs);
+  guf_call_args args = {};
+  keywords.write(args);
+  put(args, in, out);
+  detail::Record record;
+  int64_t items = 0;
+  const guf_status status = guf_call_chunked(get(), &args, &chunks, &items, record);
+  if (options.out_items != nullptr) *options.out_items = items;
+#ifndef GUFUNC_NO_EXCEPTIONS
+  if (watched.thrown) std::rethrow_exception(watched.thrown);
+#endif
+  return detail::result(status, record, [&] { return items; });
+}
+
+inline Result<Plan> Ufunc::plan(Operands inputs, Operands outputs,
+                                const CallKeywords &keywords) const {
+  detail::COperands in(inputs), out(outputs);
+  guf_call_args args = {};
+  keywords.write(args);
+  put(args, in, out);
+  detail::Record record;
+  guf_plan made = nullptr;
+  const guf_status status = guf_plan_create(get(), &args, &made, record);
+  return detail::result(status, record, [&] { return Plan(made); });
+}
+
+inline Result<Resolution> Ufunc::resolve(Operands inputs, Operands outputs,
+                                         const CallKeywords &keywords) const {
+  detail::COperands in(inputs), out(outputs);
+  guf_call_args args = {};
+  keywords.write(args);
+  put(args, in, out);
+  return detail::resolved(get(), detail::request_of(GUF_OPERATION_CALL, args), output_count());
+}
+
+inline Result<std::string> Ufunc::explain(Operands inputs, Operands outputs,
+                                          const CallKeywords &keywords) const {
+  detail::COperands in(inputs), out(outputs);
+  guf_call_args args = {};
+  keywords.write(args);
+  put(args, in, out);
+  return detail::explained(get(), detail::request_of(GUF_OPERATION_CALL, args));
+}
+
+inline Result<Resolution> Ufunc::resolve_outer(const Operand &a, const Operand &b,
+                                               const CallKeywords &keywords) const {
+  const Operands pair = {a, b};  // a variable, because the C operands point into it
+  detail::COperands in(pair), out;
+  guf_call_args args = {};
+  keywords.write(args);
+  put(args, in, out);
+  return detail::resolved(get(), detail::request_of(GUF_OPERATION_OUTER, args), output_count());
+}
+
+inline Result<std::string> Ufunc::explain_outer(const Operand &a, const Operand &b,
+                                                const CallKeywords &keywords) const {
+  const Operands pair = {a, b};  // a variable, because the C operands point into it
+  detail::COperands in(pair), out;
+  guf_call_args args = {};
+  keywords.write(args);
+  put(args, in, out);
+  return detail::explained(get(), detail::request_of(GUF_OPERATION_OUTER, args));
+}
+
+// ---- reduce, accumulate, reduceat and at
+
+namespace detail {
+
+// Arguments of reduce and the operands to which they point.
+struct ReduceCall {
+  ReduceCall(const Operand &source, const Operand &destination, const ReduceKeywords &keywords) {
+    source.write(input);
+    destination.write(output);
+    args.struct_size = sizeof args;
+    args.input = &input;
+    args.output = &output;
+    keywords.write(args);
+  }
+  guf_operand input, output;
+  guf_reduce_args args = {};
+};
+
+// Arguments of accumulate, or of reduceat if there are indices.
+struct AccumulateCall {
+  AccumulateCall(const Operand &source, const Operand *index_operand, const Operand &destination,
+                 const AccumulateKeywords &keywords) {
+    source.write(input);
+    destination.write(output);
+    args.struct_size = sizeof args;
+    args.input = &input;
+    args.output = &output;
+    if (index_operand != nullptr) {
+      index_operand->write(indices);
+      args.indices = &indices;
+    }
+    keywords.write(args);
+  }
+  guf_operand input, indices, output;
+  guf_accumulate_args args = {};
+};
+
+template <class Function, class Call>
+Result<Array> array_of(Function function, guf_ufunc ufunc, Call &call) {
+  Record record;
+  const guf_status status = function(ufunc, &call.args, record);
+  return result(status, record, [&] { return Array(call.output.array); });
+}
+
+template <class Function, class Call>
+Result<void> into(Function function, guf_ufunc ufunc, Call &call, const Operand &output) {
+  if (output.is_none()) return refuse<void>(GUF_E_ARG, kNoOutput);
+  Record record;
+  return done(function(ufunc, &call.args, record), record);
+}
+
+}  // namespace detail
+
+inline Result<Array> Ufunc::reduce(const Operand &input, const ReduceKeywords &keywords) const {
+  detail::ReduceCall call(input, Operand(), keywords);
+  return detail::array_of(guf_reduce, get(), call);
+}
+
+inline Result<void> Ufunc::reduce_into(const Operand &input, const Operand &output,
+                                       const ReduceKeywords &keywords) const {
+  detail::ReduceCall call(input, output, keywords);
+  return detail::into(guf_reduce, get(), call, output);
+}
+
+inline Result<std::vector<Array>> Ufunc::reduce_several(const Operand &input,
+                                                        const std::vector<Operand> &outputs,
+                                                        const ReduceKeywords &keywords) const {
+  detail::ReduceCall call(input, Operand(), keywords);
+  detail::COperands out(outputs);
+  call.args.output = nullptr;
+  call.args.outputs = out.data();
+  call.args.noutputs = out.count();
+  detail::Record record;
+  const guf_status status = guf_reduce(get(), &call.args, record);
+  return detail::result(status, record, [&] { return detail::allocated(outputs, out); });
+}
+
+inline Result<Array> Ufunc::accumulate(const Operand &input,
+                                       const AccumulateKeywords &keywords) const {
+  detail::AccumulateCall call(input, nullptr, Operand(), keywords);
+  return detail::array_of(guf_accumulate, get(), call);
+}
+
+inline Result<void> Ufunc::accumulate_into(const Operand &input, const Operand &output,
+                                           const AccumulateKeywords &keywords) const {
+  detail::AccumulateCall call(input, nullptr, output, keywords);
+  return detail::into(guf_accumulate, get(), call, output);
+}
+
+inline Result<Array> Ufunc::reduceat(const Operand &input, const Operand &indices,
+                                     const AccumulateKeywords &keywords) const {
+  detail::AccumulateCall call(input, &indices, Operand(), keywords);
+  return detail::array_of(guf_reduceat, get(), call);
+}
+
+inline Result<void> Ufunc::reduceat_into(const Operand &input, const Operand &indices,
+                                         const Operand &output,
+                                         const AccumulateKeywords &keywords) const {
+  detail::AccumulateCall call(input, &indices, output, keywords);
+  return detail::into(guf_reduceat, get(), call, output);
+}
+
+template <class Indices, class Do>
+auto Ufunc::with_at(const Operand &array, const Indices &indices, const Operand &operand,
+                    const AtKeywords &keywords, Do act) const {
+  detail::COperands index_operands(indices);
+  guf_operand changed, second;
+  array.write(changed);
+  operand.write(second);
+  guf_at_args args = {};
+  args.struct_size = sizeof args;
+  args.array = &changed;
+  args.indices = index_operands.data();
+  args.nindices = index_operands.count();
+  args.operand = operand.is_none() ? nullptr : &second;
+  keywords.write(args);
+  return act(args);
+}
+
+// ---- what the methods would do
+
+inline Result<Resolution> Ufunc::resolve_reduce(const Operand &input,
+                                                const ReduceKeywords &keywords) const {
+  const detail::ReduceCall call(input, Operand(), keywords);
+  return detail::resolved(get(), detail::request_of(GUF_OPERATION_REDUCE, call.args), 1);
+}
+
+inline Result<std::string> Ufunc::explain_reduce(const Operand &input,
+                                                 const ReduceKeywords &keywords) const {
+  const detail::ReduceCall call(input, Operand(), keywords);
+  return detail::explained(get(), detail::request_of(GUF_OPERATION_REDUCE, call.args));
+}
+
+inline Result<Resolution> Ufunc::resolve_accumulate(const Operand &input,
+                                                    const AccumulateKeywords &keywords) const {
+  const detail::AccumulateCall call(input, nullptr, Operand(), keywords);
+  return detail::resolved(get(), detail::request_of(GUF_OPERATION_ACCUMULATE, call.args), 1);
+}
+
+inline Result<std::string> Ufunc::explain_accumulate(const Operand &input,
+                                                     const AccumulateKeywords &keywords) const {
+  const detail::AccumulateCall call(input, nullptr, Operand(), keywords);
+  return detail::explained(get(), detail::request_of(GUF_OPERATION_ACCUMULATE, call.args));
+}
+
+inline Result<Resolution> Ufunc::resolve_reduceat(const Operand &input, const Operand &indices,
+                                                  const AccumulateKeywords &keywords) const {
+  const detail::AccumulateCall call(input, &indices, Operand(), keywords);
+  return detail::resolved(get(), detail::request_of(GUF_OPERATION_REDUCEAT, call.args), 1);
+}
+
+inline Result<std::string> Ufunc::explain_reduceat(const Operand &input, const Operand &indices,
+                                                   const AccumulateKeywords &keywords) const {
+  const detail::AccumulateCall call(input, &indices, Operand(), keywords);
+  return detail::explained(get(), detail::request_of(GUF_OPERATION_REDUCEAT, call.args));
+}
+
+inline Result<Resolution> Ufunc::resolve_at(const Operand &array, Operands indices,
+                                            const Operand &operand,
+                                            const AtKeywords &keywords) const {
+  return with_at(array, indices, operand, keywords, [&](guf_at_args &args) {
+    return detail::resolved(get(), detail::request_of(GUF_OPERATION_AT, args), 0);
+  });
+}
+
+inline Result<std::string> Ufunc::explain_at(const Operand &array, Operands indices,
+                                             const Operand &operand,
+                                             const AtKeywords &keywords) const {
+  return with_at(array, indices, operand, keywords, [&](guf_at_args &args) {
+    return detail::explained(get(), detail::request_of(GUF_OPERATION_AT, args));
+  });
+}
+
 }  // namespace GUFUNC_CPP_FORM
 }  // namespace gufunc
-
-#include <gufunc/cpp/ufunc_calls.hpp>
-#include <gufunc/cpp/ufunc_make.hpp>
-#include <gufunc/cpp/ufunc_methods.hpp>
 
 #endif  // GUFUNC_CPP_UFUNC_HPP
