@@ -159,6 +159,7 @@ GUF_BLOCKING(guf_kernel_launch)
 %include "gufunc/dlpack.h"
 %include "gufunc/module_table.h"
 %include "gufunc/ufunc.h"
+%include "gufunc/modules.h"
 %include "gufunc/call.h"
 %include "gufunc/methods.h"
 %include "gufunc/resolve.h"

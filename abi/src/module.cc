@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // C API layer of modules.
-#include <gufunc/ufunc.h>
+#include <gufunc/modules.h>
 
 #include <algorithm>
 #include <cstddef>

@@ -4,7 +4,7 @@
 #ifndef GUFUNC_CORE_MODULE_MODULE_H
 #define GUFUNC_CORE_MODULE_MODULE_H
 
-#include <gufunc/ufunc.h>
+#include <gufunc/modules.h>
 
 #include <memory>
 #include <string>

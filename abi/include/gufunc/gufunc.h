@@ -16,7 +16,10 @@
  *     release function releases. Tensors and other structs are borrowed for the call.
  *   - Strides are in bytes, dimensions in NumPy's order, addresses are uint64_t.
  *   - Marks such as [mt] and [no-block] below a function's description state how threads may use
- *     the function and whether the function waits. gufunc/context.h lists the marks. */
+ *     the function and whether the function waits. gufunc/context.h lists the marks.
+ *
+ * Tracing: if the environment variable GUFUNC_TRACE contains a path, the library writes a trace of
+ * all calls, launches and copies to this file (docs/tracing.md). */
 #ifndef GUFUNC_GUFUNC_H
 #define GUFUNC_GUFUNC_H
 
@@ -57,7 +60,9 @@
 
 #include "graph.h"
 
-/* Raw kernels of modules, and the table in which a module describes its kernels. */
+/* Modules, their raw kernels, and the table in which a module describes its kernels. */
+#include "modules.h"
+
 #include "kernels.h"
 
 #include "module_table.h"

@@ -4,7 +4,7 @@
 #ifndef GUFUNC_KERNELS_H
 #define GUFUNC_KERNELS_H
 
-#include "ufunc.h"
+#include "modules.h"
 
 GUF_BEGIN_DECLS
 
