@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C API layer of ufuncs: lookup, enumeration, description, and user-defined ufuncs: creation and
-// added loops.
+// C API layer of ufuncs: lookup, enumeration and description, and the creation of user-defined
+// ufuncs.
 #include <gufunc/ufunc.h>
 
 #include <algorithm>

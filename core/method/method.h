@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The methods of a ufunc: reduce, accumulate, reduceat, outer and at. The C API layer unpacks the
-// arguments. This component validates, resolves, plans and launches.
+// arguments. This component validates them, resolves the loop, computes the geometry and launches.
 #ifndef GUFUNC_CORE_METHOD_METHOD_H
 #define GUFUNC_CORE_METHOD_METHOD_H
 
@@ -77,7 +77,7 @@ guf_status at(AtView &view, guf_error *error);
 
 // Each function determines the types and the result shape of one method. Indices
 // and initial values in memory are not read.
-// Errors  as the method before its launch, except for values in memory
+// Errors  those of the method before its launch, except errors that depend on values in memory
 guf_status resolve_reduce(FoldView &view, guf_resolution *out, guf_error *error);
 guf_status resolve_accumulate(FoldView &view, guf_resolution *out, guf_error *error);
 guf_status resolve_reduceat(FoldView &view, guf_resolution *out, guf_error *error);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text that describes what a plan does and why.
 #include "core/plan/plan_text.h"
 
 #include "core/backend/backend.h"

@@ -34,7 +34,7 @@ constexpr uint64_t weak_code(int32_t kind) {
 // than all other keys of the ufunc and never equal one of them.
 
 constexpr int32_t kMaxDatetimeOperands = 6;
-// A bit that is set in a cached value if the number in the value is an argument of UnitLoops::at.
+// A bit that is set in a cached value if the number in the value is an index for UnitLoops::at.
 constexpr uint64_t kUnitLoop = uint64_t{1} << 31;
 
 // Returns the code of an operand in a key. Returns 0 if the operand has no code: an int outside

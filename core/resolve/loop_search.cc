@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The search for a loop. It tries a loop with exactly the given types, then the special rules of a
-// few ufuncs, and then the first loop to which the inputs cast safely. NumPy's error messages for
-// types without a loop and for forbidden casts.
+// few ufuncs, and then the first loop to which the inputs cast safely. Types without a loop and
+// forbidden casts are reported with NumPy's messages.
 #include "core/resolve/loop_search.h"
 
 #include <algorithm>

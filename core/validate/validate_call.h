@@ -21,14 +21,17 @@ guf_status check_options(const guf_call_options &options, guf_error *error);
 
 // Checks one tensor and writes its layout. For a tensor without strides, C-contiguous strides are
 // written to `stride_buffer`. `operand` is the argument number for error messages.
-// Errors  GUF_E_ARG <= unknown flags, a NULL shape, or address 0 with elements;  GUF_E_DTYPE
+// Errors  GUF_E_ARG <= unknown flags, a NULL shape, or address 0 with elements
+//         GUF_E_DTYPE <= the dtype is not valid
 //         GUF_E_SHAPE <= ndim, a negative extent, or the size or address range overflows
 guf_status check_tensor(const guf_tensor &tensor, int32_t operand, int64_t *stride_buffer,
                         array::Layout *out, guf_error *error);
 
 // Checks the operands of a call: kinds, mask, and outputs that are read-only or self-overlapping.
 // Errors  GUF_E_ARG <= an output is not an array or tensor
-//         GUF_E_READ_ONLY, GUF_E_OVERLAP <= an output;  GUF_E_CASTING <= the mask is not bool
+//         GUF_E_READ_ONLY <= an output is read-only
+//         GUF_E_OVERLAP <= elements of an output overlap each other
+//         GUF_E_CASTING <= the mask is not bool
 guf_status check_operands(const op::CallView &call, guf_error *error);
 
 }  // namespace gufunc::validate

@@ -45,7 +45,7 @@ def add_signature(rng, case):
     signature = [rng.choice(letters) if rng.random() < 0.4 else None for _ in range(count)]
     if any(signature):
         case['signature'] = signature
-        # The effect of A is not known, as with dtype= (cases.known_order).
+        # The oracle cannot predict the layout for order='A' together with signature=.
         case['order'] = 'K' if case['order'] == 'A' else case['order']
 
 

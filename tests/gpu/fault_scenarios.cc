@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenarios with memory of every kind, copies in every direction, and fills; with streams, events
-// and graphs, and with the start and shutdown of the plugin; and scenarios that load images and
-// launch kernels.
+// The scenarios use memory of every kind, copies in every direction, fills, streams, events and
+// graphs. They start and shut down the plugin, load images and launch kernels.
 #include "tests/gpu/fault_scenarios.h"
 
 #include <cstring>

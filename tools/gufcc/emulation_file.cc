@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The record that describes a device entry is defined in the translation unit of the entry, where
-// the size of the struct that the entry receives is known. The table of the file copies the records
-// when the file is loaded.
+// A record describes each device entry. It is defined where the entry is compiled, because only
+// there is the size of the struct that the entry receives known. The table of the file copies the
+// records when the file is loaded.
 #include "emulation_file.h"
 
 #include <algorithm>

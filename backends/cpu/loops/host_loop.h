@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A callable host loop: its function, its user pointer and its way to report failures.
+// A callable host loop: its function, its user pointer, and how it reports failures.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_HOST_LOOP_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_HOST_LOOP_H
 

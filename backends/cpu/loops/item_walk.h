@@ -10,7 +10,7 @@
 
 namespace gufunc::cpu {
 
-// The way in which one thread traverses the items of a launch.
+// The traversal of the items of a launch by one thread.
 enum class Walk : uint8_t {
   kRows,         // row by row in place; with a mask, only the runs of items that it selects
   kTiles,        // tile by tile, with TiledLoop

@@ -163,8 +163,8 @@ class Runs {
   guf_status run_each(int64_t first, int64_t count) {
     const int64_t one = 1, size = fold_.value_bytes(), steps[3] = {size, size, size};
     for (int64_t i = first; i < first + count; ++i) {
-      char *const place = reinterpret_cast<char *>(block_.output) + block_.indices[i];
-      char *args[3] = {place, place, place};
+      char *const element = reinterpret_cast<char *>(block_.output) + block_.indices[i];
+      char *args[3] = {element, element, element};
       if (block_.input != 0) {
         args[1] = reinterpret_cast<char *>(block_.input) + block_.operand_indices[i];
       }

@@ -97,7 +97,7 @@ class Driver {
   virtual void write_version(char *out_text, size_t size) const = 0;  // such as "CUDA 13.0"
 
   virtual Code device_properties(int32_t index, DeviceProperties *out) = 0;
-  // Opens a context. If `native` is 0, opens the device's own context.
+  // Opens a context. If `native` is 0, opens the device's primary context.
   virtual Code context_open(int32_t index, uint64_t native, Context *out) = 0;
   virtual void context_close(const Context &context) = 0;
   // Makes the context current on this thread. `leave` restores the context

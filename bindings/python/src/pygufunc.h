@@ -97,9 +97,9 @@ int gufpy_freed_memory(guf_status status);
 /** Sets the exception for wrong arguments (GUF_E_ARG) without calling the library. Returns -1. */
 int gufpy_refuse(const char *format, ...);
 /** Stores the current exception and writes its text into `error`. The next gufpy_raise of this
- * thread raises the stored exception if the error's message starts with this text, or in any case
- * if `error` was NULL. The text must be compared, because a callback of queued work may run while
- * another call waits, and the error of that call may be another one. */
+ * thread raises the stored exception if the message of its error starts with this text, or if
+ * `error` was NULL. The texts are compared because a callback of queued work may run while another
+ * call waits, and the error may then belong to that call. */
 void gufpy_carry_exception(guf_error *error);
 
 /* Handles. */

@@ -8,8 +8,8 @@ use gufunc_sys as sys;
 use std::ptr::NonNull;
 
 /// A DLPack tensor with the exclusive right to delete it. Dropping this value deletes the tensor.
-/// [`DynArray::from_dlpack`] transfers the right to an array, and [`DlpackTensor::into_versioned`]
-/// to the caller.
+/// [`DynArray::from_dlpack`] transfers this right to the new array, and
+/// [`DlpackTensor::into_versioned`] transfers it to the caller.
 ///
 /// ```
 /// use gufunc::{Array, DlpackTensor, DynArray};

@@ -58,8 +58,8 @@ struct fold_sink {
 enum fold_flag : u32 {
   kFoldLast = 1u << 0,     // the results are final; otherwise they are partial
   kFoldInitial = 1u << 1,  // `initial` is the left operand of the first step; for final results
-  kFoldFast = 1u << 2  // for leaves and fold: the elements have kFormLoopType or kFormPartial, no
-                       // mask exists, and no floating-point flags are computed
+  kFoldFast = 1u << 2  // entries `leaves` and `fold`: the elements are stored in the loop's type or
+                       // as partial results, without a mask and without flags to compute
 };
 
 // A piece: a range of elements along the reduced dimension, and the slot of its result.
