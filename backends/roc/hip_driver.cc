@@ -484,7 +484,7 @@ class HipDriver final : public gpu::Driver {
 };
 
 alignas(HipDriver) unsigned char driver_bytes[sizeof(HipDriver)];
-int runtime_version = 0;  // written once, when the runtime is opened
+int loaded_version = 0;  // written once, when the runtime is opened
 
 guf_status open_runtime(gpu::Driver **out_driver, int32_t *out_ndevices, guf_error *error) {
   Hip hip;
@@ -507,13 +507,13 @@ guf_status open_runtime(gpu::Driver **out_driver, int32_t *out_ndevices, guf_err
     return gpu::fail(error, GUF_E_NO_DEVICE,
                      "backend roc found no device: the runtime reports 0 devices");
   }
-  hip.hipRuntimeGetVersion(&runtime_version);
+  hip.hipRuntimeGetVersion(&loaded_version);
   *out_ndevices = found;
   return GUF_OK;
 }
 
 int32_t score(const char *device_target, int32_t format, const char *image_target) {
-  return score_code_object(device_target, format, image_target, runtime_version);
+  return score_code_object(device_target, format, image_target, loaded_version);
 }
 
 #if defined(GUFUNC_PLUGIN_KERNELS)
