@@ -77,7 +77,7 @@ class CommandInput(command_fixture.CommandTest):
         self.fails(4, "grid:grid has no core dimension 'k', expected one of n in ->(n)", 'run',
                    *grid[:3], '--dim', 'k=3')
         self.fails(2, '--inplace: the first input', 'run', *grid, '--inplace')
-        self.fails(4, 'inputs: expected 2, got 0', 'run', 'add')
+        self.fails(4, 'inputs of add(): expected 2, got 0', 'run', 'add')
 
     def test_axes_of_a_signature_with_blanks(self):
         values = np.arange(6.0).reshape(2, 3)

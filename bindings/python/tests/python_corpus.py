@@ -21,7 +21,7 @@ KEYS = {"id", "ufunc", "method", "buffers", "inputs", "outputs", "where", "indic
 ALL_FLAGS = 31
 # The package raises these errors itself, with NumPy's text and without an argument index.
 IN_NUMPYS_WORDS = re.compile(
-    r"\w+\(\) takes \d+ (inputs|outputs|types in a signature);|axes should be a list with"
+    r"(inputs|outputs|types in a signature) of \w+\(\): expected|axes should be a list with"
     r"|return arrays must be of ArrayType;")
 
 

@@ -206,7 +206,7 @@ const Refusal kRefusals[] = {
        odd.kind = 99;
        call->in(odd).in(view(GUF_F64, three)).out_missing();
      }},
-    {"OperandFlags", GUF_E_ARG, "operand.flags and operand.reserved must be 0",
+    {"OperandFlags", GUF_E_ARG, "operand.flags and operand.reserved: expected 0, got 0x0 and 1",
      [](Call *call) {
        guf_operand odd = Call::weak_int(1);
        odd.reserved = 1;
