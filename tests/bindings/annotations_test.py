@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests the annotations of bindings/gufunc.i: tools/abigen must report stale, misspelt and missing
-annotations, and each annotation must appear in its output.
+annotations, and each annotation must appear in its output. tools/abigen must also report public
+functions whose comments are incomplete.
 
     annotations_test.py"""
 
@@ -15,6 +16,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'tools/abigen'))
 ABIGEN = runpy.run_path(str(ROOT / 'tools/abigen/__main__.py'), run_name='abigen')
+import comments  # noqa: E402
+import model  # noqa: E402
 import roles  # noqa: E402
 
 TEXT = ABIGEN['INTERFACE'].read_text()
@@ -53,6 +56,16 @@ FAULTS = [
     ('"abi:raw_only", "the version', '"abi:raw_only_pearl", "the version',
      'abi:raw_only_pearl of guf_version: there is no such annotation'),
 ]
+# Each fault is the lines of the comment of guf_stream_get_device, and the expected message.
+GOOD = ['Returns the device of a stream.', '[mt] [no-block]', 'Errors  GUF_E_ARG <= it is NULL']
+COMMENT_FAULTS = [
+    (None, 'expected a comment /** ... */ before its declaration, got none'),
+    (GOOD[1:], 'expected a description'),
+    ([GOOD[0], GOOD[2]], 'expected the mark [mt] or [mt-object]'),
+    ([GOOD[0], '[no-block]', GOOD[2]], 'expected the mark [mt] or [mt-object]'),
+    ([GOOD[0], f'{GOOD[1]} [no-aloc]', GOOD[2]], 'no-alloc, no-block, got no-aloc'),
+    (GOOD[:2], 'expected the section Errors'),
+]
 
 
 def read(text):
@@ -71,6 +84,21 @@ class Annotations(unittest.TestCase):
                 self.assertEqual(TEXT.count(old), 1)
                 found, _ = read(TEXT.replace(old, new))
                 self.assertTrue([line for line in found if message in line], found)
+
+    def test_incomplete_comments_are_found(self):
+        _, declared = read(TEXT)
+        folder = ABIGEN['INCLUDES'] / 'gufunc'
+        texts = model.read_comments(folder)
+        name = 'guf_stream_get_device'
+        for lines, message in COMMENT_FAULTS:
+            with self.subTest(fault=message):
+                changed = {key: text for key, text in texts.items() if key != name}
+                changed |= {name: lines} if lines is not None else {}
+                found = list(comments.findings(declared.functions, changed, folder))
+                self.assertEqual(len(found), 1, found)
+                self.assertIn(message, found[0])
+        self.assertEqual(list(comments.findings(declared.functions, texts | {name: GOOD}, folder)),
+                         [])
 
     def test_each_is_written(self):
         """If all annotations of one kind are removed, the roles of the parameters of at least 7

@@ -139,12 +139,13 @@ LAYOUT = [
     ]
 ]
 
-ERROR_CODES_BEFORE = {
+ABI_TESTS_BEFORE = {
     "abi/src/status.cc": "GUF_E_ARG",
     "tests/unit/seeded_test.cc": "EXPECT_EQ(status, GUF_E_ARG);\n",
     "abi/include/gufunc/status.h": "  GUF_E_ARG = 100,\n  GUF_E_NEW = 101,\n",
+    "abi/include/gufunc/seeded.h": "GUF_API guf_status guf_new(void);\n",
 }
-ERROR_CODES = [
+ABI_TESTS = [
     Fault("abi/include/gufunc/status.h", "  GUF_E_ARG = 100,\n  GUF_E_NEW = 101,\n",
           "GUF_E_NEW: no test expects it"),
     Fault("abi/include/gufunc/status.h", "  GUF_E_ARG = 100,\n  GUF_E_NEW = 101,\n",
@@ -155,6 +156,12 @@ ERROR_CODES = [
         "status = GUF_E_NEW;\n", "return GUF_E_NEW;\n", 'g("GUF_E_NEW");\n')),
     Fault("tests/elsewhere/other_test.cc", "EXPECT_EQ(f(), GUF_E_NEW);\n",
           "GUF_E_NEW: no test expects it"),
+    *(Fault(path, text, "guf_new: no C or C\\+\\+ test in tests/ names it") for path, text in (
+        ("tests/abi/other_test.cc", "int x;  // guf_new()\n"),
+        ("tests/abi/other_test.cc", 'f("guf_new");\n'),
+        ("tests/abi/other_test.cc", "guf_newer();\n"),
+        ("tests/abi/table.inc", "guf_new();\n"),
+        ("bindings/cpp/tests/other_test.cc", "guf_new();\n"))),
 ]
 
 DUPLICATES_BEFORE = {"backends/roc/seeded.cc": "".join(f"int x{i};\n" for i in range(40))}
@@ -304,7 +311,7 @@ def main():
         "files": (FILES, {"core/base/error.cc": SPDX}),
         "docs": (DOCS, {"core/base/seeded.cc": SPDX, "abi/include/gufunc/dtypes.def": DTYPES}),
         "layout": (LAYOUT, {"abi/layout.txt": LAYOUT_BEFORE}),
-        "error_codes": (ERROR_CODES, ERROR_CODES_BEFORE),
+        "abi_tests": (ABI_TESTS, ABI_TESTS_BEFORE),
         "duplicates": (DUPLICATES, DUPLICATES_BEFORE),
         "format": (FORMAT, {}),
         "tidy": (TIDY, {}),

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import comments
 import go
 import julia
 import model
@@ -35,16 +36,20 @@ def read_interface(swig, path=INTERFACE):
 
 
 def misread(path, declared):
-    """Returns the errors in the annotations of the interface file."""
+    """Returns the errors in the annotations of the interface file, and in the comments of the
+    headers."""
     folder = INCLUDES / 'gufunc'
-    return list(roles.findings(path.read_text(), declared, model.read_comments(folder), folder))
+    texts = model.read_comments(folder)
+    return [*roles.findings(path.read_text(), declared, texts, folder),
+            *comments.findings(declared.functions, texts, folder)]
 
 
 def generate(args):
     declared = read_interface(args.swig)
     wrong = misread(INTERFACE, declared)
     if wrong:
-        sys.exit('\n'.join([*wrong, f'abigen: {len(wrong)} findings in bindings/gufunc.i']))
+        wrong.append(f'abigen: {len(wrong)} findings in bindings/gufunc.i and in the headers')
+        sys.exit('\n'.join(wrong))
     layout = probe.measure(declared, shlex.split(args.cc), INCLUDES)
     texts = model.read_comments(INCLUDES / 'gufunc')
     files = {}

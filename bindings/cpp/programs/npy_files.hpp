@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and writes the .npy files of the six programs. The files have version 1.0, C order and
-// little-endian elements.
+// little-endian elements. The reader makes the programs independent of NumPy: they use only the
+// public interface of the binding.
 #ifndef GUFUNC_BINDINGS_CPP_NPY_FILES_HPP
 #define GUFUNC_BINDINGS_CPP_NPY_FILES_HPP
 

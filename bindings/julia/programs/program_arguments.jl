@@ -4,7 +4,8 @@
 using Gufunc
 
 # Reads and writes .npy files of version 1.0 in C order. NumPy's axes are Julia's dimensions in
-# reverse order.
+# reverse order. The reader makes the programs independent of NumPy: they use only the public
+# interface of the package.
 module NpyFiles
 
 export read_npy, write_npy

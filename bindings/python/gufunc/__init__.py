@@ -15,20 +15,15 @@ from . import _array, _conversion, _dtypes, _errors, _errstate, _gufunc, _object
 from . import _indexing, _operators
 from . import _ufunc
 from . import _device_methods, _documentation, _exchange, _launch
-from ._array import (Array, arange, array, as_array, broadcast_to, empty, empty_host, empty_like,
-                     expand_dims, from_buffer, full, full_like, ones, ones_like,
-                     sliding_window_view, view_as, zeros, zeros_like)
-from ._dtypes import (can_cast, datetime_data, dtype, make_time, promote_types,
-                      register_dtype)
-from ._errors import (ArgumentError, AxisError, CallError, DTypeError, Error, FileError,
-                      FloatingPointFlagError, IndexOutOfRange, NoMemoryError, RangeError,
-                      ReductionError, RunError, ShapeError, UnavailableError, UnsupportedError)
-from ._errstate import errstate
-from ._objects import (Context, Device, Event, Graph, Stream, backends, devices, load_backend,
-                       poll, read_log, shutdown)
-from ._ufunc import Kernel, Module, Plan, Ufunc, create, find, load, names
-from ._exchange import from_cuda_array_interface, from_dlpack
-from ._pointers import ufunc_from_pointer
+# The list `__all__` of each module contains the names that the package exports.
+from ._array import *
+from ._dtypes import *
+from ._errors import *
+from ._errstate import *
+from ._objects import *
+from ._ufunc import *
+from ._exchange import *
+from ._pointers import *
 from ._standard_names import ALIASES as _ALIASES
 
 _gufunc._register(

@@ -11,6 +11,10 @@ from ._dtypes import CASTINGS, ORDERS
 from ._errors import UnsupportedError, make_error, make_refusal
 from ._objects import Device, as_device, nanoseconds
 
+__all__ = ["Array", "arange", "array", "as_array", "broadcast_to", "empty", "empty_host",
+           "empty_like", "expand_dims", "from_buffer", "full", "full_like", "ones", "ones_like",
+           "sliding_window_view", "view_as", "zeros", "zeros_like"]
+
 _MEMORIES = _dtypes.NameTable("memory", {"pinned": 1, "mapped": 2, "managed": 3})
 _READ_ONLY = lowlevel.GUF_ARRAY_READ_ONLY
 _PARTS = {lowlevel.GUF_C64: "float32", lowlevel.GUF_C128: "float64"}

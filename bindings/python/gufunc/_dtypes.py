@@ -6,6 +6,8 @@ import sys
 from . import lowlevel
 from ._errors import make_error, make_refusal
 
+__all__ = ["can_cast", "datetime_data", "dtype", "make_time", "promote_types", "register_dtype"]
+
 _known = {}
 _PYTHON = {bool: lowlevel.GUF_BOOL, int: lowlevel.GUF_I64, float: lowlevel.GUF_F64,
            complex: lowlevel.GUF_C128}

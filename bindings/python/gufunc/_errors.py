@@ -7,6 +7,10 @@ import sys
 
 from . import lowlevel
 
+__all__ = ["ArgumentError", "AxisError", "CallError", "DTypeError", "Error", "FileError",
+           "FloatingPointFlagError", "IndexOutOfRange", "NoMemoryError", "RangeError",
+           "ReductionError", "RunError", "ShapeError", "UnavailableError", "UnsupportedError"]
+
 
 class Error(Exception):
     """The base class of the errors of library calls.

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
+__all__ = ["ArgumentError", "AxisError", "CallError", "DTypeError", "Error", "FileError",
+           "FloatingPointFlagError", "IndexOutOfRange", "NoMemoryError", "RangeError",
+           "ReductionError", "RunError", "ShapeError", "UnavailableError", "UnsupportedError"]
+
 class Error(Exception):
     status: int
     message: str

@@ -7,6 +7,8 @@ import warnings
 from . import _gufunc, lowlevel
 from ._errors import make_refusal
 
+__all__ = ["errstate"]
+
 _FLAGS = {"divide": lowlevel.GUF_FP_DIVIDE | lowlevel.GUF_FP_INTEGER_DIVIDE,
            "over": lowlevel.GUF_FP_OVERFLOW, "under": lowlevel.GUF_FP_UNDERFLOW,
            "invalid": lowlevel.GUF_FP_INVALID}

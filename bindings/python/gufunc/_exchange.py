@@ -5,6 +5,8 @@ from . import _array, _conversion, _dtypes, _gufunc, _objects, lowlevel
 from ._errors import Error
 from ._objects import Device, Stream, native_of
 
+__all__ = ["from_cuda_array_interface", "from_dlpack"]
+
 _CPU, _CUDA, _ROC = (lowlevel.GUF_DLPACK_CPU, lowlevel.GUF_DLPACK_CUDA, lowlevel.GUF_DLPACK_ROC)
 _TYPES = {"cuda": _CUDA, "roc": _ROC}
 _LEGACY, _PER_THREAD = lowlevel.GUF_DLPACK_LEGACY_STREAM, lowlevel.GUF_DLPACK_PER_THREAD_STREAM

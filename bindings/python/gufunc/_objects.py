@@ -11,6 +11,9 @@ import threading
 from . import _gufunc, lowlevel
 from ._errors import make_refusal
 
+__all__ = ["Context", "Device", "Event", "Graph", "Stream", "backends", "devices", "load_backend",
+           "poll", "read_log", "shutdown"]
+
 _FOREVER = 2**64 - 1
 _local = threading.local()  # the current devices of the thread
 

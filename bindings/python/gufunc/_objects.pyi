@@ -6,6 +6,9 @@ from typing import Any, Self, overload
 
 from ._ufunc import Module, Ufunc
 
+__all__ = ["Context", "Device", "Event", "Graph", "Stream", "backends", "devices", "load_backend",
+           "poll", "read_log", "shutdown"]
+
 class _Handle:
     @property
     def handle(self) -> int: ...

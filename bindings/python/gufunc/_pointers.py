@@ -9,6 +9,8 @@ from . import _dtypes, _gufunc, lowlevel
 from ._errors import make_refusal
 from ._ufunc import ADDRESS, create, loop_kind, size_of
 
+__all__ = ["ufunc_from_pointer"]
+
 _C_TYPES = {"double": "d", "float": "f", "npy_double": "d", "npy_float": "f",
             "npy_float64": "d", "npy_float32": "f", "signed char": "b", "unsigned char": "B",
             "short": "h", "unsigned short": "H", "int": "i", "unsigned int": "I",

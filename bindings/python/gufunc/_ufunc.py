@@ -7,6 +7,8 @@ from . import _array, _dtypes, _gufunc, _indexing, lowlevel
 from ._errors import make_refusal
 from ._objects import as_device, load_module, ufunc_names
 
+__all__ = ["Kernel", "Module", "Plan", "Ufunc", "create", "find", "load", "names"]
+
 _IDENTITIES = {lowlevel.GUF_IDENTITY_ZERO: 0, lowlevel.GUF_IDENTITY_ONE: 1,
                lowlevel.GUF_IDENTITY_MINUS_ONE: -1,
                lowlevel.GUF_IDENTITY_MINUS_INF: float("-inf")}

@@ -87,10 +87,12 @@ class Stubs:
 
     def __init__(self, folder):
         trees = {path.stem: ast.parse(path.read_text()) for path in sorted(folder.glob("*.pyi"))}
-        aliases = {}
-        for tree in trees.values():
+        aliases, listed = {}, {}
+        for module, tree in trees.items():
             for node in tree.body:
-                if isinstance(node, ast.Assign) and node.targets[0].id.startswith("_"):
+                if isinstance(node, ast.Assign) and node.targets[0].id == "__all__":
+                    listed[module] = ast.literal_eval(node.value)
+                elif isinstance(node, ast.Assign) and node.targets[0].id.startswith("_"):
                     aliases[node.targets[0].id] = node.value
                 if isinstance(node, ast.ImportFrom):
                     aliases.update((one.asname, ast.Name(one.name)) for one in node.names
@@ -106,9 +108,11 @@ class Stubs:
                     entry.bases.remove(base)
                     entry.members = {**private[base], **entry.members}
         first = trees["__init__"].body
-        self.exported = {one.name: node.module for node in first
-                         if isinstance(node, ast.ImportFrom) and node.module for one in node.names
-                         if not one.name.startswith("_")}
+        self.exported = {name: node.module for node in first
+                         if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
+                         for name in sorted(listed.get(node.module) or
+                                            self._public(self.modules[node.module]))
+                         if not name.startswith("_")}
         self.ufuncs = [node.target.id for node in first if isinstance(node, ast.AnnAssign)
                        and ast.unparse(node.annotation) in UFUNCS]
 

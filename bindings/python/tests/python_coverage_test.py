@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that every function of the C interface is in the raw layer or is called by the extension's
-sources, and that every public name is documented.
+sources, that the package and its stubs export the same names, and that every public name is
+documented.
 
 python_coverage_test.py ROOT
 """
 
+import builtins
+import importlib
 import inspect
 import pathlib
 import re
@@ -16,12 +19,17 @@ from gufunc import lowlevel
 
 ROOT = pathlib.Path(sys.argv.pop(1))
 FOLDER = ROOT / "bindings/python"
+sys.path.insert(0, str(FOLDER / "reference"))
+reference_stubs = importlib.import_module("reference_stubs")
 COMMENTS = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 ROW = re.compile(r"^\| `(guf_\w+)` \| \w+ \| (\w+) \|", re.MULTILINE)  # column of Python
 # These functions are not needed: Python objects own the references, devices are never freed,
 # guf_module_register is for modules that are linked into a C program, and guf_apply is a short form
 # of guf_call for C.
 NOT_HERE = re.compile(r"guf_\w+_retain|guf_device_release|guf_module_register|guf_apply")
+
+# Names that the stubs declare for other modules of the package.
+INTERNAL = {"as_device", "as_stream", "make_error", "make_refusal"}
 
 
 class Coverage(unittest.TestCase):
@@ -55,6 +63,32 @@ class Coverage(unittest.TestCase):
                   and not inspect.isclass(getattr(lowlevel, name))
                   and not re.search(rf"\b{name}\b", package)}
         self.assertEqual(unused - {"guf_version"}, set())
+
+
+class Exports(unittest.TestCase):
+    def setUp(self):
+        self.stubs = reference_stubs.Stubs(FOLDER / "gufunc")
+
+    def test_modules_and_stubs_export_the_same_names(self):
+        exported = self.stubs.exported
+        for module in sorted(set(exported.values()) - {"_build"}):
+            listed = set(importlib.import_module(f"gufunc.{module}").__all__)
+            declared = {name for name in self.stubs.modules[module]
+                        if not name.startswith("_") and name not in INTERNAL}
+            in_stub = {name for name, other in exported.items() if other == module}
+            for where, names in (("__all__ of the module lacks", declared - listed),
+                                 ("the stub does not declare", listed - declared),
+                                 ("__all__ of the stub lacks", declared - in_stub)):
+                self.assertEqual(names, set(), f"gufunc.{module}: {where} these names")
+
+    def test_package_and_stubs_export_the_same_names(self):
+        declared = {*self.stubs.exported, *self.stubs.ufuncs}
+        self.assertEqual({*gufunc.__all__} - declared, set(),
+                         "the stubs do not declare these names of the package")
+        # `import *` leaves out the names of Python's built-in functions.
+        found = {*gufunc.__all__, *(vars(builtins).keys() & vars(gufunc).keys())}
+        self.assertEqual(declared - found, set(),
+                         "the package does not export these names of the stubs")
 
 
 class Documentation(unittest.TestCase):

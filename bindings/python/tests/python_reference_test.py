@@ -52,8 +52,6 @@ class Reference(unittest.TestCase):
         self.assertEqual(self.missing, [])
 
     def test_all_public_names_are_there(self):
-        known = {*self.stubs.exported, *self.stubs.ufuncs}
-        self.assertEqual({*gufunc.__all__} - known, set())
         index = self.made["README.md"]
         self.assertEqual([name for name in self.stubs.exported if f"| `{name}` |" not in index], [])
         self.assertGreater(sum(text.count("\n## ") for text in self.made.values()), 110)
@@ -86,7 +84,7 @@ class Reference(unittest.TestCase):
     def box():
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)
-            (folder / "__init__.pyi").write_text("from ._box import Box as Box\n")
+            (folder / "__init__.pyi").write_text("from ._box import *\n")
             (folder / "_box.pyi").write_text(STUB)
             return reference.Stubs(folder).modules["_box"]["Box"]
 

@@ -322,6 +322,22 @@ TEST_F(UfuncCapi, AddsModuleLoops) {
   EXPECT_EQ(guf_module_release(module, nullptr), GUF_OK);
 }
 
+TEST_F(UfuncCapi, ListsTheFunctionsOfAModule) {
+  guf_module module = nullptr;
+  ASSERT_EQ(guf_module_register(context_, &kTable, &module, &error_), GUF_OK) << error_.message;
+  char name[] = "capi:twice";
+  EXPECT_EQ(guf_module_function_at(module, 1, name, sizeof name, &error_), GUF_OK);
+  EXPECT_STREQ(name, "capi:rows");
+  EXPECT_EQ(guf_module_function_at(module, 0, name, sizeof name, &error_), GUF_OK);
+  EXPECT_STREQ(name, "capi:twice");
+  EXPECT_EQ(guf_module_function_at(module, 0, name, sizeof name - 1, &error_),
+            GUF_E_BUFFER_TOO_SMALL);
+  EXPECT_EQ(guf_module_function_at(module, 2, name, sizeof name, &error_), GUF_E_INDEX);
+  EXPECT_EQ(guf_module_function_at(module, 0, nullptr, sizeof name, &error_), GUF_E_ARG);
+  EXPECT_EQ(guf_module_release(module, nullptr), GUF_OK);
+  EXPECT_EQ(guf_module_function_at(module, 0, name, sizeof name, &error_), GUF_E_HANDLE);
+}
+
 TEST_F(UfuncCapi, ListsNamesInOrder) {
   ASSERT_EQ(create(desc("aardvark")), GUF_OK);
   uint32_t count = 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package npy reads and writes NumPy's .npy files of version 1.0 in C order and little-endian byte
-// order.
+// order. It makes the six programs independent of NumPy: they use only the public interface of the
+// binding.
 package npy
 
 import (

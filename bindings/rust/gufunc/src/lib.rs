@@ -61,13 +61,9 @@ pub use gufunc_sys as sys;
 
 pub use array::{ArrayInfo, DynArray, HostMemory, Order, Slice};
 pub use call::{Call, Chunks, ChunksError, FpFlags, HostPolicy, Resolution};
-pub use context::{
-    device, load_module, log_read, poll, shutdown, ufunc, version, version_string, Context,
-    LogLevel,
-};
-pub use device::{
-    backend_load, backends, BackendInfo, Device, DeviceInfo, DeviceMemory, Registered,
-};
+// All public items are re-exported, so that a new function needs no change here.
+pub use context::*;
+pub use device::*;
 pub use dlpack::{DlpackStream, DlpackTensor};
 pub use dtype::{Casting, DType, DTypeInfo, Element, TimeUnit, BF16, F16, NAT};
 pub use host_loop::{Builder, CoreSizes, Elementwise, Items, LoopArgs};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Code that the six programs share: their command line, and `.npy` files.
+//! Code that the six programs share: their command line, and `.npy` files. The reader of these
+//! files makes the programs independent of NumPy: they use only the public interface of the crate.
 
 use gufunc::{Device, Element};
 use std::error::Error;
