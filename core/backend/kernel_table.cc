@@ -405,11 +405,11 @@ guf_status Checker::check_reduction(const guf_module_v1 &table,
   const guf_module_function *const finish =
       function.finish == 0 ? nullptr : &table.functions[function.finish - 1];
   const bool plain = merge.merge == 0 && (finish == nullptr || finish->merge == 0);
-  op::Signature leaf, merges, finishes;
-  GUF_TRY(read_signature(function, &leaf));
+  op::Signature block_function, merges, finishes;
+  GUF_TRY(read_signature(function, &block_function));
   GUF_TRY(read_signature(merge, &merges));
   if (finish != nullptr) GUF_TRY(read_signature(*finish, &finishes));
-  if (plain && op::check_state_fold(leaf, merges, finish == nullptr ? nullptr : &finishes,
+  if (plain && op::check_state_fold(block_function, merges, finish == nullptr ? nullptr : &finishes,
                                     nullptr) == GUF_OK) {
     return GUF_OK;
   }
