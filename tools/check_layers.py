@@ -126,7 +126,7 @@ VISIBLE = {
     "kernels/standard": ("kernels/standard", DIALECT),
     "abi/src": ("abi/src", "core", *SHARED),
     "tools/gufcc": ("tools/gufcc", "core/base", "core/dtype", "core/op", "core/module"),
-    "tools": ("tools", "core/base/utf8.h"),
+    "tools": ("tools", "core/base/utf8.h", "core/base/descriptor.h"),
     "tests/unit/cpu": ("tests", "backends/cpu", "backends/sdk"),
     "tests/unit/emulator": ("tests", "backends/emulator"),
     "tests/sim": ("tests/sim", "backends/emulator"),

@@ -223,8 +223,8 @@ func TestReductionsWithAState(t *testing.T) {
 	state := must(gufunc.RegisterDType("go_extreme", size, 8))(t)
 	_, err := gufunc.RegisterDType("go_extreme", 2*size, 8)
 	wantStatus(t, err, gufunc.ErrExists)
-	leaf := must(own.Create(gufunc.UfuncDesc{Name: "argmax", Signature: "(n),()->()"}))(t)
-	check(t, leaf.AddLoop([]gufunc.DType{gufunc.Float64, gufunc.Int64, state}, gufunc.AnyThread,
+	block := must(own.Create(gufunc.UfuncDesc{Name: "argmax", Signature: "(n),()->()"}))(t)
+	check(t, block.AddLoop([]gufunc.DType{gufunc.Float64, gufunc.Int64, state}, gufunc.AnyThread,
 		func(l *gufunc.LoopArgs) error {
 			for i := range l.Items() {
 				most := extreme{*gufunc.Item[float64](l, 0, i, 0), *gufunc.Item[int64](l, 1, i, 0)}
@@ -260,12 +260,12 @@ func TestReductionsWithAState(t *testing.T) {
 			}
 			return nil
 		}))
-	check(t, leaf.SetReduction(merge, finish))
-	wantStatus(t, leaf.SetReduction(merge, finish), gufunc.ErrExists)
+	check(t, block.SetReduction(merge, finish))
+	wantStatus(t, block.SetReduction(merge, finish), gufunc.ErrExists)
 	data := make([]float64, 3*1000)
 	data[700], data[1999], data[2000] = 5, 6, 7
 	a := must(gufunc.Of(data, 3, 1000))(t)
-	found := must(leaf.ReduceState(&gufunc.ReduceOptions{Axes: []int{1}}, a))(t)
+	found := must(block.ReduceState(&gufunc.ReduceOptions{Axes: []int{1}}, a))(t)
 	values, positions := must(gufunc.As[float64](found[0]))(t), must(gufunc.As[int64](found[1]))(t)
 	equal(t, must(values.Values())(t), []float64{5, 6, 7})
 	equal(t, must(positions.Values())(t), []int64{700, 999, 0})

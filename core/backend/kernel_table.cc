@@ -194,7 +194,6 @@ constexpr uint32_t kMaxKernels = 1U << 20;
 constexpr uint32_t kMaxImages = 1U << 10;
 constexpr uint64_t kMaxImageSize = uint64_t{1} << 31;
 constexpr uint64_t kMaxInflatedSize = uint64_t{1} << 28;
-constexpr size_t kMaxText = 4096;
 // The measured costs of checks in nanoseconds, for TableReader::within_budget.
 constexpr uint64_t kSignatureWork = 200, kWorkPerCharacter = 32, kLoopWork = 200, kEntryWork = 4;
 constexpr uint32_t kAllFunctionFlags =
@@ -287,7 +286,7 @@ guf_status Checker::check_header(const guf_module_v1 *table) {
 guf_status Checker::read_signature(const guf_module_function &function, op::Signature *out) {
   const int32_t noperands = function.nin + function.nout;
   std::string_view signature, rules;
-  if (function.rules != nullptr && !read_text(function.rules, kMaxText, &rules)) {
+  if (function.rules != nullptr && !read_text(function.rules, kLongestText, &rules)) {
     return bad("rules", "a text");
   }
   if (function.roles != nullptr && !contains(function.roles, static_cast<uint64_t>(noperands))) {
@@ -330,7 +329,7 @@ guf_status Checker::check_loop(const guf_module_function &function, const guf_mo
   const auto noperands = static_cast<uint64_t>(function.nin + function.nout);
   std::string_view name;
   GUF_TRY(spend(kLoopWork));
-  if (!read_text(loop.name, kMaxText, &name) || name.empty() || !is_printable(name)) {
+  if (!read_text(loop.name, kLongestText, &name) || name.empty() || !is_printable(name)) {
     return bad("a loop's name", "a symbol");
   }
   GUF_TRY(spend(name.size()));
@@ -371,10 +370,10 @@ guf_status Checker::check_function(const guf_module_function &function) {
     return bad("a function's name", "[A-Za-z_][A-Za-z0-9_]*");
   }
   where_ = name;
-  if (function.doc != nullptr && !read_text(function.doc, kMaxText, &doc)) {
+  if (function.doc != nullptr && !read_text(function.doc, kLongestText, &doc)) {
     return bad("doc", "a text");
   }
-  if (function.failure != nullptr && !read_text(function.failure, kMaxText, &failure)) {
+  if (function.failure != nullptr && !read_text(function.failure, kLongestText, &failure)) {
     return bad("failure", "a text");
   }
   GUF_TRY(spend(doc.size() + failure.size()));
@@ -406,11 +405,11 @@ guf_status Checker::check_reduction(const guf_module_v1 &table,
   const guf_module_function *const finish =
       function.finish == 0 ? nullptr : &table.functions[function.finish - 1];
   const bool plain = merge.merge == 0 && (finish == nullptr || finish->merge == 0);
-  op::Signature leaf, merges, finishes;
-  GUF_TRY(read_signature(function, &leaf));
+  op::Signature block_function, merges, finishes;
+  GUF_TRY(read_signature(function, &block_function));
   GUF_TRY(read_signature(merge, &merges));
   if (finish != nullptr) GUF_TRY(read_signature(*finish, &finishes));
-  if (plain && op::check_state_fold(leaf, merges, finish == nullptr ? nullptr : &finishes,
+  if (plain && op::check_state_fold(block_function, merges, finish == nullptr ? nullptr : &finishes,
                                     nullptr) == GUF_OK) {
     return GUF_OK;
   }

@@ -136,6 +136,33 @@ guf_status no_image(const guf_module_v1 &table, const guf_module_kernel &kernel,
                            list_images(device, table, kernel.family).c_str());
 }
 
+// Calls describe(text, size, error), a backend's slot. Returns the text, or "" if the slot fails.
+template <class Describe>
+std::string backend_description(Describe describe) {
+  char text[1024] = "";
+  ErrorRecord record(nullptr);
+  const guf_status status = describe(text, sizeof text, record.get());
+  text[sizeof text - 1] = '\0';
+  return status == GUF_OK ? text : "";
+}
+
+// Copies the error into the caller's error, whose struct_size may differ.
+guf_status copy_error(guf_error *error, guf_status status, const guf_error &answer) {
+  return base::fail_native(error, status, answer.argument, answer.axis, answer.native_code, "%s",
+                           answer.message);
+}
+
+guf_status load_kernel_from_image(Device &device, const guf_module_image &image,
+                                  const KernelName &kernel, void **out, bool *out_loaded,
+                                  guf_error *error) {
+  void *module = nullptr;
+  *out_loaded = false;
+  GUF_TRY(load_image(device, image, &module, error));
+  *out_loaded = true;
+  ErrorRecord record(error);
+  return device.backend->api.kernel_get(module, kernel.index, kernel.name, out, record.get());
+}
+
 }  // namespace
 
 guf_status load_fold(const op::Ufunc &ufunc, const op::Loop &loop, Device &device, void **out,
@@ -179,20 +206,6 @@ std::string describe_kernel(const op::Ufunc &ufunc, const op::Loop &loop, Device
   return std::string("kernel image ") + target_of(*image) + ", of " +
          image_list(code, device).c_str() + "\n";
 }
-
-namespace {
-
-// Calls describe(text, size, error), a backend's slot. Returns the text, or "" if the slot fails.
-template <class Describe>
-std::string backend_description(Describe describe) {
-  char text[1024] = "";
-  ErrorRecord record(nullptr);
-  const guf_status status = describe(text, sizeof text, record.get());
-  text[sizeof text - 1] = '\0';
-  return status == GUF_OK ? text : "";
-}
-
-}  // namespace
 
 std::string describe_launch(Device &device, void *kernel, const op::Loop &loop, uint32_t threads,
                             const guf_launch_block &block) {
@@ -255,27 +268,6 @@ const guf_module_image *best_image(const Device &device, const guf_module_v1 &ta
   }
   return best;
 }
-
-namespace {
-
-// Copies the error into the caller's error, whose struct_size may differ.
-guf_status copy_error(guf_error *error, guf_status status, const guf_error &answer) {
-  return base::fail_native(error, status, answer.argument, answer.axis, answer.native_code, "%s",
-                           answer.message);
-}
-
-guf_status load_kernel_from_image(Device &device, const guf_module_image &image,
-                                  const KernelName &kernel, void **out, bool *out_loaded,
-                                  guf_error *error) {
-  void *module = nullptr;
-  *out_loaded = false;
-  GUF_TRY(load_image(device, image, &module, error));
-  *out_loaded = true;
-  ErrorRecord record(error);
-  return device.backend->api.kernel_get(module, kernel.index, kernel.name, out, record.get());
-}
-
-}  // namespace
 
 guf_status load_kernel_from_best_image(Device &device, const guf_module_v1 &table,
                                        const KernelName &kernel, void **out, bool *out_refused,

@@ -142,6 +142,16 @@ class Waiting {
   std::vector<PendingWork *> waited_for_;
 };
 
+// Retains the object until the capture ends. If memory is exhausted, leaks the reference, because
+// waiting is not possible: captured work is recorded but does not run.
+void retain_in_capture(Capture &capture, base::Ref<base::Object> object) noexcept {
+  try {
+    capture.kept.push_back(std::move(object));
+  } catch (const std::bad_alloc &) {
+    object.leak();
+  }
+}
+
 }  // namespace
 
 void wait_quietly(Stream &stream) {
@@ -162,20 +172,6 @@ guf_status wait_for_stream(Stream &stream, uint64_t timeout_ns) {
   api.event_close(event);
   return status == GUF_TIMEOUT ? status : guf_status{GUF_OK};
 }
-
-namespace {
-
-// Retains the object until the capture ends. If memory is exhausted, leaks the reference, because
-// waiting is not possible: captured work is recorded but does not run.
-void retain_in_capture(Capture &capture, base::Ref<base::Object> object) noexcept {
-  try {
-    capture.kept.push_back(std::move(object));
-  } catch (const std::bad_alloc &) {
-    object.leak();
-  }
-}
-
-}  // namespace
 
 void retain_until_done(Stream &stream, base::Object &object) noexcept {
   ErrorRecord record(nullptr);

@@ -21,10 +21,6 @@ guf_status fail_file(const char *what, const char *path, int code, guf_error *er
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  if (fd_ >= 0) close(fd_);
-}
-
 guf_status open_regular(const char *path, CheckedFile *out, guf_error *error) {
   // With O_NONBLOCK, opening a FIFO returns immediately; the check after fstat then rejects it.
   Descriptor descriptor(open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));

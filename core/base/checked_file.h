@@ -8,28 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 
+#include "core/base/descriptor.h"
 #include "core/base/error.h"
 
 namespace gufunc::base {
-
-// Owns a file descriptor.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor &&other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor &operator=(Descriptor &&other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor();
-  int get() const { return fd_; }
-
- private:
-  int fd_ = -1;
-};
 
 // Identifies a file independently of its names. A file that replaces another one
 // under the same name has a different identity.

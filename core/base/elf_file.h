@@ -12,6 +12,11 @@
 
 namespace gufunc::base {
 
+// The owner of the notes in this project's modules and plugins, and their types.
+inline constexpr char kNoteOwner[] = "gufunc";
+inline constexpr uint32_t kModuleNoteType = 0x6D01;   // a module::ModuleNote
+inline constexpr uint32_t kBackendNoteType = 0x6201;  // text; see gufunc/backend.h
+
 // A byte range that is always inside the file.
 struct FileRange {
   uint64_t offset = 0;

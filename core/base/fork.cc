@@ -56,11 +56,6 @@ void after_fork_in_child() {
   pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-}  // namespace
-
-namespace internal {
-namespace {
-
 constinit std::atomic<uint32_t> always_zero{0};
 constinit std::atomic<uint32_t> handler_word{0};
 // A fork does not clear `last_epoch`, so the epoch of a child is greater than the last epoch of its
@@ -84,6 +79,8 @@ std::atomic<uint32_t> *make_word() {
 }
 
 }  // namespace
+
+namespace internal {
 
 constinit std::atomic<std::atomic<uint32_t> *> fork_word{&always_zero};
 

@@ -38,6 +38,73 @@ uint64_t largest_behind(const op::CallView &call, const broadcast::LoopShape &lo
   return largest;
 }
 
+// Returns whether an operand's address changes along a loop dimension.
+bool moves_along(const array::Layout &layout, int32_t nmissing_dims, int32_t dim) {
+  const int32_t axis = dim - nmissing_dims;
+  return axis >= 0 && layout.shape[axis] != 1 && layout.strides[axis] != 0;
+}
+
+// Computes the shape of an operand's part of a chunk, except for the axis that is cut, and the
+// C-ordered strides of the packed part. Broadcast axes have one element.
+guf_status pack(const ChunkCut &cut, ChunkPart *part, int32_t operand, guf_error *error) {
+  const array::Layout &full = part->full_layout;
+  uint64_t bytes = dtype::itemsize(part->dtype);
+  for (int32_t k = full.ndim - 1; k >= 0; --k) {
+    const int32_t dim = k + part->nmissing_dims;
+    const bool is_line = dim >= cut.outer() && dim < cut.inner();
+    part->shape[k] = is_line || full.strides[k] == 0 ? 1 : full.shape[k];
+    part->packed[k] = full.strides[k] == 0 ? 0 : static_cast<int64_t>(bytes);
+    if (k == part->axis) continue;
+    if (!base::checked_mul(bytes, static_cast<uint64_t>(part->shape[k]), &bytes)) {
+      return base::fail(error, GUF_E_SHAPE, operand, k, "argument %d: its size overflows", operand);
+    }
+  }
+  part->line_bytes = bytes;
+  return GUF_OK;
+}
+
+// Returns whether the call both reads and writes this operand's memory, through this operand or
+// through another one. The results of a chunk for such an operand are written to the caller's
+// memory only when the chunk is complete, so that a call that was stopped can be resumed.
+bool is_updated(const op::CallView &call, int32_t operand, const ChunkPart &part) {
+  const op::Signature &signature = call.ufunc->signature;
+  if (operand < call.noperands && signature.reads(operand) && signature.writes(operand))
+    return true;
+  const array::ByteSpan &span = part.view->span;
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    if (i == operand || !call::has_memory(call.operand[i])) continue;
+    if ((part.store || signature.writes(i)) && array::spans_overlap(span, call.operand[i].span))
+      return true;
+  }
+  return call.has_where && part.store && array::spans_overlap(span, call.where.span);
+}
+
+bool is_packed(const ChunkPart &part) {
+  for (int32_t k = 0; k < part.full_layout.ndim; ++k) {
+    const bool moves = part.shape[k] != 1 || k == part.axis;
+    if (moves && part.strides[k] != part.packed[k]) return false;
+  }
+  return !part.swapped;
+}
+
+PartAccess access_of(const op::CallView &call, int32_t operand, const ChunkPart &part) {
+  if (is_updated(call, operand, part)) return PartAccess::kStaged;
+  if (part.view->device == call.device) return PartAccess::kInPlace;
+  const bool locked = is_packed(part) && memory::is_page_locked(*part.view, *call.device);
+  return locked ? PartAccess::kDirect : PartAccess::kStaged;
+}
+
+// Returns the dtype in which a part is transferred. This is the loop's dtype if it is not wider
+// than the operand's dtype, both dtypes are numeric, and the part is not transferred in both
+// directions. Otherwise it is the operand's dtype.
+guf_dtype crossing_dtype(const ChunkPart &part, guf_dtype loop) {
+  const guf_dtype own = part.full_layout.dtype;
+  const bool plain = !dtype::is_extended(own) && !dtype::is_extended(loop);
+  // A cast and its reverse could change the elements that the loop does not write.
+  const bool returns = part.load && part.store;
+  return plain && !returns && dtype::itemsize(loop) <= dtype::itemsize(own) ? loop : own;
+}
+
 }  // namespace
 
 void ChunkCut::decide(const op::CallView &call, const broadcast::LoopShape &loop, uint64_t bytes) {
@@ -114,77 +181,6 @@ array::Layout ChunkPart::packed_at(uint64_t address, const ChunkRange &range) {
   if (axis >= 0) shape[axis] = range.count;
   return {dtype, full_layout.ndim, shape, packed, address};
 }
-
-namespace {
-
-// Returns whether an operand's address changes along a loop dimension.
-bool moves_along(const array::Layout &layout, int32_t nmissing_dims, int32_t dim) {
-  const int32_t axis = dim - nmissing_dims;
-  return axis >= 0 && layout.shape[axis] != 1 && layout.strides[axis] != 0;
-}
-
-// Computes the shape of an operand's part of a chunk, except for the axis that is cut, and the
-// C-ordered strides of the packed part. Broadcast axes have one element.
-guf_status pack(const ChunkCut &cut, ChunkPart *part, int32_t operand, guf_error *error) {
-  const array::Layout &full = part->full_layout;
-  uint64_t bytes = dtype::itemsize(part->dtype);
-  for (int32_t k = full.ndim - 1; k >= 0; --k) {
-    const int32_t dim = k + part->nmissing_dims;
-    const bool is_line = dim >= cut.outer() && dim < cut.inner();
-    part->shape[k] = is_line || full.strides[k] == 0 ? 1 : full.shape[k];
-    part->packed[k] = full.strides[k] == 0 ? 0 : static_cast<int64_t>(bytes);
-    if (k == part->axis) continue;
-    if (!base::checked_mul(bytes, static_cast<uint64_t>(part->shape[k]), &bytes)) {
-      return base::fail(error, GUF_E_SHAPE, operand, k, "argument %d: its size overflows", operand);
-    }
-  }
-  part->line_bytes = bytes;
-  return GUF_OK;
-}
-
-// Returns whether the call both reads and writes this operand's memory, through this operand or
-// through another one. The results of a chunk for such an operand are written to the caller's
-// memory only when the chunk is complete, so that a call that was stopped can be resumed.
-bool is_updated(const op::CallView &call, int32_t operand, const ChunkPart &part) {
-  const op::Signature &signature = call.ufunc->signature;
-  if (operand < call.noperands && signature.reads(operand) && signature.writes(operand))
-    return true;
-  const array::ByteSpan &span = part.view->span;
-  for (int32_t i = 0; i < call.noperands; ++i) {
-    if (i == operand || !call::has_memory(call.operand[i])) continue;
-    if ((part.store || signature.writes(i)) && array::spans_overlap(span, call.operand[i].span))
-      return true;
-  }
-  return call.has_where && part.store && array::spans_overlap(span, call.where.span);
-}
-
-bool is_packed(const ChunkPart &part) {
-  for (int32_t k = 0; k < part.full_layout.ndim; ++k) {
-    const bool moves = part.shape[k] != 1 || k == part.axis;
-    if (moves && part.strides[k] != part.packed[k]) return false;
-  }
-  return !part.swapped;
-}
-
-PartAccess access_of(const op::CallView &call, int32_t operand, const ChunkPart &part) {
-  if (is_updated(call, operand, part)) return PartAccess::kStaged;
-  if (part.view->device == call.device) return PartAccess::kInPlace;
-  const bool locked = is_packed(part) && memory::is_page_locked(*part.view, *call.device);
-  return locked ? PartAccess::kDirect : PartAccess::kStaged;
-}
-
-// Returns the dtype in which a part is transferred. This is the loop's dtype if it is not wider
-// than the operand's dtype, both dtypes are numeric, and the part is not transferred in both
-// directions. Otherwise it is the operand's dtype.
-guf_dtype crossing_dtype(const ChunkPart &part, guf_dtype loop) {
-  const guf_dtype own = part.full_layout.dtype;
-  const bool plain = !dtype::is_extended(own) && !dtype::is_extended(loop);
-  // A cast and its reverse could change the elements that the loop does not write.
-  const bool returns = part.load && part.store;
-  return plain && !returns && dtype::itemsize(loop) <= dtype::itemsize(own) ? loop : own;
-}
-
-}  // namespace
 
 guf_status find_parts(op::CallView &call, const broadcast::LoopShape &loop, const ChunkCut &cut,
                       const resolve::Choice &choice, std::vector<ChunkPart> *out,

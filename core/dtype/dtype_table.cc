@@ -191,6 +191,14 @@ void list_spellings(base::Text *text) {
   }
 }
 
+// A bool or integer dtype casts to timedelta64 (its values are numbers of steps) under the casting
+// rules under which it casts to int64: uint64 under `same_kind`, all others under `safe`.
+bool can_cast_extended(guf_dtype from, guf_dtype to, int casting) {
+  if (is_time(from) && is_time(to)) return can_cast_time(from, to, casting);
+  if (!is_timedelta(to) || is_extended(from) || casting < GUF_CASTING_SAFE) return false;
+  return can_cast(from, GUF_I64, casting);
+}
+
 }  // namespace
 
 int index_of(guf_dtype dtype) {
@@ -246,18 +254,6 @@ guf_dtype from_letter(char letter) {
   if (index == std::string_view::npos) return GUF_DTYPE_UNSPECIFIED;
   return kDtypes[index];
 }
-
-namespace {
-
-// A bool or integer dtype casts to timedelta64 (its values are numbers of steps) under the casting
-// rules under which it casts to int64: uint64 under `same_kind`, all others under `safe`.
-bool can_cast_extended(guf_dtype from, guf_dtype to, int casting) {
-  if (is_time(from) && is_time(to)) return can_cast_time(from, to, casting);
-  if (!is_timedelta(to) || is_extended(from) || casting < GUF_CASTING_SAFE) return false;
-  return can_cast(from, GUF_I64, casting);
-}
-
-}  // namespace
 
 bool can_cast(guf_dtype from, guf_dtype to, int casting) {
   if (from == to) return true;

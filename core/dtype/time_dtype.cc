@@ -107,6 +107,30 @@ bool same_steps(guf_dtype from, guf_dtype to) {
          unit(from) == unit(to) + 1 && multiple(from) == 1000 * multiple(to);
 }
 
+constexpr std::string_view kLongNames[] = {"datetime64", "timedelta64"};
+constexpr std::string_view kShortNamesOfClasses[] = {"M8", "m8"};
+
+// Returns the length of the class name (such as "datetime64" or "M8") at the start of `text`, if
+// "[" or the end of `text` follows it. Returns npos if there is no class name.
+size_t class_length(std::string_view text, guf_dtype *out) {
+  for (uint32_t i = 0; i < 2; ++i) {
+    for (const std::string_view name : {kLongNames[i], kShortNamesOfClasses[i]}) {
+      if (!text.starts_with(name)) continue;
+      *out = i == 0 ? GUF_DATETIME64 : GUF_TIMEDELTA64;
+      if (text.size() == name.size() || text[name.size()] == '[') return name.size();
+    }
+  }
+  return std::string_view::npos;
+}
+
+guf_status bad_unit(const char *what, const char *whole, guf_error *error) {
+  return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
+                    "Invalid datetime %s in data type '%s'; the units are Y, M, W, D, h, m, s, ms, "
+                    "us, ns, ps, fs, as and generic, each after an optional multiple from 1 to %d: "
+                    "[ns], [25s]",
+                    what, whole, GUF_MAX_UNIT_MULTIPLE);
+}
+
 }  // namespace
 
 bool valid_time(guf_dtype dtype) {
@@ -221,34 +245,6 @@ const char *python_type(guf_dtype time, int64_t steps) {
 }
 
 // ---- spelling
-
-namespace {
-
-constexpr std::string_view kLongNames[] = {"datetime64", "timedelta64"};
-constexpr std::string_view kShortNamesOfClasses[] = {"M8", "m8"};
-
-// Returns the length of the class name (such as "datetime64" or "M8") at the start of `text`, if
-// "[" or the end of `text` follows it. Returns npos if there is no class name.
-size_t class_length(std::string_view text, guf_dtype *out) {
-  for (uint32_t i = 0; i < 2; ++i) {
-    for (const std::string_view name : {kLongNames[i], kShortNamesOfClasses[i]}) {
-      if (!text.starts_with(name)) continue;
-      *out = i == 0 ? GUF_DATETIME64 : GUF_TIMEDELTA64;
-      if (text.size() == name.size() || text[name.size()] == '[') return name.size();
-    }
-  }
-  return std::string_view::npos;
-}
-
-guf_status bad_unit(const char *what, const char *whole, guf_error *error) {
-  return base::fail(error, GUF_E_DTYPE, base::kNone, base::kNone,
-                    "Invalid datetime %s in data type '%s'; the units are Y, M, W, D, h, m, s, ms, "
-                    "us, ns, ps, fs, as and generic, each after an optional multiple from 1 to %d: "
-                    "[ns], [25s]",
-                    what, whole, GUF_MAX_UNIT_MULTIPLE);
-}
-
-}  // namespace
 
 bool reads_as_time(std::string_view text) {
   guf_dtype found = GUF_DTYPE_UNSPECIFIED;

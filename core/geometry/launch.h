@@ -12,6 +12,9 @@ namespace gufunc::geometry {
 
 inline constexpr int32_t kMaxExcess = GUF_MAX_NDIM - GUF_MAX_LOOP_NDIM;
 
+// An aligned address for operands of launches that are described but not executed.
+inline constexpr uint64_t kDummyAddress = uint64_t{1} << 40;
+
 // A launch block, and the excess loop dimensions: those that do not fit into the block, over which
 // the core iterates.
 // The fields are uninitialised; only the used entries are written.

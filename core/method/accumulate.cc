@@ -6,6 +6,7 @@
 
 #include "core/array/overlap.h"
 #include "core/method/decide.h"
+#include "core/method/fold_types.h"
 #include "core/method/geometry.h"
 #include "core/method/indices.h"
 

@@ -8,48 +8,12 @@
 #include <vector>
 
 #include "core/method/indices.h"
+#include "core/method/initial_value.h"
 #include "core/method/method.h"
 #include "core/method/result.h"
 #include "core/resolve/resolve.h"
 
 namespace gufunc::method {
-
-// NumPy's rules for the ufuncs that support reductions, and for the dtype of a reduction
-// (fold_types.cc).
-
-// Checks that a ufunc supports reduce, accumulate and reduceat. `name` is the method, for messages.
-// Errors  GUF_E_VALUE <= the ufunc is not binary, or has several outputs or core dimensions
-guf_status check_folds(const op::Ufunc &ufunc, const char *name, guf_error *error);
-
-// Prepares the operands: converts weak scalars to array elements, sets operand 0, checks all
-// operands, and chooses the device.
-// Errors  as guf_call for its operands
-guf_status prepare(FoldView &view, guf_error *error);
-
-// Finds a loop (X, X) -> X, or for reduce also (X, Y) -> X. Sets the dtype of a missing output.
-// Errors  GUF_E_NO_LOOP, GUF_E_CASTING <= the types do not match; NumPy's messages
-guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, guf_error *error);
-
-// The initial value of a reduction: the value that the caller passed, or the identity of the ufunc
-// (initial_value.cc).
-
-// Size of the buffer for an initial value. The largest elements have a structured dtype.
-inline constexpr size_t kInitialValueBytes = GUF_MAX_STRUCTURED_ITEMSIZE + 1;
-
-// Reports that an initial value of dtype `from`, described by `what`, does not convert to `to`.
-// Errors  GUF_E_CASTING
-[[gnu::cold]] guf_status fail_initial_cast(guf_dtype from, guf_dtype to, int32_t argument,
-                                           const char *what, guf_error *error);
-
-// Converts the initial value to `type` and writes it to `out`, which has kInitialValueBytes
-// bytes. Sets `*out_has` to whether there is an initial value. Waits for the view's stream if the
-// initial value is in an array. With Elements::kNotRead, a value in an array is not read:
-// `*out_has` is true and `out` is unspecified.
-// Errors  GUF_E_OVERFLOW <= a Python int outside the range of the type
-//         GUF_E_VALUE <= several values;  GUF_E_CASTING <= complex to real
-//         GUF_E_DEVICE_MISMATCH <= the value is in device memory
-guf_status find_initial_value(FoldView &view, guf_dtype type, Elements elements, unsigned char *out,
-                              bool *out_has, guf_error *error);
 
 // The decisions about a reduce.
 struct ReduceDecision {

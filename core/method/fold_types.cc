@@ -2,7 +2,7 @@
 // Type resolution of methods. The result is also the first operand, so a method
 // resolves like a call whose first input is the output. Without an output, a method resolves like a
 // call with the method's input as both inputs.
-#include "core/method/decide.h"
+#include "core/method/fold_types.h"
 
 #include <cstring>
 

@@ -13,6 +13,7 @@
 
 #include "core/base/checked.h"
 #include "core/call/requested_fp_flags.h"
+#include "core/geometry/launch.h"
 #include "core/memory/memory.h"
 #include "core/memory/transfer.h"
 #include "core/method/method.h"
@@ -226,7 +227,7 @@ void set_contiguous_layout(op::CallView &call, const array::AxisSet &folded,
   const auto lay_out = [&](op::OperandView &operand, int64_t *strides) {
     const guf_dtype dtype = operand.layout.dtype;
     strides_of_copy(dtype, input.ndim, buffer->shape, folded, strides);
-    operand.layout = {dtype, input.ndim, buffer->shape, strides, kDummyAddress};
+    operand.layout = {dtype, input.ndim, buffer->shape, strides, geometry::kDummyAddress};
     operand.flags = 0;
   };
   lay_out(call.operand[kInput], buffer->strides);

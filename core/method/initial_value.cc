@@ -2,7 +2,7 @@
 // The initial value of a reduction. Like NumPy, the library starts every numeric reduction with the
 // identity if the ufunc has one. This is visible in results: the sum of -0.0 is 0.0, and
 // hypot.reduce of one value is its absolute value.
-#include "core/method/decide.h"
+#include "core/method/initial_value.h"
 
 #include <cstring>
 #include <limits>

@@ -4,7 +4,9 @@
 #include <algorithm>
 
 #include "core/method/decide.h"
+#include "core/method/fold_types.h"
 #include "core/method/geometry.h"
+#include "core/method/initial_value.h"
 
 namespace gufunc::method {
 namespace {

@@ -8,6 +8,7 @@
 #include "core/array/overlap.h"
 #include "core/broadcast/broadcast.h"
 #include "core/call/requested_fp_flags.h"
+#include "core/geometry/launch.h"
 
 namespace gufunc::method {
 namespace {
@@ -265,7 +266,7 @@ guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t 
     buffer->strides[axis] = full[k];
   }
   array::Layout &layout = call.operand[kOutput].layout;
-  layout = {layout.dtype, axes.ndim, buffer->shape, buffer->strides, kDummyAddress};
+  layout = {layout.dtype, axes.ndim, buffer->shape, buffer->strides, geometry::kDummyAddress};
   return GUF_OK;
 }
 

@@ -46,7 +46,6 @@ struct ResultBuffer {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
 };
-inline constexpr uint64_t kDummyAddress = uint64_t{1} << 40;  // an address that is never accessed
 
 // Sets the layout of a missing output to the layout that would be allocated for it. `extents` is
 // indexed by axis of the input and contains 1 for a reduced axis. The input's stride along

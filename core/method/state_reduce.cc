@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reduction with a user-defined accumulator: its types, axes and shapes, which are decided before
-// anything is allocated, its launches, and its description. core/op/state_fold.h explains the leaf,
-// merge and finish ufuncs.
+// anything is allocated, its launches, and its description. core/op/state_fold.h explains the
+// block, merge and finish ufuncs.
 #include "core/method/state_reduce.h"
 
 #include <algorithm>
@@ -34,8 +34,8 @@ constexpr int32_t kMaxKept = GUF_MAX_NDIM - 2;
 struct StateDecision {
   array::AxisSet folded;
   ResultAxes axes;
-  int64_t elements;      // number of elements per result
-  resolve::Choice leaf;  // the loop of the leaf ufunc
+  int64_t elements;                // number of elements per result
+  resolve::Choice block_function;  // the loop of the block function
   int32_t nstates;
   guf_dtype state[GUF_MAX_OPERANDS];
   guf_dtype result[GUF_MAX_OPERANDS];  // dtypes of the results before their cast to the outputs
@@ -85,7 +85,7 @@ guf_status prepare_states(FoldView &view, const StateResults &results, guf_error
   return GUF_OK;
 }
 
-// Chooses the loop of a leaf, merge or finish ufunc as for an ordinary call. `dtype` is the
+// Chooses the loop of a block, merge or finish function as for an ordinary call. `dtype` is the
 // requested dtype of the ufunc's first operand, or 0.
 guf_status choose_for(op::Ufunc &part, const guf_dtype *types, guf_dtype dtype,
                       resolve::Choice *out, guf_error *error) {
@@ -141,12 +141,13 @@ guf_status find_loop(op::Ufunc &ufunc, const guf_dtype *inputs, const char *part
 }
 
 guf_status resolve_types(const FoldView &view, StateDecision *out, guf_error *error) {
-  const op::Ufunc &leaf = *view.call.ufunc;
-  const op::StateFold &fold = *leaf.state_fold();
+  const op::Ufunc &block_function = *view.call.ufunc;
+  const op::StateFold &fold = *block_function.state_fold();
   const guf_dtype types[] = {view.call.operand[kInput].layout.dtype, GUF_I64, GUF_BOOL};
-  GUF_TRY(choose_for(*view.call.ufunc, types, view.dtype, &out->leaf, error));
-  out->nstates = leaf.nout();
-  std::copy_n(out->leaf.loop->types.begin() + leaf.nin(), out->nstates, out->state);
+  GUF_TRY(choose_for(*view.call.ufunc, types, view.dtype, &out->block_function, error));
+  out->nstates = block_function.nout();
+  std::copy_n(out->block_function.loop->types.begin() + block_function.nin(), out->nstates,
+              out->state);
   guf_dtype both[GUF_MAX_OPERANDS];
   std::copy_n(out->state, out->nstates, both);
   std::copy_n(out->state, out->nstates, both + out->nstates);
@@ -182,37 +183,37 @@ guf_status count_elements(const array::Layout &input, StateDecision *out, guf_er
                     "argument %d: too many elements along the reduced axes", kInput);
 }
 
-// Checks that there are elements to reduce. An accumulator of no elements exists only if the leaf
-// ufunc declares GUF_FUNCTION_ACCEPTS_EMPTY.
+// Checks that there are elements to reduce. An accumulator of no elements exists only if the block
+// function ufunc declares GUF_FUNCTION_ACCEPTS_EMPTY.
 guf_status check_elements(const FoldView &view, const StateDecision &decision, guf_error *error) {
-  const op::Ufunc &leaf = *view.call.ufunc;
-  const bool accepts_empty = (leaf.flags & GUF_FUNCTION_ACCEPTS_EMPTY) != 0;
+  const op::Ufunc &block_function = *view.call.ufunc;
+  const bool accepts_empty = (block_function.flags & GUF_FUNCTION_ACCEPTS_EMPTY) != 0;
   if (view.initial_kind == Initial::kGiven) {
     return base::fail(
         error, GUF_E_UNSUPPORTED, 4, kNone,
         "reduction operation '%s' has a user-defined accumulator and does not accept 'initial'",
-        leaf.name.c_str());
+        block_function.name.c_str());
   }
-  if (view.call.has_where && leaf.nin() <= op::kLeafMask) {
+  if (view.call.has_where && block_function.nin() <= op::kBlockMask) {
     return base::fail(error, GUF_E_UNSUPPORTED, 3, kNone,
-                      "reduction operation '%s' does not accept a where mask: its leaf function "
+                      "reduction operation '%s' does not accept a where mask: its block function "
                       "has no input for the mask",
-                      leaf.name.c_str());
+                      block_function.name.c_str());
   }
   if (view.call.has_where && !accepts_empty) {
     return base::fail(
         error, GUF_E_VALUE, kNone, kNone,
         "reduction operation '%s' does not have an identity, so it does not accept a where mask",
-        leaf.name.c_str());
+        block_function.name.c_str());
   }
   if (decision.elements != 0 || accepts_empty) return GUF_OK;
-  if (leaf.nin() > op::kLeafFirst) {  // the ufunc numbers its elements, as argmax does
+  if (block_function.nin() > op::kBlockFirst) {  // the ufunc numbers its elements, as argmax does
     return base::fail(error, GUF_E_VALUE, kNone, kNone, "attempt to get %s of an empty sequence",
-                      leaf.name.c_str());
+                      block_function.name.c_str());
   }
   return base::fail(error, GUF_E_VALUE, kNone, kNone,
                     "zero-size array to reduction operation %s which has no identity",
-                    leaf.name.c_str());
+                    block_function.name.c_str());
 }
 
 // Computes the stride of an operand when all reduced axes of `input` are treated as a single axis
@@ -262,7 +263,7 @@ guf_status decide_states(FoldView &view, StateResults &results, StateDecision *o
   return check_elements(view, *out, error);
 }
 
-constexpr int64_t kLeaf = GUF_LEAF_SIZE;
+constexpr int64_t kBaseBlock = GUF_LEAF_SIZE;
 
 // A dimension that follows the kept dimensions of an operand.
 struct More {
@@ -295,7 +296,7 @@ class StateLaunches {
   guf_status number_leaves(array::Array &numbers, guf_error *error);
   guf_status make_mask(guf_error *error);
   guf_status make_states(guf_error *error);
-  guf_status make_leaves(int64_t count, int64_t length, int64_t from);
+  guf_status launch_block_function(int64_t count, int64_t length, int64_t from);
   guf_status merge_states();
   guf_status make_results(guf_error *error);
   void put_number(int64_t number);
@@ -308,9 +309,9 @@ class StateLaunches {
                       std::span<const More> more);
   guf_status launch(op::Ufunc &ufunc, const guf_dtype *signature);
 
-  int64_t leaves() const {
-    const int64_t full = decision_.elements / kLeaf;
-    return std::max<int64_t>(decision_.elements % kLeaf == 0 ? full : full + 1, 1);
+  int64_t base_blocks() const {
+    const int64_t full = decision_.elements / kBaseBlock;
+    return std::max<int64_t>(decision_.elements % kBaseBlock == 0 ? full : full + 1, 1);
   }
   bool folded(int32_t axis) const { return decision_.folded.test(static_cast<size_t>(axis)); }
   const array::Layout &input() const { return view_.call.operand[kInput].layout; }
@@ -382,7 +383,7 @@ guf_status StateLaunches::allocate(guf_error *error) {
   }
   int64_t shape[GUF_MAX_NDIM];
   std::copy_n(kept_, nkept_, shape);
-  shape[nkept_] = leaves();
+  shape[nkept_] = base_blocks();
   for (int32_t k = 0; k < decision_.nstates; ++k) {
     base::Ref<array::Array> array;
     GUF_TRY(memory::allocate(*call.device, decision_.state[k], nkept_ + 1, shape, nullptr,
@@ -437,9 +438,9 @@ void StateLaunches::put_dimensions(int32_t i, const OperandMemory &ground, int64
   operand.array = ground.array;
 }
 
-// Sets the index operand of the leaf to a 0-d int64 scalar.
+// Sets the index operand of the block function to a 0-d int64 scalar.
 void StateLaunches::put_number(int64_t number) {
-  op::OperandView &operand = call_.operand[op::kLeafFirst];
+  op::OperandView &operand = call_.operand[op::kBlockFirst];
   operand.kind = GUF_OPERAND_SCALAR;
   operand.value[0] = static_cast<uint64_t>(number);
   operand.value[1] = 0;
@@ -476,33 +477,34 @@ int64_t distance(int64_t step, int64_t count) {
   return static_cast<int64_t>(base::offset_of(step, count));
 }
 
-// Launches the leaf ufunc on `count` groups of `length` elements each, starting at element `from`.
-// Each group produces one accumulator. Byte offsets into the array of accumulators cannot overflow,
-// because memory::allocate has checked the size of the array.
-guf_status StateLaunches::make_leaves(int64_t count, int64_t length, int64_t from) {
-  op::Ufunc &leaf = *view_.call.ufunc;
+// Launches the block function on `count` groups of `length` elements each, starting at element
+// `from`. Each group produces one accumulator. Byte offsets into the array of accumulators cannot
+// overflow, because memory::allocate has checked the size of the array.
+guf_status StateLaunches::launch_block_function(int64_t count, int64_t length, int64_t from) {
+  op::Ufunc &block_function = *view_.call.ufunc;
   const auto put_folded = [&](int32_t i, const OperandMemory &ground) {
     const int64_t step = ground.fold_stride;
     put(i, ground, distance(step, from), {{count, distance(step, length)}, {length, step}});
   };
-  put_folded(op::kLeafElements, elements_);
-  if (leaf.nin() > op::kLeafFirst) {
+  put_folded(op::kBlockElements, elements_);
+  if (block_function.nin() > op::kBlockFirst) {
     put_number(from);
     if (count > 1) {
-      op::OperandView &number = call_.operand[op::kLeafFirst];
+      op::OperandView &number = call_.operand[op::kBlockFirst];
       call::point_at(base::Ref<array::Array>::share(numbers_), &number);
       number.kind = GUF_OPERAND_TENSOR;
     }
   }
-  if (leaf.nin() > op::kLeafMask) {
-    put_folded(op::kLeafMask, mask_);
+  if (block_function.nin() > op::kBlockMask) {
+    put_folded(op::kBlockMask, mask_);
   }
   for (int32_t k = 0; k < decision_.nstates; ++k) {
     const auto size = static_cast<int64_t>(dtype::itemsize(decision_.state[k]));
-    put(leaf.nin() + k, states_[static_cast<size_t>(k)], from / kLeaf * size, {{count, size}});
+    put(block_function.nin() + k, states_[static_cast<size_t>(k)], from / kBaseBlock * size,
+        {{count, size}});
   }
   guf_dtype signature[GUF_MAX_OPERANDS] = {view_.dtype};
-  return launch(leaf, view_.dtype == 0 ? nullptr : signature);
+  return launch(block_function, view_.dtype == 0 ? nullptr : signature);
 }
 
 // Fills `numbers` with 0, 128, 256, ... If the device has its own memory, the numbers are first
@@ -517,7 +519,7 @@ guf_status StateLaunches::number_leaves(array::Array &numbers, guf_error *error)
     GUF_TRY(memory::allocate(*cpu, GUF_I64, 1, layout.shape, nullptr, GUF_ORDER_C, &here, error));
   }
   auto *const to = reinterpret_cast<int64_t *>(here->layout().address);
-  for (int64_t k = 0; k < layout.shape[0]; ++k) to[k] = k * kLeaf;
+  for (int64_t k = 0; k < layout.shape[0]; ++k) to[k] = k * kBaseBlock;
   if (device.host_memory) return GUF_OK;
   backend::Device &far = *view_.call.device;
   const guf_status status =
@@ -527,10 +529,10 @@ guf_status StateLaunches::number_leaves(array::Array &numbers, guf_error *error)
   return status;
 }
 
-// Creates a mask that is true for all elements if the leaf ufunc has a mask operand but the call
-// has no mask.
+// Creates a mask that is true for all elements if the block function has a mask operand but the
+// call has no mask.
 guf_status StateLaunches::make_mask(guf_error *error) {
-  if (view_.call.has_where || view_.call.ufunc->nin() <= op::kLeafMask) return GUF_OK;
+  if (view_.call.has_where || view_.call.ufunc->nin() <= op::kBlockMask) return GUF_OK;
   base::Ref<array::Array> all;
   GUF_TRY(memory::allocate(*view_.call.device, GUF_BOOL, 0, nullptr, nullptr, GUF_ORDER_C, &all,
                            error));
@@ -549,8 +551,8 @@ guf_status StateLaunches::make_mask(guf_error *error) {
 
 guf_status StateLaunches::make_states(guf_error *error) {
   GUF_TRY(make_mask(error));
-  const int64_t full = decision_.elements / kLeaf, rest = decision_.elements % kLeaf;
-  if (full > 1 && view_.call.ufunc->nin() > op::kLeafFirst) {
+  const int64_t full = decision_.elements / kBaseBlock, rest = decision_.elements % kBaseBlock;
+  if (full > 1 && view_.call.ufunc->nin() > op::kBlockFirst) {
     base::Ref<array::Array> numbers;
     GUF_TRY(memory::allocate(*view_.call.device, GUF_I64, 1, &full, nullptr, GUF_ORDER_C, &numbers,
                              error));
@@ -558,8 +560,8 @@ guf_status StateLaunches::make_states(guf_error *error) {
     numbers_ = numbers.get();
     arrays_.keep(std::move(numbers));
   }
-  if (full > 0) GUF_TRY(make_leaves(full, kLeaf, 0));
-  return rest > 0 || full == 0 ? make_leaves(1, rest, full * kLeaf) : GUF_OK;
+  if (full > 0) GUF_TRY(launch_block_function(full, kBaseBlock, 0));
+  return rest > 0 || full == 0 ? launch_block_function(1, rest, full * kBaseBlock) : GUF_OK;
 }
 
 // Merges neighbouring accumulators level by level, in place: the result of each pair
@@ -569,8 +571,8 @@ guf_status StateLaunches::make_states(guf_error *error) {
 guf_status StateLaunches::merge_states() {
   op::Ufunc &merge = *view_.call.ufunc->state_fold()->merge;
   const int32_t n = decision_.nstates;
-  for (int64_t apart = 1; apart < leaves(); apart *= 2) {
-    const int64_t pairs = ((leaves() + apart - 1) / apart) / 2;
+  for (int64_t apart = 1; apart < base_blocks(); apart *= 2) {
+    const int64_t pairs = ((base_blocks() + apart - 1) / apart) / 2;
     for (int32_t k = 0; k < n; ++k) {
       const OperandMemory &state = states_[static_cast<size_t>(k)];
       const int64_t step = apart * static_cast<int64_t>(dtype::itemsize(decision_.state[k]));
@@ -619,9 +621,9 @@ guf_status StateLaunches::run(guf_operand *outputs, guf_error *error) {
 void describe_states(const FoldView &view, const StateResults &results,
                      const StateDecision &decision, guf_resolution *out) {
   const array::Layout &input = view.call.operand[kInput].layout;
-  out->loop = decision.leaf.index;
+  out->loop = decision.block_function.index;
   out->noperands = 1 + results.count;
-  out->loop_dtypes[0] = decision.leaf.loop->types[op::kLeafElements];
+  out->loop_dtypes[0] = decision.block_function.loop->types[op::kBlockElements];
   out->dtypes[0] = input.dtype;
   for (int32_t k = 0; k < results.count; ++k) {
     out->loop_dtypes[1 + k] = decision.result[k];
@@ -664,7 +666,7 @@ guf_status explain_states(FoldView &view, StateResults &results, std::string *ou
   op::CallView &call = view.call;
   const op::StateFold &fold = *call.ufunc->state_fold();
   *out = call.ufunc->full_name + ".reduce on " + call.device->spec + ": " +
-         plan::describe_loop(call, decision.leaf) + "\n" + call::describe_auto(call);
+         plan::describe_loop(call, decision.block_function) + "\n" + call::describe_auto(call);
   *out += plan::describe_operand(call, kInput, resolution.loop_dtypes[0]);
   const array::Layout &input = call.operand[kInput].layout;
   int64_t stride = 0;
@@ -679,7 +681,8 @@ guf_status explain_states(FoldView &view, StateResults &results, std::string *ou
             ", shape " +
             plan::describe_list(resolution.output_shapes[k], resolution.output_ndims[k]) + "\n";
   }
-  *out += "state " + describe_state(decision) + " of leaves of " + std::to_string(GUF_LEAF_SIZE) +
+  *out += "state " + describe_state(decision) + " of base blocks of " +
+          std::to_string(GUF_LEAF_SIZE) +
           " elements in C order over the reduced axes, merged in pairs by " + fold.merge->full_name;
   *out += fold.finish ? ", finished by " + fold.finish->full_name + "\n" : "\n";
   return GUF_OK;

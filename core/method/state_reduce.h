@@ -19,7 +19,8 @@ struct StateResults {
   int64_t strides[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
 };
 
-// Runs the reduction. `view` is prepared as for `reduce`, with the leaf as ufunc and no output.
+// Runs the reduction. `view` is prepared as for `reduce`, with the block function as ufunc and no
+// output.
 guf_status reduce_states(FoldView &view, StateResults &results, guf_operand *outputs,
                          guf_error *error);
 // Resolves the types and shapes. Result k is operand 1 + k of the resolution.

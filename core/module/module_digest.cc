@@ -49,7 +49,7 @@ guf_status compute_digest(const base::ElfFile &file, ModuleNote *out_note,
                           std::array<uint8_t, 32> *out_digest, uint64_t *out_digest_offset,
                           guf_error *error) {
   FileRange descriptor;
-  if (!file.find_note(kNoteOwner, kModuleNoteType, &descriptor)) {
+  if (!file.find_note(base::kNoteOwner, base::kModuleNoteType, &descriptor)) {
     return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
                       "not a gufunc module; the file has no gufunc module note");
   }

@@ -12,10 +12,6 @@
 
 namespace gufunc::module {
 
-inline constexpr char kNoteOwner[] = "gufunc";
-inline constexpr uint32_t kModuleNoteType = 0x6D01;   // the note is a ModuleNote
-inline constexpr uint32_t kBackendNoteType = 0x6201;  // the note is text; see gufunc/backend.h
-
 // A module note's descriptor (section .note.gufunc.module). Little-endian; the format is final.
 struct ModuleNote {
   uint32_t version;                // version of the format: 1

@@ -253,7 +253,8 @@ guf_status check_notes(const char *path, const base::CheckedFile &file,
     notes.resize(std::min({segment.p_filesz, file.size - segment.p_offset, kMaxNotes}));
     GUF_TRY(read_at(path, file, segment.p_offset, notes, error));
     base::FileRange found;
-    if (base::ElfFile::find_note_in(notes, kNoteOwner, kModuleNoteType, &found)) return GUF_OK;
+    if (base::ElfFile::find_note_in(notes, base::kNoteOwner, base::kModuleNoteType, &found))
+      return GUF_OK;
   }
   return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
                     "%s is not a gufunc module; the file has no gufunc module note", path);

@@ -18,18 +18,20 @@ guf_status fail_part(const char *part, const Signature &found, int32_t nin, cons
       part, nin, outputs, found.nin, found.nout, found.generalized ? ", and a signature" : "");
 }
 
-bool is_leaf(const Signature &leaf) {
-  if (!leaf.generalized || leaf.nin < 1 || leaf.nin > 3 || leaf.nout < 1 || !leaf.rules.empty())
+bool is_block_function(const Signature &block_function) {
+  if (!block_function.generalized || block_function.nin < 1 || block_function.nin > 3 ||
+      block_function.nout < 1 || !block_function.rules.empty())
     return false;
-  if (leaf.dims.size() != 1 || leaf.dims[0].frozen >= 0 || leaf.dims[0].optional ||
-      leaf.dims[0].broadcastable) {
+  if (block_function.dims.size() != 1 || block_function.dims[0].frozen >= 0 ||
+      block_function.dims[0].optional || block_function.dims[0].broadcastable) {
     return false;
   }
-  for (int32_t i = 0; i < leaf.nin + leaf.nout; ++i) {
-    const bool has_elements = i < leaf.nin && i != kLeafFirst;
+  for (int32_t i = 0; i < block_function.nin + block_function.nout; ++i) {
+    const bool has_elements = i < block_function.nin && i != kBlockFirst;
     const auto index = static_cast<size_t>(i);
-    if (leaf.core_ndim[index] != (has_elements ? 1 : 0)) return false;
-    if (leaf.role[index] != (i < leaf.nin ? GUF_ROLE_IN : GUF_ROLE_OUT)) return false;
+    if (block_function.core_ndim[index] != (has_elements ? 1 : 0)) return false;
+    if (block_function.role[index] != (i < block_function.nin ? GUF_ROLE_IN : GUF_ROLE_OUT))
+      return false;
   }
   return true;
 }
@@ -48,19 +50,21 @@ int32_t StateFold::nresults() const {
   return finish ? finish->nout() : merge->nout();
 }
 
-guf_status check_state_fold(const Signature &leaf, const Signature &merge, const Signature *finish,
-                            guf_error *error) {
-  if (!is_leaf(leaf)) {
+guf_status check_state_fold(const Signature &block_function, const Signature &merge,
+                            const Signature *finish, guf_error *error) {
+  if (!is_block_function(block_function)) {
     return base::fail(error, GUF_E_SIGNATURE, base::kNone, base::kNone,
-                      "not a reduction: the leaf must have the signature (n)->(),... or "
+                      "not a reduction: the block function must have the signature (n)->(),... or "
                       "(n),()->(),... or (n),(),(n)->(),..., without sizes, rules or roles");
   }
-  if (!is_plain(merge) || merge.nin != 2 * leaf.nout || merge.nout != leaf.nout) {
-    const std::string outputs = std::to_string(leaf.nout);
-    return fail_part("merge", merge, 2 * leaf.nout, outputs.c_str(), error);
+  if (!is_plain(merge) || merge.nin != 2 * block_function.nout ||
+      merge.nout != block_function.nout) {
+    const std::string outputs = std::to_string(block_function.nout);
+    return fail_part("merge", merge, 2 * block_function.nout, outputs.c_str(), error);
   }
-  if (finish != nullptr && (!is_plain(*finish) || finish->nin != leaf.nout || finish->nout < 1)) {
-    return fail_part("finish", *finish, leaf.nout, "one or more", error);
+  if (finish != nullptr &&
+      (!is_plain(*finish) || finish->nin != block_function.nout || finish->nout < 1)) {
+    return fail_part("finish", *finish, block_function.nout, "one or more", error);
   }
   return GUF_OK;
 }

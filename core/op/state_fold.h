@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reductions with a user-defined accumulator of several values. A generalized ufunc
-// (the leaf) computes an accumulator from the elements of a base block, a second
+// (the block function) computes an accumulator from the elements of a base block, a second
 // ufunc (merge) combines two accumulators, and an optional third ufunc (finish)
 // computes the results from the final accumulator.
 #ifndef GUFUNC_CORE_OP_STATE_FOLD_H
@@ -13,8 +13,8 @@ namespace gufunc::op {
 
 class Ufunc;
 
-// The ufuncs that, together with a leaf, form a reduction. None of them may be a reduction itself,
-// so no reference cycle can arise.
+// The ufuncs that, together with a block function, form a reduction. None of them may be a
+// reduction itself, so no reference cycle can arise.
 struct StateFold {
   base::Ref<Ufunc> merge;
   base::Ref<Ufunc> finish;  // if empty, the accumulator is the result
@@ -22,17 +22,17 @@ struct StateFold {
   int32_t nresults() const;
 };
 
-// The inputs of a leaf, in this order. A leaf may omit trailing inputs.
-enum LeafInput : int32_t {
-  kLeafElements = 0,  // signature (n): the elements
-  kLeafFirst = 1,     // signature (): the index of the first element
-  kLeafMask = 2,      // signature (n): whether an element takes part
+// The inputs of a block function, in this order. A block function may omit trailing inputs.
+enum BlockInput : int32_t {
+  kBlockElements = 0,  // signature (n): the elements
+  kBlockFirst = 1,     // signature (): the index of the first element
+  kBlockMask = 2,      // signature (n): whether an element takes part
 };
 
 // Checks that the signatures of the parts match.
 // Errors  GUF_E_SIGNATURE <= the signatures of the parts do not match
-guf_status check_state_fold(const Signature &leaf, const Signature &merge, const Signature *finish,
-                            guf_error *error);
+guf_status check_state_fold(const Signature &block_function, const Signature &merge,
+                            const Signature *finish, guf_error *error);
 
 }  // namespace gufunc::op
 

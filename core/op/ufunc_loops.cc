@@ -28,6 +28,24 @@ bool same_inputs(const Ufunc &ufunc, const Loop &a, const Loop &b) {
   return std::equal(a.types.begin(), a.types.begin() + count, b.types.begin());
 }
 
+size_t chain_of(const Loop &general, const guf_dtype *types, int32_t ntypes) {
+  constexpr uint64_t kOdd = 0x9e3779b97f4a7c15U;
+  uint64_t hash = reinterpret_cast<uintptr_t>(&general);
+  for (int32_t i = 0; i < ntypes; ++i) hash = (hash ^ types[i] ^ hash >> 32) * kOdd;
+  return hash >> 54;
+}
+
+void copy_loop(const Loop &general, uint32_t index, const guf_dtype *types, int32_t ntypes,
+               Loop *out) {
+  std::copy_n(types, ntypes, out->types.begin());
+  out->general = &general;
+  out->general_index = index;
+  out->flags = general.flags;
+  out->kind.store(general.kind.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  out->host = general.host;
+  out->user = general.user;
+}
+
 }  // namespace
 
 base::Text types_of(const Ufunc &ufunc, const Loop &loop) {
@@ -138,28 +156,6 @@ struct UnitLoops::Table {
   std::atomic<const Loop *> numbered[kNumbered] = {};
   uint32_t count = 0;  // number of numbered loops; used by writers only
 };
-
-namespace {
-
-size_t chain_of(const Loop &general, const guf_dtype *types, int32_t ntypes) {
-  constexpr uint64_t kOdd = 0x9e3779b97f4a7c15U;
-  uint64_t hash = reinterpret_cast<uintptr_t>(&general);
-  for (int32_t i = 0; i < ntypes; ++i) hash = (hash ^ types[i] ^ hash >> 32) * kOdd;
-  return hash >> 54;
-}
-
-void copy_loop(const Loop &general, uint32_t index, const guf_dtype *types, int32_t ntypes,
-               Loop *out) {
-  std::copy_n(types, ntypes, out->types.begin());
-  out->general = &general;
-  out->general_index = index;
-  out->flags = general.flags;
-  out->kind.store(general.kind.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  out->host = general.host;
-  out->user = general.user;
-}
-
-}  // namespace
 
 UnitLoops::~UnitLoops() {
   const std::unique_ptr<Table> table(table_.load(std::memory_order_relaxed));

@@ -210,10 +210,8 @@ guf_status PreparedPlan::take_geometry(const geometry::Request &request, guf_err
 // Describes the launch block for the addresses of the call from which the plan was made.
 std::string PreparedPlan::describe_launch() const {
   if (items_ == 0) return "no items: nothing is launched\n";
-  constexpr uint64_t kDummyAddress = uint64_t{1}
-                                     << 40;  // an aligned address that is never accessed
   guf_launch_block block;
-  fill_block(described_.data(), kDummyAddress, &block);
+  fill_block(described_.data(), geometry::kDummyAddress, &block);
   std::string text;
   if (excess_ != nullptr) {
     text = "launches: one for each of " + std::to_string(items_ / block_.items) +

@@ -19,7 +19,6 @@
 namespace gufunc::plugin {
 namespace {
 
-constexpr uint32_t kBackendNoteType = 0x6201;
 constexpr size_t kMaxNoteSize = 512;
 
 guf_status bad_note(std::string_view part, const char *expected, guf_error *error) {
@@ -384,7 +383,7 @@ guf_status read_backend_note(const char *path, const base::CheckedFile &file, Ba
   base::ElfFile elf;
   GUF_TRY(base::ElfFile::open(mapped.bytes(), &elf, error));
   base::FileRange range;
-  if (!elf.find_note("gufunc", kBackendNoteType, &range)) {
+  if (!elf.find_note(base::kNoteOwner, base::kBackendNoteType, &range)) {
     return base::fail(error, GUF_E_BAD_FILE, base::kNone, base::kNone,
                       "%s is not a gufunc backend; it has no backend note", path);
   }

@@ -21,7 +21,11 @@ int main(int argc, char **argv) {
   guf_operand operands[3] = {{0}};
   for (int i = 0; i < 3; ++i) { /* two inputs, which are the same array, and the result */
     float *const at = data + (i == 2 ? kItems : 0);
-    tensors[i / 2] = (guf_tensor){sizeof *tensors, GUF_F32, 1, 0, (uint64_t)at, shape, NULL, NULL};
+    tensors[i / 2] = (guf_tensor){.struct_size = sizeof *tensors,
+                                  .dtype = GUF_F32,
+                                  .ndim = 1,
+                                  .address = (uint64_t)at,
+                                  .shape = shape};
     operands[i].kind = GUF_OPERAND_TENSOR;
     operands[i].tensor = &tensors[i / 2];
   }

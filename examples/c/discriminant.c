@@ -6,9 +6,9 @@
 int main(int argc, char **argv) {
   double data[4][5] = {{0, .25, .5, .75, 1}, {10, 10.1, 10.5, 10.7, 11}, {1, .9, .3, .6, .1}};
   const int64_t shape[] = {5};
-  guf_tensor tensors[4]; /* a, b, c, and the result */
-  for (int i = 0; i < 4; ++i)
-    tensors[i] = (guf_tensor){sizeof *tensors, GUF_F64, 1, 0, (uint64_t)data[i], shape, NULL, NULL};
+  const guf_tensor row = {.struct_size = sizeof row, .dtype = GUF_F64, .ndim = 1, .shape = shape};
+  guf_tensor tensors[] = {row, row, row, row}; /* a, b, c, and the result */
+  for (int i = 0; i < 4; ++i) tensors[i].address = (uint64_t)data[i];
   guf_error error = {.struct_size = sizeof error};
   guf_module module = NULL;
   guf_status status =

@@ -13,7 +13,7 @@ static int nearer(double a, double b) {
  * of the first element; the outputs are the values of the accumulator. `dims` contains the number
  * of items and n. `steps` contains the stride of each of the four operands from one item to the
  * next, and then the stride of the first operand along n. */
-static void leaf(char **args, const int64_t *dims, const int64_t *steps, void *user) {
+static void nearest_of_block(char **args, const int64_t *dims, const int64_t *steps, void *user) {
   (void)user;
   for (int64_t item = 0; item < dims[0]; ++item) {
     const char *const x = args[0] + item * steps[0];
@@ -73,7 +73,8 @@ int main(void) {
   args.outputs = out, args.noutputs = 2;
   guf_error error = {.struct_size = sizeof error};
   guf_ufunc nearest = NULL, merging = NULL;
-  guf_status status = make("nearest", "(n),()->(),()", 2, types, leaf, &nearest, &error);
+  guf_status status =
+      make("nearest", "(n),()->(),()", 2, types, nearest_of_block, &nearest, &error);
   if (status == GUF_OK) status = make("nearest_merge", NULL, 4, types, merge, &merging, &error);
   const guf_reduction_desc parts = {.struct_size = sizeof parts, .merge = merging};
   if (status == GUF_OK) status = guf_ufunc_set_reduction(nearest, &parts, &error);

@@ -21,7 +21,7 @@ import judge
 import method_cases
 from cases import layout
 
-LEAF, LANES, TILE = 128, 8, 256
+BASE_BLOCK, LANES, TILE = 128, 8, 256
 FUNCTIONS = {'add': np.add, 'multiply': np.multiply}
 THREADS = (1, 2, 3, 7)
 NEUTRAL = {'add': -0.0, 'multiply': 1.0}  # values that replace masked elements
@@ -30,7 +30,7 @@ UNIT = {'f': 2.0**-24, 'd': 2.0**-53}  # u: the largest relative error of one ro
 LENGTHS = (3, 7, 8, 127, 128, 129, 1000, 40_000, 300_007)
 
 
-def leaf(op, x):
+def base_block(op, x):
     """Reduces the last axis, which has at most 128 elements."""
     n = x.shape[-1]
     if n < LANES:
@@ -49,7 +49,7 @@ def leaf(op, x):
 
 
 def tree(op, x):
-    parts = [leaf(op, x[..., i : i + LEAF]) for i in range(0, x.shape[-1], LEAF)]
+    parts = [base_block(op, x[..., i : i + BASE_BLOCK]) for i in range(0, x.shape[-1], BASE_BLOCK)]
     while len(parts) > 1:
         pairs = [op(*parts[k : k + 2]) for k in range(0, len(parts) - 1, 2)]
         parts = pairs + parts[2 * len(pairs) :]

@@ -91,6 +91,35 @@ bool fits_registers(const std::string &name) {
   return name.ends_with("_row") || name.starts_with("guf_rk_");
 }
 
+// Returns the name of a function that wraps the vendor's mathematics: "sin" for "_ZN3guf3sinEf".
+// Returns an empty string for other functions.
+std::string wrapped_name(const std::string &function) {
+  constexpr char kSpace[] = "_ZN3guf";
+  if (!function.starts_with(kSpace)) return {};
+  char *end = nullptr;
+  const char *const digits = function.c_str() + sizeof kSpace - 1;
+  const unsigned long length = std::strtoul(digits, &end, 10);
+  const size_t first = static_cast<size_t>(end - function.c_str());
+  if (end == digits || first + length >= function.size()) return {};
+  const std::string rest = function.substr(first + length);
+  const bool of_numbers = rest == "Ef" || rest == "Ed" || rest == "Eff" || rest == "Edd";
+  return of_numbers ? function.substr(first, length) : "";
+}
+
+bool takes_complex(const std::string &entry, const std::string &function) {
+  const size_t types = std::string("guf_ew_").size() + function.size() + 1;
+  return types < entry.size() && (entry[types] == 'F' || entry[types] == 'D');
+}
+
+// Returns whether a row kernel may use a small stack to reduce large angles with the vendor's code.
+bool has_angle(const std::string &row) {
+  if (row == "guf_rk_randoms") return true;  // computes normally distributed numbers
+  static const std::set<std::string> kAngles = {"cos", "sin"}, kComplexAngles = {"exp", "power"};
+  const std::string function = function_of(row);
+  return kAngles.contains(function) ||
+         (kComplexAngles.contains(function) && takes_complex(row, function));
+}
+
 }  // namespace
 
 std::vector<PtxFunction> read_ptx(const std::string &text) {
@@ -197,30 +226,6 @@ std::vector<PtxasLine> read_ptxas(const std::string &message) {
   return all;
 }
 
-namespace {
-
-// Returns the name of a function that wraps the vendor's mathematics: "sin" for "_ZN3guf3sinEf".
-// Returns an empty string for other functions.
-std::string wrapped_name(const std::string &function) {
-  constexpr char kSpace[] = "_ZN3guf";
-  if (!function.starts_with(kSpace)) return {};
-  char *end = nullptr;
-  const char *const digits = function.c_str() + sizeof kSpace - 1;
-  const unsigned long length = std::strtoul(digits, &end, 10);
-  const size_t first = static_cast<size_t>(end - function.c_str());
-  if (end == digits || first + length >= function.size()) return {};
-  const std::string rest = function.substr(first + length);
-  const bool of_numbers = rest == "Ef" || rest == "Ed" || rest == "Eff" || rest == "Edd";
-  return of_numbers ? function.substr(first, length) : "";
-}
-
-bool takes_complex(const std::string &entry, const std::string &function) {
-  const size_t types = std::string("guf_ew_").size() + function.size() + 1;
-  return types < entry.size() && (entry[types] == 'F' || entry[types] == 'D');
-}
-
-}  // namespace
-
 InexactOps allowed_inexact_ops(const std::string &function) {
   static const std::set<std::string> kVendors = {"atan2", "cos",   "cosh", "exp", "fmod", "hypot",
                                                  "log",   "log1p", "pow",  "sin", "sinh"};
@@ -254,19 +259,6 @@ std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
   }
   return faults;
 }
-
-namespace {
-
-// Returns whether a row kernel may use a small stack to reduce large angles with the vendor's code.
-bool has_angle(const std::string &row) {
-  if (row == "guf_rk_randoms") return true;  // computes normally distributed numbers
-  static const std::set<std::string> kAngles = {"cos", "sin"}, kComplexAngles = {"exp", "power"};
-  const std::string function = function_of(row);
-  return kAngles.contains(function) ||
-         (kComplexAngles.contains(function) && takes_complex(row, function));
-}
-
-}  // namespace
 
 std::vector<std::string> find_ptxas_faults(const PtxasLine &line) {
   if (!line.is_entry || !fits_registers(line.name)) return {};

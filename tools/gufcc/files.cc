@@ -20,26 +20,6 @@ namespace gufunc::gufcc {
 
 namespace fs = std::filesystem;
 
-Descriptor &Descriptor::operator=(Descriptor &&other) noexcept {
-  if (this != &other) {
-    close();
-    number_ = other.release();
-  }
-  return *this;
-}
-
-Descriptor::~Descriptor() {
-  close();
-}
-
-int Descriptor::release() {
-  return std::exchange(number_, -1);
-}
-
-bool Descriptor::close() {
-  return number_ < 0 || ::close(release()) == 0;
-}
-
 bool read_descriptor(const Descriptor &file, std::string *out) {
   constexpr size_t kStep = 1 << 16;
   out->clear();

@@ -6,27 +6,12 @@
 #include <filesystem>
 #include <string>
 
+#include "core/base/descriptor.h"
 #include "diagnostic.h"
 
 namespace gufunc::gufcc {
 
-// Owns a file descriptor.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  Descriptor(Descriptor &&other) noexcept : number_(other.release()) {}
-  Descriptor &operator=(Descriptor &&other) noexcept;
-  ~Descriptor();
-
-  bool is_open() const { return number_ >= 0; }
-  int get() const { return number_; }
-  int release();
-  // Returns false if written data did not reach the file; errno holds the reason.
-  bool close();
-
- private:
-  int number_;
-};
+using base::Descriptor;
 
 // Read the rest of a file, or write all of `text`. Return false with the reason in errno.
 bool read_descriptor(const Descriptor &file, std::string *out);

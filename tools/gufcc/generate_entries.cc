@@ -36,50 +36,6 @@ std::string fold_type(const Function &function, const Loop &loop, const std::str
   return fmt::format("guf::host::fold<{}, {}, {}, {}>", callee, storage, may_fail, independent);
 }
 
-}  // namespace
-
-bool has_fold(const Function &function, const Loop &loop) {
-  if (function.generalized() || loop.inputs.size() != 2 || loop.outputs.size() != 1) return false;
-  return find_letter(loop.inputs[0]) == find_letter(loop.inputs[1]) &&
-         find_letter(loop.inputs[0]) == find_letter(loop.outputs[0]);
-}
-
-std::string fold_entry_name(const Loop &loop, const Target &target) {
-  return loop.stem + "_fd__" + target.suffix;
-}
-
-std::string host_entry_name(const Loop &loop, const Target &target) {
-  return loop.stem + "__" + target.suffix;
-}
-
-std::string generate_host_entries(const std::string &source, const std::vector<LoopRef> &loops,
-                                  const Target &target, const std::set<int> &on_stack) {
-  std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n", quoted(source));
-  int number = 0;
-  for (const auto &[function, loop] : loops) {
-    const char *independent = on_stack.contains(number) ? "false" : "true";
-    const std::string callee = fmt::format("{}{}", kCalleeName, number++);
-    const char *may_fail = loop->may_fail ? "true" : "false";
-    const std::string loop_type =
-        function->generalized()
-            ? fmt::format("guf::host::generalized<{}, {}, {}, {}>", callee,
-                          loop->cooperative ? "true" : "false", may_fail,
-                          operand_list(*function, *loop, "host"))
-            : fmt::format("guf::host::elementwise<{}, guf::types<{}>, guf::types<{}>, {}, {}>",
-                          callee, type_list(loop->inputs), type_list(loop->outputs), may_fail,
-                          independent);
-    text += fmt::format("namespace {{\n{}}}\n", callee_struct(*loop, callee));
-    text += entry_text(host_entry_name(*loop, target), loop_type, loop->may_fail);
-    if (has_fold(*function, *loop)) {
-      text += entry_text(fold_entry_name(*loop, target),
-                         fold_type(*function, *loop, callee, independent), loop->may_fail);
-    }
-  }
-  return text;
-}
-
-namespace {
-
 // Classes of guf::device whose methods become entries.
 enum class EntryClass { kElementwise, kGeneralized, kFold, kMixedFold, kUnaryFold };
 constexpr const char *kClassWords[] = {"elementwise", "generalized", "fold", "mixed_fold",
@@ -285,6 +241,46 @@ std::string plain_callee(const PlainEntry &entry, const std::string &name) {
 }
 
 }  // namespace
+
+bool has_fold(const Function &function, const Loop &loop) {
+  if (function.generalized() || loop.inputs.size() != 2 || loop.outputs.size() != 1) return false;
+  return find_letter(loop.inputs[0]) == find_letter(loop.inputs[1]) &&
+         find_letter(loop.inputs[0]) == find_letter(loop.outputs[0]);
+}
+
+std::string fold_entry_name(const Loop &loop, const Target &target) {
+  return loop.stem + "_fd__" + target.suffix;
+}
+
+std::string host_entry_name(const Loop &loop, const Target &target) {
+  return loop.stem + "__" + target.suffix;
+}
+
+std::string generate_host_entries(const std::string &source, const std::vector<LoopRef> &loops,
+                                  const Target &target, const std::set<int> &on_stack) {
+  std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n", quoted(source));
+  int number = 0;
+  for (const auto &[function, loop] : loops) {
+    const char *independent = on_stack.contains(number) ? "false" : "true";
+    const std::string callee = fmt::format("{}{}", kCalleeName, number++);
+    const char *may_fail = loop->may_fail ? "true" : "false";
+    const std::string loop_type =
+        function->generalized()
+            ? fmt::format("guf::host::generalized<{}, {}, {}, {}>", callee,
+                          loop->cooperative ? "true" : "false", may_fail,
+                          operand_list(*function, *loop, "host"))
+            : fmt::format("guf::host::elementwise<{}, guf::types<{}>, guf::types<{}>, {}, {}>",
+                          callee, type_list(loop->inputs), type_list(loop->outputs), may_fail,
+                          independent);
+    text += fmt::format("namespace {{\n{}}}\n", callee_struct(*loop, callee));
+    text += entry_text(host_entry_name(*loop, target), loop_type, loop->may_fail);
+    if (has_fold(*function, *loop)) {
+      text += entry_text(fold_entry_name(*loop, target),
+                         fold_type(*function, *loop, callee, independent), loop->may_fail);
+    }
+  }
+  return text;
+}
 
 std::string emulation_record_name(const std::string &entry) {
   return entry + "_record";

@@ -44,47 +44,6 @@ std::string references(const std::vector<std::string> &types, size_t count) {
   return list;
 }
 
-}  // namespace
-
-std::vector<std::string> argument_types(const Function &function, const Loop &loop,
-                                        const char *space) {
-  std::vector<std::string> types;
-  if (loop.cooperative) types.emplace_back("guf::single_thread");
-  const std::string letters = loop.inputs + loop.outputs;
-  const std::vector<std::string> operands = operand_types(function, loop, space);
-  for (size_t i = 0; i < letters.size(); ++i) {
-    const bool output = i >= loop.inputs.size();
-    if (function.generalized()) {
-      const char *packed = std::string_view(space) == "host" ? "<false>" : "";
-      types.push_back(
-          fmt::format("decltype({}::argument{}(nullptr, nullptr, nullptr))", operands[i], packed));
-    } else if (!output || loop.outputs.size() > 1) {
-      types.push_back(
-          fmt::format("guf::value_t<{}>{}", find_letter(letters[i])->storage, output ? " &" : ""));
-    }
-  }
-  if (loop.may_fail) types.emplace_back("bool &");
-  return types;
-}
-
-std::string generate_probes(const std::string &source, const std::vector<LoopRef> &loops) {
-  std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n", quoted(source));
-  int number = 0;
-  for (const auto &[function, loop] : loops) {
-    std::vector<std::string> parameters, arguments;
-    for (const std::string &type : argument_types(*function, *loop, kHost)) {
-      arguments.push_back(fmt::format("x{}", arguments.size()));
-      parameters.push_back(type + " " + arguments.back());
-    }
-    text += fmt::format("# {} {}\nvoid {}{}({}) {{ (void)::{}({}); }}\n", loop->place.line,
-                        quoted(loop->place.file), kProbeName, number++, fmt::join(parameters, ", "),
-                        loop->callee, fmt::join(arguments, ", "));
-  }
-  return text;
-}
-
-namespace {
-
 // Templates for assertions about an elementwise function. guf_probe_type_converts is false if
 // guf::cast cannot convert the result to the type of the output.
 constexpr char kResults[] = R"(
@@ -150,48 +109,6 @@ std::string result_probe(const Loop &loop, const std::string &arguments) {
       loop.place.line, quoted(loop.place.file), loop.callee, arguments, output.storage, kCallMark,
       loop.callee, output.name, loop.inputs, loop.outputs, kResultType, kEntriesFile);
 }
-
-}  // namespace
-
-std::string generate_call_probes(const std::string &source, const std::vector<LoopRef> &loops,
-                                 const char *space) {
-  constexpr size_t kFurther = 4;
-  std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n# 1 \"{}\"\n{}",
-                                 quoted(source), kEntriesFile, kResults);
-  int number = 0;
-  for (const auto &[function, loop] : loops) {
-    const std::string name = fmt::format("{}{}", kProbeName, number++);
-    const std::vector<std::string> types = argument_types(*function, *loop, space);
-    text += fmt::format(
-        "template <class... A> constexpr auto {0}(int) -> decltype((void)::{1}("
-        "guf_probe_value<A>()...), true) {{ return true; }}\n"
-        "template <class... A> constexpr bool {0}(long) {{ return false; }}\n",
-        name, loop->callee);
-    std::string is_called = fmt::format("{}<{}>(0)", name, references(types, types.size()));
-    for (size_t count = 0; !types.empty() && count <= types.size() + kFurther; ++count) {
-      if (count == types.size()) continue;
-      is_called += fmt::format(" || {}<{}>(0)", name, references(types, count));
-      text += fmt::format(
-          "# {} {}\nstatic_assert({}<{}>(0) || !{}<{}>(0), \"{}{}: expected {} for loop "
-          "'{}->{}' ({}), got {}\");\n# 1 \"{}\"\n",
-          loop->place.line, quoted(loop->place.file), name, references(types, types.size()), name,
-          references(types, count), kCallMark, loop->callee, counted(types.size(), "parameter"),
-          loop->inputs, loop->outputs, describe_parameters(*function, *loop), count, kEntriesFile);
-    }
-    if (function->generalized()) continue;
-    text += signature_probe(*loop, name, is_called);
-    if (loop->outputs.size() != 1) continue;
-    std::vector<std::string> arguments;
-    arguments.reserve(types.size());
-    for (const std::string &type : types) {
-      arguments.push_back(fmt::format("guf_probe_value<{}>()", as_reference(type)));
-    }
-    text += result_probe(*loop, fmt::format("{}", fmt::join(arguments, ", ")));
-  }
-  return text;
-}
-
-namespace {
 
 // guf_probe_only<T> converts only to T, so only a parameter of type T accepts it. If the value is
 // passed in braces, no template argument can be deduced from it, so a function template does not
@@ -436,6 +353,81 @@ std::string called_once(const Function &function, const Loop &loop, const char *
 }
 
 }  // namespace
+
+std::vector<std::string> argument_types(const Function &function, const Loop &loop,
+                                        const char *space) {
+  std::vector<std::string> types;
+  if (loop.cooperative) types.emplace_back("guf::single_thread");
+  const std::string letters = loop.inputs + loop.outputs;
+  const std::vector<std::string> operands = operand_types(function, loop, space);
+  for (size_t i = 0; i < letters.size(); ++i) {
+    const bool output = i >= loop.inputs.size();
+    if (function.generalized()) {
+      const char *packed = std::string_view(space) == "host" ? "<false>" : "";
+      types.push_back(
+          fmt::format("decltype({}::argument{}(nullptr, nullptr, nullptr))", operands[i], packed));
+    } else if (!output || loop.outputs.size() > 1) {
+      types.push_back(
+          fmt::format("guf::value_t<{}>{}", find_letter(letters[i])->storage, output ? " &" : ""));
+    }
+  }
+  if (loop.may_fail) types.emplace_back("bool &");
+  return types;
+}
+
+std::string generate_probes(const std::string &source, const std::vector<LoopRef> &loops) {
+  std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n", quoted(source));
+  int number = 0;
+  for (const auto &[function, loop] : loops) {
+    std::vector<std::string> parameters, arguments;
+    for (const std::string &type : argument_types(*function, *loop, kHost)) {
+      arguments.push_back(fmt::format("x{}", arguments.size()));
+      parameters.push_back(type + " " + arguments.back());
+    }
+    text += fmt::format("# {} {}\nvoid {}{}({}) {{ (void)::{}({}); }}\n", loop->place.line,
+                        quoted(loop->place.file), kProbeName, number++, fmt::join(parameters, ", "),
+                        loop->callee, fmt::join(arguments, ", "));
+  }
+  return text;
+}
+
+std::string generate_call_probes(const std::string &source, const std::vector<LoopRef> &loops,
+                                 const char *space) {
+  constexpr size_t kFurther = 4;
+  std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n# 1 \"{}\"\n{}",
+                                 quoted(source), kEntriesFile, kResults);
+  int number = 0;
+  for (const auto &[function, loop] : loops) {
+    const std::string name = fmt::format("{}{}", kProbeName, number++);
+    const std::vector<std::string> types = argument_types(*function, *loop, space);
+    text += fmt::format(
+        "template <class... A> constexpr auto {0}(int) -> decltype((void)::{1}("
+        "guf_probe_value<A>()...), true) {{ return true; }}\n"
+        "template <class... A> constexpr bool {0}(long) {{ return false; }}\n",
+        name, loop->callee);
+    std::string is_called = fmt::format("{}<{}>(0)", name, references(types, types.size()));
+    for (size_t count = 0; !types.empty() && count <= types.size() + kFurther; ++count) {
+      if (count == types.size()) continue;
+      is_called += fmt::format(" || {}<{}>(0)", name, references(types, count));
+      text += fmt::format(
+          "# {} {}\nstatic_assert({}<{}>(0) || !{}<{}>(0), \"{}{}: expected {} for loop "
+          "'{}->{}' ({}), got {}\");\n# 1 \"{}\"\n",
+          loop->place.line, quoted(loop->place.file), name, references(types, types.size()), name,
+          references(types, count), kCallMark, loop->callee, counted(types.size(), "parameter"),
+          loop->inputs, loop->outputs, describe_parameters(*function, *loop), count, kEntriesFile);
+    }
+    if (function->generalized()) continue;
+    text += signature_probe(*loop, name, is_called);
+    if (loop->outputs.size() != 1) continue;
+    std::vector<std::string> arguments;
+    arguments.reserve(types.size());
+    for (const std::string &type : types) {
+      arguments.push_back(fmt::format("guf_probe_value<{}>()", as_reference(type)));
+    }
+    text += result_probe(*loop, fmt::format("{}", fmt::join(arguments, ", ")));
+  }
+  return text;
+}
 
 std::string generate_rules(const std::string &source, const std::vector<LoopRef> &loops,
                            const std::vector<const RawKernel *> &kernels, bool on_devices) {

@@ -163,6 +163,33 @@ std::string type_name(const std::string &name) {
   return close == std::string::npos || close < open ? name : name.substr(open, close - open);
 }
 
+// Returns the name in "@name(" or "@"name"(" after `from`; "" if there is none.
+std::string called_name(std::string_view line, size_t from) {
+  const size_t at = line.find('@', from);
+  const size_t end = at == std::string_view::npos ? at : line.find('(', at);
+  if (end == std::string_view::npos) return {};
+  std::string name(line.substr(at + 1, end - at - 1));
+  if (name.starts_with('"') && name.ends_with('"')) name = name.substr(1, name.size() - 2);
+  return name;
+}
+
+using Calls = std::map<std::string, std::set<std::string>>;
+
+Calls calls_of(std::string_view code) {
+  Calls calls;
+  std::set<std::string> *called = nullptr;
+  while (!code.empty()) {
+    const std::string_view line = code.substr(0, code.find('\n'));
+    code.remove_prefix(std::min(line.size() + 1, code.size()));
+    if (line.starts_with("define ")) {
+      called = &calls[called_name(line, 0)];
+    } else if (const size_t call = line.find("call "); called != nullptr && call != line.npos) {
+      called->insert(called_name(line, call));
+    }
+  }
+  return calls;
+}
+
 }  // namespace
 
 Command unoptimized_code_flags(const std::string &file) {
@@ -277,37 +304,6 @@ std::set<int> find_stack_loops(std::string_view code) {
   }
   return callees;
 }
-
-namespace {
-
-// Returns the name in "@name(" or "@"name"(" after `from`; "" if there is none.
-std::string called_name(std::string_view line, size_t from) {
-  const size_t at = line.find('@', from);
-  const size_t end = at == std::string_view::npos ? at : line.find('(', at);
-  if (end == std::string_view::npos) return {};
-  std::string name(line.substr(at + 1, end - at - 1));
-  if (name.starts_with('"') && name.ends_with('"')) name = name.substr(1, name.size() - 2);
-  return name;
-}
-
-using Calls = std::map<std::string, std::set<std::string>>;
-
-Calls calls_of(std::string_view code) {
-  Calls calls;
-  std::set<std::string> *called = nullptr;
-  while (!code.empty()) {
-    const std::string_view line = code.substr(0, code.find('\n'));
-    code.remove_prefix(std::min(line.size() + 1, code.size()));
-    if (line.starts_with("define ")) {
-      called = &calls[called_name(line, 0)];
-    } else if (const size_t call = line.find("call "); called != nullptr && call != line.npos) {
-      called->insert(called_name(line, call));
-    }
-  }
-  return calls;
-}
-
-}  // namespace
 
 std::set<std::string> find_recursion(std::string_view code) {
   const Calls calls = calls_of(code);

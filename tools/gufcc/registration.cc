@@ -303,38 +303,45 @@ class Builder {
   Diagnostics *diagnostics_;
 };
 
-bool find_part(const Function &leaf, const Module &module, const char *key, const std::string &name,
-               op::Signature *out, Diagnostics *diagnostics) {
+bool find_part(const Function &block_function, const Module &module, const char *key,
+               const std::string &name, op::Signature *out, Diagnostics *diagnostics) {
   const size_t number = part_number(module, name);
   if (number == 0) {
-    return diagnostics->error(leaf.place, "{}={}: the sources register no such function", key,
-                              name);
+    return diagnostics->error(block_function.place, "{}={}: the sources register no such function",
+                              key, name);
   }
   *out = form_of(module.functions[number - 1]);
   return true;
 }
 
-bool check_reduction(const Function &leaf, const Module &module, Diagnostics *diagnostics) {
-  if (leaf.merge.empty()) return diagnostics->error(leaf.place, "finish= needs merge=");
+bool check_reduction(const Function &block_function, const Module &module,
+                     Diagnostics *diagnostics) {
+  if (block_function.merge.empty())
+    return diagnostics->error(block_function.place, "finish= needs merge=");
   op::Signature merge;
   op::Signature finish;
-  if (!find_part(leaf, module, "merge", leaf.merge, &merge, diagnostics)) return false;
-  const bool finishes = !leaf.finish.empty();
-  if (finishes && !find_part(leaf, module, "finish", leaf.finish, &finish, diagnostics))
+  if (!find_part(block_function, module, "merge", block_function.merge, &merge, diagnostics))
+    return false;
+  const bool finishes = !block_function.finish.empty();
+  if (finishes &&
+      !find_part(block_function, module, "finish", block_function.finish, &finish, diagnostics))
     return false;
   guf_error error = {};
   error.struct_size = sizeof error;
-  if (op::check_state_fold(form_of(leaf), merge, finishes ? &finish : nullptr, &error) == GUF_OK)
+  if (op::check_state_fold(form_of(block_function), merge, finishes ? &finish : nullptr, &error) ==
+      GUF_OK)
     return true;
-  return diagnostics->error(leaf.place, "{}", error.message);
+  return diagnostics->error(block_function.place, "{}", error.message);
 }
 
 // Checks that every merge= and finish= names a function with fitting types.
 bool check_reductions(const Module &module, Diagnostics *diagnostics) {
-  return std::all_of(module.functions.begin(), module.functions.end(), [&](const Function &leaf) {
-    if (leaf.merge.empty() && leaf.finish.empty()) return true;
-    return check_reduction(leaf, module, diagnostics);
-  });
+  return std::all_of(module.functions.begin(), module.functions.end(),
+                     [&](const Function &block_function) {
+                       if (block_function.merge.empty() && block_function.finish.empty())
+                         return true;
+                       return check_reduction(block_function, module, diagnostics);
+                     });
 }
 
 }  // namespace

@@ -41,6 +41,19 @@ ordered_json row_of(guf_kernel kernel) {
           {"doc", info.doc}};
 }
 
+// Returns the full names of all ufuncs that are called `name` in their module, in module order.
+std::vector<std::string> names_in_modules(const std::vector<ModuleHandle> &modules,
+                                          const std::string &name) {
+  std::vector<std::string> found;
+  for (const ModuleHandle &module : modules) {
+    for (const std::string &full : function_names(module)) {
+      const bool is_new = std::find(found.begin(), found.end(), full) == found.end();
+      if (is_new && full.substr(full.find(':') + 1) == name) found.push_back(full);
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<ordered_json> kernel_rows(const std::vector<ModuleHandle> &modules) {
@@ -86,23 +99,6 @@ std::vector<std::string> function_names(const ModuleHandle &module) {
   }
   return names;
 }
-
-namespace {
-
-// Returns the full names of all ufuncs that are called `name` in their module, in module order.
-std::vector<std::string> names_in_modules(const std::vector<ModuleHandle> &modules,
-                                          const std::string &name) {
-  std::vector<std::string> found;
-  for (const ModuleHandle &module : modules) {
-    for (const std::string &full : function_names(module)) {
-      const bool is_new = std::find(found.begin(), found.end(), full) == found.end();
-      if (is_new && full.substr(full.find(':') + 1) == name) found.push_back(full);
-    }
-  }
-  return found;
-}
-
-}  // namespace
 
 UfuncHandle find_function(const std::vector<ModuleHandle> &modules, const std::string &name) {
   Call call;

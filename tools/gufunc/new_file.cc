@@ -55,19 +55,10 @@ int make_named(const std::string &folder, std::string *name, Make make) {
 
 }  // namespace
 
-Descriptor::~Descriptor() {
-  reset(-1);
-}
-
-void Descriptor::reset(int fd) {
-  if (fd_ >= 0) ::close(fd_);
-  fd_ = fd;
-}
-
 // Returns false if the file system has no unnamed files, or if such a file could not be linked
 // later.
 bool NewFile::open_unnamed(const std::string &folder, mode_t mode) {
-  file_.reset(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
+  file_ = Descriptor(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
   return file_.get() >= 0 && ::access(name_of_descriptor(file_.get()).c_str(), F_OK) == 0;
 }
 
@@ -76,7 +67,7 @@ NewFile::NewFile(std::string target, std::string shown, mode_t mode)
   const std::string folder = folder_of(target_);
   if (target_.empty()) fail_file(shown_, "create a file beside", ENOENT);
   if (open_unnamed(folder, mode)) return;
-  file_.reset(make_named(folder, &temporary_, [mode](const std::string &name) {
+  file_ = Descriptor(make_named(folder, &temporary_, [mode](const std::string &name) {
     return ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   }));
   if (file_.get() >= 0) return;

@@ -7,21 +7,11 @@
 
 #include <string>
 
+#include "core/base/descriptor.h"
+
 namespace gufunc::cli {
 
-// A file descriptor that the destructor closes.
-class Descriptor {
- public:
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(const Descriptor &) = delete;
-  Descriptor &operator=(const Descriptor &) = delete;
-  ~Descriptor();
-  int get() const { return fd_; }
-  void reset(int fd);
-
- private:
-  int fd_;
-};
+using base::Descriptor;
 
 // A file in the folder of `target` that has no name until publish(). The kernel frees it when the
 // process ends, however it ends. If the file system has no unnamed files (O_TMPFILE), the file has
@@ -46,7 +36,7 @@ class NewFile {
 
   std::string target_, shown_;
   std::string temporary_;  // empty if the file has no name
-  Descriptor file_{-1};
+  Descriptor file_;
 };
 
 }  // namespace gufunc::cli

@@ -14,6 +14,11 @@ namespace gufunc::cpu {
 //         GUF_E_DTYPE <= a staged operand has a dtype without casts
 guf_status execute_launch(const guf_backend_launch &launch, guf_error *error);
 
+// The flags of launches whose items cannot all be passed to the loop in place: a mask excludes some
+// of them, or their elements must be converted.
+inline constexpr uint32_t kMaskedOrStagedFlags =
+    GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED;
+
 [[gnu::cold]] guf_status fail_flags(uint32_t unknown, guf_error *error);
 
 // Errors  GUF_E_UNSUPPORTED <= a flag that this plugin does not support

@@ -9,6 +9,7 @@
 
 #include "backends/cpu/base/cpu_host.h"
 #include "backends/cpu/base/cpu_isa.h"
+#include "backends/cpu/loops/cpu_launch.h"
 #include "backends/cpu/loops/dtype_layout.h"
 
 namespace gufunc::cpu {
@@ -57,9 +58,9 @@ struct Ahead {
 }  // namespace
 
 bool uses_non_temporal_stores(const guf_launch_block &block) {
-  constexpr uint32_t kOdd = GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED;
   if (block.items < kMinNonTemporalItems || block.ncore != 0 || isa_level() < 3) return false;
-  if ((block.flags & kOdd) != 0 || (block.flags & GUF_LAUNCH_ANY_THREAD) == 0) return false;
+  if ((block.flags & kMaskedOrStagedFlags) != 0 || (block.flags & GUF_LAUNCH_ANY_THREAD) == 0)
+    return false;
   const int output = block.noperands - 1;
   if (block.noperands != block.nin + 1 || !is_written(block, output)) return false;
   const int64_t item_bytes = dtype_size(block.dtype[output]);

@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "backends/cpu/base/cpu_host.h"
+#include "backends/cpu/loops/cpu_launch.h"
 #include "backends/cpu/loops/dtype_layout.h"
 
 namespace gufunc::cpu {
@@ -132,9 +133,8 @@ Tiling tiling_of(const guf_launch_block &block, bool by_columns) {
 }
 
 bool may_be_tiled(const guf_launch_block &block) {
-  constexpr uint32_t kOdd = GUF_LAUNCH_MASKED | GUF_LAUNCH_CAST | GUF_LAUNCH_SWAPPED;
   if (block.items < kMinTiledItems || block.nloop < 2 || block.ncore != 0) return false;
-  if ((block.flags & kOdd) != 0) return false;
+  if ((block.flags & kMaskedOrStagedFlags) != 0) return false;
   if (block.size[0] < kShortestSide || block.outer_size[0] < kShortestSide) return false;
   for (int i = 0; i < block.noperands; ++i) {
     if (is_structured(block.dtype[i])) return false;

@@ -15,7 +15,7 @@
 #include "backends/cpu/loops/work_split.h"
 #include "backends/cpu/methods/method_run.h"
 #include "backends/cpu/methods/method_share.h"
-#include "backends/cpu/runtime/cpu_device.h"
+#include "backends/cpu/runtime/cpu_table.h"
 
 namespace gufunc::cpu {
 namespace {

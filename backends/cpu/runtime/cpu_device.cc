@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The only device of the cpu backend, which is the whole machine, and its memory.
-#include "backends/cpu/runtime/cpu_device.h"
+#include "backends/cpu/runtime/cpu_table.h"
 
 #include <cpuid.h>
 #include <sys/mman.h>

@@ -11,7 +11,7 @@
 #include "backends/cpu/loops/dtype_layout.h"
 #include "backends/cpu/loops/element_convert.h"
 #include "backends/cpu/loops/work_split.h"
-#include "backends/cpu/runtime/cpu_device.h"
+#include "backends/cpu/runtime/cpu_table.h"
 
 // The module tables that gufcc generates from kernels/standard. They are linked into the plugin.
 // NOLINTBEGIN(readability-identifier-naming): the names that gufcc gives every module's table

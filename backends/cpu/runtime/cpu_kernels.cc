@@ -10,8 +10,8 @@
 #include "backends/cpu/base/cpu_host.h"
 #include "backends/cpu/base/thread_pool.h"
 #include "backends/cpu/loops/work_split.h"
-#include "backends/cpu/runtime/cpu_device.h"
 #include "backends/cpu/runtime/cpu_stream.h"
+#include "backends/cpu/runtime/cpu_table.h"
 #include "backends/emulator/emulator.h"
 
 namespace gufunc::cpu {

@@ -13,8 +13,8 @@
 #include "backends/cpu/loops/launch_strategy.h"
 #include "backends/cpu/loops/work_split.h"
 #include "backends/cpu/methods/method_run.h"
-#include "backends/cpu/runtime/cpu_device.h"
 #include "backends/cpu/runtime/cpu_stream.h"
+#include "backends/cpu/runtime/cpu_table.h"
 
 namespace gufunc::cpu {
 namespace {

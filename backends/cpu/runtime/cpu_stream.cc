@@ -16,6 +16,7 @@
 #include "backends/cpu/base/cpu_host.h"
 #include "backends/cpu/base/cpu_wait.h"
 #include "backends/cpu/base/thread_count.h"
+#include "backends/cpu/runtime/cpu_table.h"
 
 namespace gufunc::cpu {
 namespace {
@@ -347,6 +348,57 @@ guf_status Event::synchronize(uint64_t timeout_ns, guf_error *error) {
     return GUF_TIMEOUT;
   }
   return failure_.report(error);
+}
+
+// The slots of the plugin's table. A stream that is nullptr is the default stream, which never
+// has pending work.
+
+guf_status stream_open(void *, uint64_t native, uint32_t flags, void **out_stream,
+                       guf_error *error) {
+  if (native != 0) {
+    return fail(error, GUF_E_UNSUPPORTED, kNone, kNone, "the cpu has no native streams to adopt");
+  }
+  if (flags != 0) {
+    return fail(error, GUF_E_UNSUPPORTED, kNone, kNone,
+                "stream flags: 0x%x is not known to this plugin", flags);
+  }
+  auto *stream = create<Stream>();
+  if (stream == nullptr) {
+    return fail(error, GUF_E_NO_MEMORY, kNone, kNone, "no memory for a stream");
+  }
+  *out_stream = stream;
+  return GUF_OK;
+}
+
+void stream_close(void *stream) {
+  if (stream != nullptr) static_cast<Stream *>(stream)->close();
+}
+
+guf_status stream_query(void *stream, guf_error *error) {
+  return stream == nullptr ? GUF_OK : static_cast<Stream *>(stream)->query(error);
+}
+
+guf_status stream_synchronize(void *stream, uint64_t timeout_ns, guf_error *error) {
+  return stream == nullptr ? GUF_OK : static_cast<Stream *>(stream)->synchronize(timeout_ns, error);
+}
+
+guf_status event_open(void *, void **out_event, guf_error *error) {
+  auto *event = create<Event>();
+  if (event == nullptr) return fail(error, GUF_E_NO_MEMORY, kNone, kNone, "no memory for an event");
+  *out_event = event;
+  return GUF_OK;
+}
+
+void event_close(void *event) {
+  if (event != nullptr) static_cast<Event *>(event)->release();
+}
+
+guf_status event_query(void *event, guf_error *error) {
+  return static_cast<Event *>(event)->query(error);
+}
+
+guf_status event_synchronize(void *event, uint64_t timeout_ns, guf_error *error) {
+  return static_cast<Event *>(event)->synchronize(timeout_ns, error);
 }
 
 }  // namespace gufunc::cpu

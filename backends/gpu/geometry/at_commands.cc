@@ -33,8 +33,7 @@ class Scatter {
   guf_status group(int64_t first, int64_t count, uint64_t *out_targets);
   guf_status launch(uint64_t targets, uint64_t target_table, uint64_t operand_table);
   uint32_t form_in(guf_dtype dtype, uint32_t flags) const {
-    constexpr uint32_t kOdd = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
-    const bool own = dtype == block_.loop_dtype && (flags & kOdd) == 0;
+    const bool own = dtype == block_.loop_dtype && (flags & kStoredFlags) == 0;
     return own ? uint32_t{dev::kFormLoopType} : form_of(dtype, flags);
   }
   bool binary() const { return block_.input != 0; }

@@ -318,8 +318,6 @@ guf_status queue_generalized(const guf_launch_block &block, const LaunchStatus &
 // ---- Staging of operands that an entry cannot access directly. Inputs are copied to scratch
 // memory before the launch, and results are copied back after the launch.
 
-constexpr uint32_t kStoredFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
-
 // Transposing an operand costs two passes over it. Without transposing,
 // `row` reads a memory sector for each element.
 constexpr uint64_t kMinTransposedItems = uint64_t{1} << 16;  // number of items

@@ -54,6 +54,13 @@ void join_dimensions(LaunchShape *shape) {
   }
 }
 
+void advance(LaunchShape *part, int d, int64_t by) {
+  for (int i = 0; i < part->count; ++i) {
+    part->address[i] += static_cast<uint64_t>(by * part->step[d][i]);
+  }
+  if (part->mask != 0) part->mask += static_cast<uint64_t>(by * part->step[d][kMaskColumn]);
+}
+
 }  // namespace
 
 void sort_by_operand(LaunchShape *shape, int operand) {
@@ -72,17 +79,6 @@ void sort_by_operand(LaunchShape *shape, int operand) {
   }
   if (!sorted) join_dimensions(shape);
 }
-
-namespace {
-
-void advance(LaunchShape *part, int d, int64_t by) {
-  for (int i = 0; i < part->count; ++i) {
-    part->address[i] += static_cast<uint64_t>(by * part->step[d][i]);
-  }
-  if (part->mask != 0) part->mask += static_cast<uint64_t>(by * part->step[d][kMaskColumn]);
-}
-
-}  // namespace
 
 guf_status queue_parts(const LaunchShape &shape, uint64_t limit, QueuePart queue, void *context) {
   if (shape.items <= limit) return queue(shape, context);

@@ -13,7 +13,6 @@ namespace {
 constexpr uint32_t kKnownMethodFlags = GUF_METHOD_TREE | GUF_METHOD_ANY_THREAD | GUF_METHOD_STATUS |
                                        GUF_METHOD_MASKED | GUF_METHOD_INITIAL | GUF_METHOD_EXACT |
                                        GUF_METHOD_MIXED;
-constexpr uint32_t kOddFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
 
 // Returns the floating-point flags that must be checked,
 // which are the requested flags that the function can raise.
@@ -48,9 +47,9 @@ void set_operand(guf_launch_block *launch, int i, const Strided &array) {
   launch->dtype[i] = launch->loop_dtype[i] = array.dtype;
   launch->address[i] = array.address;
   launch->operand_flags[i] =
-      (array.flags & kOddFlags) |
+      (array.flags & kStoredFlags) |
       (i == 0 ? uint32_t{GUF_LAUNCH_OPERAND_READ} : uint32_t{GUF_LAUNCH_OPERAND_WRITTEN});
-  if ((array.flags & kOddFlags) != 0) launch->flags |= GUF_LAUNCH_SWAPPED;
+  if ((array.flags & kStoredFlags) != 0) launch->flags |= GUF_LAUNCH_SWAPPED;
 }
 
 }  // namespace
@@ -111,12 +110,12 @@ bool MethodJob::reads_directly(guf_dtype requested) const {
 }
 
 bool MethodJob::writes_directly() const {
-  return block.output_dtype == block.loop_dtype && (block.output_flags & kOddFlags) == 0;
+  return block.output_dtype == block.loop_dtype && (block.output_flags & kStoredFlags) == 0;
 }
 
 guf_status MethodJob::open_source(LaneDims *lanes, FoldSource *out) {
   const guf_dtype requested = has(GUF_METHOD_MIXED) ? block.element_dtype : block.loop_dtype;
-  const bool own = block.input_dtype == requested && (block.input_flags & kOddFlags) == 0;
+  const bool own = block.input_dtype == requested && (block.input_flags & kStoredFlags) == 0;
   out->address = block.input;
   out->mask = masked() ? block.mask : 0;
   out->form = own ? uint32_t{dev::kFormLoopType} : form_of(block.input_dtype, block.input_flags);

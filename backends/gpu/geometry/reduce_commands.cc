@@ -99,16 +99,6 @@ guf_status fold_dims(MethodJob &job) {
   return GUF_OK;
 }
 
-}  // namespace
-
-guf_status queue_reduce(MethodJob &job) {
-  GUF_BACKEND_TRY(job.open_output(1));
-  GUF_BACKEND_TRY(job.is_empty() ? fill_initial(job) : fold_dims(job));
-  return job.close_output();
-}
-
-namespace {
-
 // Casts the first element of every lane to the output's dtype, and then to X.
 guf_status first_elements(MethodJob &job, const LaneDims &lanes, uint64_t *out_start) {
   const guf_method_block &block = job.block;
@@ -158,6 +148,12 @@ guf_status fold_mixed(MethodJob &job) {
 }
 
 }  // namespace
+
+guf_status queue_reduce(MethodJob &job) {
+  GUF_BACKEND_TRY(job.open_output(1));
+  GUF_BACKEND_TRY(job.is_empty() ? fill_initial(job) : fold_dims(job));
+  return job.close_output();
+}
 
 guf_status queue_mixed_reduce(MethodJob &job) {
   GUF_BACKEND_TRY(job.open_output(1));

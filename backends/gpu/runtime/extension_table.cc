@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/gpu/runtime/driver_process.h"
 #include "backends/gpu/runtime/gpu_device.h"
 #include "backends/gpu/runtime/gpu_plugin.h"
 #include "backends/gpu/runtime/gpu_stream.h"

@@ -1,37 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens and closes a device. Compares the current process with the process that opened the driver.
+// Opens and closes a device.
 #include "backends/gpu/runtime/gpu_device.h"
 
-#include <gufunc/backend/fork_watch.hpp>
 #include <gufunc/kernel/device_block.hpp>
-
-#include <atomic>
 
 #include "backends/gpu/geometry/gpu_host.h"
 #include "backends/gpu/runtime/gpu_stream.h"
 
 namespace gufunc::gpu {
-namespace {
-
-constinit std::atomic<uint32_t> driver_fork_epoch{0};  // 0: the driver is not open
-
-}  // namespace
-
-void note_driver_process() {
-  start_fork_watch();
-  uint32_t none = 0;
-  driver_fork_epoch.compare_exchange_strong(none, fork_epoch(), std::memory_order_acq_rel);
-}
-
-bool forked() {
-  const uint32_t opened = driver_fork_epoch.load(std::memory_order_acquire);
-  return __builtin_expect(opened != 0 && opened != fork_epoch(), 0);
-}
-
-guf_status fail_forked(guf_error *error) {
-  return fail(error, GUF_E_FORKED,
-              "the driver was opened before this process was forked; only the parent can use it");
-}
 
 Device::Device(Driver &driver, const Vendor &vendor, const DeviceProperties &properties,
                const Context &context)

@@ -11,6 +11,7 @@
 #include "backends/gpu/runtime/captures.h"
 #include "backends/gpu/runtime/copy_kernels.h"
 #include "backends/gpu/runtime/driver.h"
+#include "backends/gpu/runtime/driver_process.h"
 #include "backends/gpu/runtime/fence.h"
 #include "backends/gpu/runtime/gpu_stream.h"
 #include "backends/gpu/runtime/memory_pool.h"
@@ -19,17 +20,6 @@
 #include "backends/gpu/runtime/tracer.h"
 
 namespace gufunc::gpu {
-
-// The following functions detect a forked child, in which the driver does not work.
-
-// Records that this process uses the driver. Must be called when the driver is opened.
-void note_driver_process();
-
-// Returns whether this process is a child of the process that opened the driver. Costs one load.
-bool forked();
-
-// Reports GUF_E_FORKED.
-[[gnu::cold]] guf_status fail_forked(guf_error *error);
 
 class Device {
  public:

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <utility>
 
+#include "backends/gpu/runtime/driver_process.h"
 #include "backends/gpu/runtime/gpu_device.h"
 
 namespace gufunc::gpu {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backends/gpu/geometry/copy_commands.h"
+#include "backends/gpu/runtime/driver_process.h"
 #include "backends/gpu/runtime/gpu_device.h"
 #include "backends/gpu/runtime/gpu_plugin.h"
 #include "backends/gpu/runtime/request.h"

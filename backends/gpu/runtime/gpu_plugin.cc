@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "backends/gpu/geometry/gpu_host.h"
+#include "backends/gpu/runtime/driver_process.h"
 #include "backends/gpu/runtime/gpu_device.h"
 #include "backends/gpu/runtime/polling_deadline.h"
 

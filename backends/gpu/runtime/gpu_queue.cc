@@ -4,6 +4,7 @@
 #include "backends/gpu/geometry/copy_commands.h"
 #include "backends/gpu/geometry/launch_queue.h"
 #include "backends/gpu/geometry/method_queue.h"
+#include "backends/gpu/runtime/driver_process.h"
 #include "backends/gpu/runtime/gpu_device.h"
 #include "backends/gpu/runtime/gpu_kernel.h"
 #include "backends/gpu/runtime/gpu_plugin.h"

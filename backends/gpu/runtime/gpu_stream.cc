@@ -12,6 +12,7 @@
 // devices.
 #include "backends/gpu/runtime/gpu_stream.h"
 
+#include "backends/gpu/runtime/driver_process.h"
 #include "backends/gpu/runtime/gpu_device.h"
 #include "backends/gpu/runtime/gpu_plugin.h"
 #include "backends/gpu/runtime/polling_deadline.h"

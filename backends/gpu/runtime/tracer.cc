@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "backends/gpu/runtime/driver_process.h"
 #include "backends/gpu/runtime/gpu_device.h"
 #include "backends/gpu/runtime/gpu_plugin.h"
 

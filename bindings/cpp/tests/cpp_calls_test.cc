@@ -253,9 +253,9 @@ TEST(CppCalls, CoreDimensionsAreSeen) {
 // The reduction returns the largest element and its index.
 TEST(CppCalls, ReductionsWithAState) {
   const gufunc::Context context = gufunc::Context::create();
-  gufunc::UfuncOptions leaf;
-  leaf.signature = "(n)->()";
-  const Ufunc most = Ufunc::create("cpp_most", 0, 0, leaf, context);
+  gufunc::UfuncOptions options;
+  options.signature = "(n)->()";
+  const Ufunc most = Ufunc::create("cpp_most", 0, 0, options, context);
   const Ufunc merge = Ufunc::create("cpp_merge", 2, 1, {}, context);
   const Ufunc twice = Ufunc::create("cpp_twice", 1, 1, {}, context);
   most.add_loop({GUF_F64, GUF_F64}, [](const gufunc::Loop &loop) {

@@ -221,15 +221,15 @@ function add_loop!(f::UFunc, types::Tuple, entry::Ptr; kind::Symbol=:numpy, user
 end
 
 """
-    set_reduction!(leaf::UFunc; merge, finish=nothing) -> leaf
+    set_reduction!(f::UFunc; merge, finish=nothing) -> f
 
-Defines a reduction with a user-defined accumulator (docs/reductions.md). In `reduce(leaf, A)` the
-generalized ufunc `leaf` computes accumulators from elements, `merge` combines two accumulators into
+Defines a reduction with a user-defined accumulator (docs/reductions.md). In `reduce(f, A)` the
+generalized ufunc `f` computes accumulators from elements, `merge` combines two accumulators into
 one, and `finish` computes the results from an accumulator.
 """
-function set_reduction!(leaf::UFunc; merge::UFunc, finish=nothing)
+function set_reduction!(f::UFunc; merge::UFunc, finish=nothing)
     last = finish === nothing ? guf_ufunc(C_NULL) : found(finish)
     desc = Ref(guf_reduction_desc(sizeof(guf_reduction_desc), 0, found(merge), last))
-    @check guf_ufunc_set_reduction(found(leaf), desc)
-    return leaf
+    @check guf_ufunc_set_reduction(found(f), desc)
+    return f
 end

@@ -89,17 +89,17 @@ gcd_of = Gufunc.create("julia_gcd"; nin=2, nout=1, identity=:zero,
                        flags=Gufunc.GUF_FUNCTION_ASSOCIATIVE)
 Gufunc.add_loop!(gcd, gcd_of, (Int64, Int64) => (Int64,))
 @test reduce(gcd_of, [12, 18, 30]) === 6
-leaf = Gufunc.create("julia_argmax"; signature="(n),()->(),()")
-Gufunc.add_loop!(leaf, (Float64, Int64) => (Float64, Int64)) do a, first, value, place
+block_function = Gufunc.create("julia_argmax"; signature="(n),()->(),()")
+Gufunc.add_loop!(block_function, (Float64, Int64) => (Float64, Int64)) do a, first, value, place
     value[], at = findmax([a[i] for i in 1:length(a)])
     place[] = first[] + at - 1
 end
 merge_two = Gufunc.create("julia_argmax_merge"; nin=4, nout=2)
 Gufunc.add_loop!((a, i, b, j) -> b > a ? (b, j) : (a, i), merge_two,
                  (Float64, Int64, Float64, Int64) => (Float64, Int64))
-Gufunc.set_reduction!(leaf; merge=merge_two)
+Gufunc.set_reduction!(block_function; merge=merge_two)
 values = [sin(1.7i) for i in 1:1000]
-@test reduce(leaf, values) == (findmax(values)[1], findmax(values)[2] - 1)
+@test reduce(block_function, values) == (findmax(values)[1], findmax(values)[2] - 1)
 
 # The loop of a call on a stream also runs on the calling thread.
 thread = Threads.threadid()

@@ -36,12 +36,12 @@ class Contexts(unittest.TestCase):
 
     def test_a_contexts_reduction_with_a_state(self):
         context = gufunc.Context()
-        leaf = gufunc.create("bounds", signature="(n)->(),()", context=context)
-        leaf.add_loop("d->dd", bounds_of_elements)
+        block_function = gufunc.create("bounds", signature="(n)->(),()", context=context)
+        block_function.add_loop("d->dd", bounds_of_elements)
         merge = gufunc.create("bounds_merge", 4, 2, context=context)
         merge.add_loop("dddd->dd", bounds_of_bounds)
-        made = leaf.set_reduction(merge, None)
-        self.assertIs(made, leaf)
+        made = block_function.set_reduction(merge, None)
+        self.assertIs(made, block_function)
         found = made.reduce([3.0, 1.0, 2.0])
         self.assertEqual(tuple(map(float, found)), (1.0, 3.0))
 

@@ -216,7 +216,7 @@ TEST_F(OutOfMemory, CopiesOfAllKinds) {
   EXPECT_GT(total_failures_, 15);
 }
 
-// Computes the largest element of a row. This loop is the base block function of a user-defined
+// Computes the largest element of a row. This loop is the block function of a user-defined
 // reduction with an accumulator of one value; the function `maximum` merges two accumulators.
 void greatest(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
@@ -250,15 +250,15 @@ guf_ufunc make_unary(const char *name, const char *signature, guf_loop_numpy run
 }
 
 guf_ufunc make_greatest() {
-  const guf_ufunc leaf = make_unary("starved_greatest", "(n)->()", greatest, nullptr);
+  const guf_ufunc block_function = make_unary("starved_greatest", "(n)->()", greatest, nullptr);
   guf_ufunc merge = nullptr;
   guf_reduction_desc parts = {};
   parts.struct_size = sizeof parts;
   EXPECT_EQ(guf_ufunc_find(nullptr, "maximum", &merge, nullptr), GUF_OK);
   parts.merge = merge;
-  EXPECT_EQ(guf_ufunc_set_reduction(leaf, &parts, nullptr), GUF_OK);
+  EXPECT_EQ(guf_ufunc_set_reduction(block_function, &parts, nullptr), GUF_OK);
   guf_ufunc_release(merge, nullptr);
-  return leaf;
+  return block_function;
 }
 
 guf_status reduce(guf_ufunc ufunc, guf_array source, guf_stream stream, guf_array *out) {

@@ -168,16 +168,17 @@ TEST_F(UfuncCapi, DescribesReductions) {
     EXPECT_EQ(create(expected, &made), GUF_OK) << error_.message;
     return made;
   };
-  const guf_ufunc leaf = make("range", 1, 2, "(n)->(),()"), bare = make("both", 1, 2, "(n)->(),()");
+  const guf_ufunc block_function = make("range", 1, 2, "(n)->(),()"),
+                  bare = make("both", 1, 2, "(n)->(),()");
   const guf_ufunc merge = make("range_merge", 4, 2, nullptr);
   const guf_ufunc finish = make("range_finish", 2, 3, nullptr);
   guf_reduction_desc parts = {sizeof parts, 0, merge, finish};
-  ASSERT_EQ(guf_ufunc_set_reduction(leaf, &parts, &error_), GUF_OK) << error_.message;
+  ASSERT_EQ(guf_ufunc_set_reduction(block_function, &parts, &error_), GUF_OK) << error_.message;
   parts.finish = nullptr;
   ASSERT_EQ(guf_ufunc_set_reduction(bare, &parts, &error_), GUF_OK) << error_.message;
   guf_ufunc_info info = {};
   info.struct_size = sizeof info;
-  ASSERT_EQ(guf_ufunc_get_info(leaf, &info, nullptr), GUF_OK);
+  ASSERT_EQ(guf_ufunc_get_info(block_function, &info, nullptr), GUF_OK);
   EXPECT_EQ(info.nresults, 3);
   EXPECT_STREQ(info.merge, "range_merge");
   EXPECT_STREQ(info.finish, "range_finish");
@@ -189,7 +190,7 @@ TEST_F(UfuncCapi, DescribesReductions) {
   EXPECT_STREQ(info.merge, "");
   info.struct_size = offsetof(guf_ufunc_info, nresults);
   info.nresults = 77;
-  ASSERT_EQ(guf_ufunc_get_info(leaf, &info, nullptr), GUF_OK);
+  ASSERT_EQ(guf_ufunc_get_info(block_function, &info, nullptr), GUF_OK);
   EXPECT_EQ(info.nresults, 77);  // unchanged: outside the caller's smaller struct
 }
 

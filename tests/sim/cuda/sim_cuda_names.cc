@@ -120,6 +120,39 @@ const char *name_of(int code) {
   return nullptr;
 }
 
+// Values of *status, a second result of cuGetProcAddress.
+enum : int { kFound = 0, kUnknownSymbol = 1, kTooNew = 2 };
+
+int version_of(const std::string &name) {
+  for (const sim::Introduced &one : sim::introduced_functions()) {
+    if (name == one.name) return one.version;
+  }
+  return 0;
+}
+
+// Finds the newest variant of a function that exists in CUDA version `version`, which is the
+// version that the program was written for. The variants of a name have the suffixes "_v4", "_v3",
+// "_v2" and "", newest first.
+int find_variant(const std::string &symbol, int version, void **out) {
+  int status = kUnknownSymbol;
+  for (const char *suffix : {"_v4", "_v3", "_v2", ""}) {
+    const std::string name = symbol + suffix;
+    void *address = sim::function_address(name);
+    if (address == nullptr) continue;
+    if (version_of(name) <= version) return *out = address, kFound;
+    status = kTooNew;
+  }
+  return status;
+}
+
+int find_address(const char *symbol, void **out, int version, uint64_t flags, int *status) {
+  if (symbol == nullptr || out == nullptr || flags > 2) return sim::kInvalidValue;
+  *out = nullptr;
+  const int found = find_variant(symbol, version, out);
+  if (status != nullptr) *status = found;
+  return found == kFound ? sim::kSuccess : sim::kNotFound;
+}
+
 }  // namespace
 
 namespace sim {
@@ -165,43 +198,6 @@ SIM_EXPORT int cuGetErrorString(int code, const char **text) {
   }
   SIM_END;
 }
-
-namespace {
-
-// Values of *status, a second result of cuGetProcAddress.
-enum : int { kFound = 0, kUnknownSymbol = 1, kTooNew = 2 };
-
-int version_of(const std::string &name) {
-  for (const sim::Introduced &one : sim::introduced_functions()) {
-    if (name == one.name) return one.version;
-  }
-  return 0;
-}
-
-// Finds the newest variant of a function that exists in CUDA version `version`, which is the
-// version that the program was written for. The variants of a name have the suffixes "_v4", "_v3",
-// "_v2" and "", newest first.
-int find_variant(const std::string &symbol, int version, void **out) {
-  int status = kUnknownSymbol;
-  for (const char *suffix : {"_v4", "_v3", "_v2", ""}) {
-    const std::string name = symbol + suffix;
-    void *address = sim::function_address(name);
-    if (address == nullptr) continue;
-    if (version_of(name) <= version) return *out = address, kFound;
-    status = kTooNew;
-  }
-  return status;
-}
-
-int find_address(const char *symbol, void **out, int version, uint64_t flags, int *status) {
-  if (symbol == nullptr || out == nullptr || flags > 2) return sim::kInvalidValue;
-  *out = nullptr;
-  const int found = find_variant(symbol, version, out);
-  if (status != nullptr) *status = found;
-  return found == kFound ? sim::kSuccess : sim::kNotFound;
-}
-
-}  // namespace
 
 SIM_EXPORT int cuGetProcAddress(const char *symbol, void **out, int version, uint64_t flags) {
   SIM_CALL(cuGetProcAddress, sim::kAnyTime) {

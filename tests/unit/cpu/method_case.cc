@@ -377,13 +377,14 @@ MaybeValue Arithmetic::fold(const std::vector<MaybeValue> &values, const MaybeVa
 // element for the right part.
 MaybeValue Arithmetic::tree(const std::vector<MaybeValue> &values, size_t first, size_t end) const {
   const size_t count = end - first;
-  if (count <= 128) return leaf(values, first, end);
+  if (count <= 128) return base_block(values, first, end);
   size_t left = 128;
   while (left * 2 < count) left *= 2;
   return joined(tree(values, first, first + left), tree(values, first + left, end));
 }
 
-MaybeValue Arithmetic::leaf(const std::vector<MaybeValue> &values, size_t first, size_t end) const {
+MaybeValue Arithmetic::base_block(const std::vector<MaybeValue> &values, size_t first,
+                                  size_t end) const {
   const size_t count = end - first;
   MaybeValue all;
   size_t done = 0;

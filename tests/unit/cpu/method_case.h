@@ -82,7 +82,7 @@ class Arithmetic {
 
  private:
   Value apply(const MethodLoop &loop, const Value &a, const Value &b) const;
-  MaybeValue leaf(const std::vector<MaybeValue> &values, size_t first, size_t end) const;
+  MaybeValue base_block(const std::vector<MaybeValue> &values, size_t first, size_t end) const;
   MaybeValue tree(const std::vector<MaybeValue> &values, size_t first, size_t end) const;
 
   guf_dtype dtype_, partial_;

@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "backends/cpu/loops/work_split.h"
-#include "backends/cpu/runtime/cpu_device.h"
 #include "backends/cpu/runtime/cpu_table.h"
 #include "tests/unit/cpu/cpu_fixture.h"
 

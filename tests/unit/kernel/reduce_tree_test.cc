@@ -13,7 +13,7 @@ namespace {
 
 using guf::i64;
 
-float leaf(const std::vector<float> &x, size_t first, size_t count) {
+float base_block(const std::vector<float> &x, size_t first, size_t count) {
   if (count < 8) {
     float all = x[first];
     for (size_t i = 1; i < count; ++i) all += x[first + i];
@@ -40,9 +40,10 @@ float join(std::vector<float> level) {
 }
 
 float by_definition(const std::vector<float> &x, size_t n) {
-  std::vector<float> leaves;
-  for (size_t i = 0; i < n; i += 128) leaves.push_back(leaf(x, i, std::min<size_t>(128, n - i)));
-  return join(leaves);
+  std::vector<float> base_blocks;
+  for (size_t i = 0; i < n; i += 128)
+    base_blocks.push_back(base_block(x, i, std::min<size_t>(128, n - i)));
+  return join(base_blocks);
 }
 
 std::vector<float> sample(size_t n) {

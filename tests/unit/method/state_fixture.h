@@ -37,7 +37,7 @@ inline Trace joined(Trace a, Trace b) {
 }
 
 // Visits the elements of one base block. The signature is (n),(),(n)->(),().
-inline void trace_leaf(char **args, const int64_t *dims, const int64_t *steps, void *) {
+inline void trace_block(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     Trace state = {0, 0};
     const auto first = load_value<int64_t>(args[1] + item * steps[1]);
@@ -68,26 +68,26 @@ inline guf_ufunc make_part(const char *name, const char *signature, int32_t nin,
   return make_ufunc(name, signature, nin, nout, {}, function, types, flags, GUF_LOOP_ANY_THREAD);
 }
 
-inline guf_status set_parts(guf_ufunc leaf, guf_ufunc merge, guf_ufunc finish,
+inline guf_status set_parts(guf_ufunc block_function, guf_ufunc merge, guf_ufunc finish,
                             guf_error *error = nullptr) {
   guf_reduction_desc desc = {};
   desc.struct_size = sizeof desc;
   desc.merge = merge;
   desc.finish = finish;
-  return guf_ufunc_set_reduction(leaf, &desc, error);
+  return guf_ufunc_set_reduction(block_function, &desc, error);
 }
 
 inline guf_ufunc trace() {
   static const guf_ufunc made = [] {
-    const guf_ufunc leaf =
+    const guf_ufunc block_function =
         make_part("test_trace", "(n),(),(n)->(),()", 3, 2, GUF_FUNCTION_ACCEPTS_EMPTY,
-                  {GUF_I32, GUF_I64, GUF_BOOL, GUF_U64, GUF_I64}, trace_leaf);
+                  {GUF_I32, GUF_I64, GUF_BOOL, GUF_U64, GUF_I64}, trace_block);
     const guf_ufunc merge =
         make_part("test_trace_merge", nullptr, 4, 2, 0,
                   {GUF_U64, GUF_I64, GUF_U64, GUF_I64, GUF_U64, GUF_I64}, trace_merge);
-    EXPECT_EQ(set_parts(leaf, merge, nullptr), GUF_OK);
+    EXPECT_EQ(set_parts(block_function, merge, nullptr), GUF_OK);
     guf_ufunc_release(merge, nullptr);
-    return leaf;
+    return block_function;
   }();
   return made;
 }

@@ -70,11 +70,11 @@ Sample random_sample(std::mt19937 &random) {
 
 // Combines base blocks as a tree. The number of base blocks in the left part is the largest power
 // of two that leaves at least one base block for the right part.
-Trace tree(const std::vector<Trace> &leaves, size_t first, size_t end) {
-  if (end - first == 1) return leaves[first];
+Trace tree(const std::vector<Trace> &base_blocks, size_t first, size_t end) {
+  if (end - first == 1) return base_blocks[first];
   size_t left = 1;
   while (left * 2 < end - first) left *= 2;
-  return joined(tree(leaves, first, first + left), tree(leaves, first + left, end));
+  return joined(tree(base_blocks, first, first + left), tree(base_blocks, first + left, end));
 }
 
 // Divides the elements of every result into base blocks in C order, and returns the expected
@@ -84,7 +84,7 @@ std::vector<Trace> right_answer(const Sample &sample) {
   for (size_t k = 0; k < sample.shape.size(); ++k) {
     if (!sample.folded[k]) nresults *= static_cast<size_t>(sample.shape[k]);
   }
-  std::vector<std::vector<Trace>> leaves(nresults, std::vector<Trace>(1, Trace{0, 0}));
+  std::vector<std::vector<Trace>> base_blocks(nresults, std::vector<Trace>(1, Trace{0, 0}));
   std::vector<uint64_t> numbers(nresults, 0);
   int64_t total = 1;
   for (const int64_t extent : sample.shape) total *= extent;
@@ -99,13 +99,13 @@ std::vector<Trace> right_answer(const Sample &sample) {
         result = result * static_cast<size_t>(sample.shape[k]) + static_cast<size_t>(index[k]);
     }
     const uint64_t number = numbers[result]++;
-    if (number % 128 == 0 && number != 0) leaves[result].push_back({0, 0});
+    if (number % 128 == 0 && number != 0) base_blocks[result].push_back({0, 0});
     if (sample.takes(index)) {
-      leaves[result].back() = seen(leaves[result].back(), number, sample.at(index));
+      base_blocks[result].back() = seen(base_blocks[result].back(), number, sample.at(index));
     }
   }
   std::vector<Trace> answer;
-  for (const auto &own : leaves) answer.push_back(tree(own, 0, own.size()));
+  for (const auto &own : base_blocks) answer.push_back(tree(own, 0, own.size()));
   return answer;
 }
 
@@ -229,7 +229,7 @@ void take_left(char **args, const int64_t *dims, const int64_t *steps, void *) {
     store_value(args[2] + i * steps[2], load_value<double>(args[0] + i * steps[0]));
 }
 
-// The arrays that the base block function receives have two more axes after the axes that are not
+// The arrays that the block function receives have two more axes after the axes that are not
 // reduced: the number of the base block, and the index of the element within the base block.
 TEST(StateReduce, KeepsAtMostTwoAxesLessThanTheLimit) {
   const int32_t one = 1;
@@ -244,39 +244,40 @@ TEST(StateReduce, KeepsAtMostTwoAxesLessThanTheLimit) {
 }
 
 TEST(StateReduce, EmptyAxesAndMasksAreRefusedWithoutAcceptsEmpty) {
-  const guf_ufunc leaf =
+  const guf_ufunc block_function =
       make_part("test_first", "(n)->()", 1, 1, 0, {GUF_F64, GUF_F64}, take_first);
   const guf_ufunc merge =
       make_part("test_first_merge", nullptr, 2, 1, 0, {GUF_F64, GUF_F64, GUF_F64}, take_left);
-  ASSERT_EQ(set_parts(leaf, merge, nullptr), GUF_OK);
-  EXPECT_EQ(set_parts(leaf, merge, nullptr), GUF_E_EXISTS);
+  ASSERT_EQ(set_parts(block_function, merge, nullptr), GUF_OK);
+  EXPECT_EQ(set_parts(block_function, merge, nullptr), GUF_E_EXISTS);
   std::vector<float> data(1000);
   for (size_t k = 0; k < data.size(); ++k) data[k] = static_cast<float>(k) + 0.5F;
-  Reduce reduce(leaf, {GUF_F32, data.data(), {1000}, {}, 0});
+  Reduce reduce(block_function, {GUF_F32, data.data(), {1000}, {}, 0});
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   EXPECT_EQ(elements_of<double>(reduce.output), std::vector<double>({0.5}));
-  Reduce empty(leaf, {GUF_F32, data.data(), {0, 3}, {}, 0});
+  Reduce empty(block_function, {GUF_F32, data.data(), {0, 3}, {}, 0});
   EXPECT_EQ(empty.run(), GUF_E_VALUE);
   EXPECT_STREQ(empty.error.message,
                "zero-size array to reduction operation test_first which has no identity");
   const uint8_t mask[] = {1};
   reduce.args.where = reduce.tensor({GUF_BOOL, mask, {1}, {}, 0});
   EXPECT_EQ(reduce.run(), GUF_E_UNSUPPORTED);
-  guf_ufunc_release(leaf, nullptr);
+  guf_ufunc_release(block_function, nullptr);
   guf_ufunc_release(merge, nullptr);
 }
 
 // The computation of the number of base blocks rounds up without overflow. The accumulators then
 // need more memory than the machine has.
 TEST(StateReduce, AsManyElementsAsCountNeedMemoryForTheirLeaves) {
-  const guf_ufunc leaf = make_part("test_small", "(n)->()", 1, 1, 0, {GUF_I8, GUF_F64}, take_first);
+  const guf_ufunc block_function =
+      make_part("test_small", "(n)->()", 1, 1, 0, {GUF_I8, GUF_F64}, take_first);
   const guf_ufunc merge =
       make_part("test_small_merge", nullptr, 2, 1, 0, {GUF_F64, GUF_F64, GUF_F64}, take_left);
-  ASSERT_EQ(set_parts(leaf, merge, nullptr), GUF_OK);
+  ASSERT_EQ(set_parts(block_function, merge, nullptr), GUF_OK);
   const int8_t one = 1;
-  Reduce reduce(leaf, {GUF_I8, &one, {INT64_MAX}, {0}, 0});
+  Reduce reduce(block_function, {GUF_I8, &one, {INT64_MAX}, {0}, 0});
   EXPECT_EQ(reduce.run(), GUF_E_NO_MEMORY) << reduce.error.message;
-  guf_ufunc_release(leaf, nullptr);
+  guf_ufunc_release(block_function, nullptr);
   guf_ufunc_release(merge, nullptr);
 }
 
@@ -284,26 +285,26 @@ TEST(StateReduce, PartsThatDoNotFitAreRefused) {
   const guf_ufunc add = find_ufunc("add");
   guf_error error = {};
   error.struct_size = sizeof error;
-  EXPECT_EQ(set_parts(add, add, nullptr, &error), GUF_E_SIGNATURE);  // no base block function
-  const guf_ufunc leaf = make_part("test_pair_leaf", "(n),()->(),()", 2, 2, 0,
-                                   {GUF_F64, GUF_I64, GUF_F64, GUF_I64}, take_first);
-  EXPECT_EQ(set_parts(leaf, add, nullptr, &error), GUF_E_SIGNATURE);  // no merge function
-  EXPECT_EQ(set_parts(leaf, nullptr, nullptr, &error), GUF_E_ARG);
+  EXPECT_EQ(set_parts(add, add, nullptr, &error), GUF_E_SIGNATURE);  // no block function
+  const guf_ufunc block_function = make_part("test_pair_block", "(n),()->(),()", 2, 2, 0,
+                                             {GUF_F64, GUF_I64, GUF_F64, GUF_I64}, take_first);
+  EXPECT_EQ(set_parts(block_function, add, nullptr, &error), GUF_E_SIGNATURE);  // no merge function
+  EXPECT_EQ(set_parts(block_function, nullptr, nullptr, &error), GUF_E_ARG);
   const guf_ufunc merge =
       make_part("test_pair_merge", nullptr, 4, 2, 0,
                 {GUF_F32, GUF_I64, GUF_F32, GUF_I64, GUF_F32, GUF_I64}, take_left);
   // `negative` does not have the signature of a function that finishes an accumulator.
-  EXPECT_EQ(set_parts(leaf, merge, find_ufunc("negative"), &error), GUF_E_SIGNATURE);
-  ASSERT_EQ(set_parts(leaf, merge, nullptr, &error), GUF_OK);
+  EXPECT_EQ(set_parts(block_function, merge, find_ufunc("negative"), &error), GUF_E_SIGNATURE);
+  ASSERT_EQ(set_parts(block_function, merge, nullptr, &error), GUF_OK);
   const std::vector<double> data(4, 1);
-  StateReduce reduce(leaf, {GUF_F64, data.data(), {4}, {}, 0}, 2);
+  StateReduce reduce(block_function, {GUF_F64, data.data(), {4}, {}, 0}, 2);
   EXPECT_EQ(reduce.run(), GUF_E_NO_LOOP);  // `merge` has no loop with the dtypes dqdq
-  guf_ufunc_release(leaf, nullptr);
+  guf_ufunc_release(block_function, nullptr);
   guf_ufunc_release(merge, nullptr);
 }
 
 // Finds the latest element and its index. The signature is (n),()->(),().
-void latest_leaf(char **args, const int64_t *dims, const int64_t *steps, void *) {
+void latest_of_block(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     const char *const elements = args[0] + item * steps[0];
     int64_t best = load_value<int64_t>(elements), place = 0;
@@ -325,27 +326,28 @@ void latest_merge(char **args, const int64_t *dims, const int64_t *steps, void *
 }
 
 TEST(StateTypes, DatetimesOfAnyUnit) {
-  const guf_ufunc leaf = make_part("test_latest", "(n),()->(),()", 2, 2, 0,
-                                   {GUF_DATETIME64, GUF_I64, GUF_DATETIME64, GUF_I64}, latest_leaf);
+  const guf_ufunc block_function =
+      make_part("test_latest", "(n),()->(),()", 2, 2, 0,
+                {GUF_DATETIME64, GUF_I64, GUF_DATETIME64, GUF_I64}, latest_of_block);
   const guf_ufunc merge = make_part(
       "test_latest_merge", nullptr, 4, 2, 0,
       {GUF_DATETIME64, GUF_I64, GUF_DATETIME64, GUF_I64, GUF_DATETIME64, GUF_I64}, latest_merge);
-  ASSERT_EQ(set_parts(leaf, merge, nullptr), GUF_OK);
+  ASSERT_EQ(set_parts(block_function, merge, nullptr), GUF_OK);
   std::vector<int64_t> days(1000);
   for (size_t i = 0; i < days.size(); ++i) days[i] = static_cast<int64_t>(i * 37 % 1000);
   for (const int32_t unit : {GUF_UNIT_DAY, GUF_UNIT_NANOSECOND}) {
     guf_dtype type = 0;
     ASSERT_EQ(guf_dtype_make_time(GUF_DATETIME64, unit, 7, &type, nullptr), GUF_OK);
-    StateReduce reduce(leaf, {type, days.data(), {1000}, {}, 0}, 2);
+    StateReduce reduce(block_function, {type, days.data(), {1000}, {}, 0}, 2);
     ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
     EXPECT_EQ(info_of(reduce.results[0]).dtype, type);
     EXPECT_EQ(elements_of<int64_t>(reduce.results[0])[0], 999);
     EXPECT_EQ(elements_of<int64_t>(reduce.results[1])[0], 27);  // 27 * 37 == 999
   }
-  StateReduce empty(leaf, {GUF_DATETIME64, days.data(), {0}, {}, 0}, 2);
+  StateReduce empty(block_function, {GUF_DATETIME64, days.data(), {0}, {}, 0}, 2);
   EXPECT_EQ(empty.run(), GUF_E_VALUE);
   EXPECT_STREQ(empty.error.message, "attempt to get test_latest of an empty sequence");
-  guf_ufunc_release(leaf, nullptr);
+  guf_ufunc_release(block_function, nullptr);
   guf_ufunc_release(merge, nullptr);
 }
 
@@ -383,18 +385,18 @@ TEST(StateTypes, StructsAsElementsAndAsState) {
   guf_dtype point = 0;
   ASSERT_EQ(guf_dtype_register("test_state_point", sizeof(Point), alignof(Point), &point, nullptr),
             GUF_OK);
-  const guf_ufunc leaf =
+  const guf_ufunc block_function =
       make_part("test_sum_points", "(n)->()", 1, 1, 0, {point, point}, sum_points);
   const guf_ufunc merge =
       make_part("test_add_points", nullptr, 2, 1, 0, {point, point, point}, add_points);
   const guf_ufunc finish = make_part("test_weigh", nullptr, 1, 1, 0, {point, GUF_F64}, weigh);
-  ASSERT_EQ(set_parts(leaf, merge, finish), GUF_OK);
+  ASSERT_EQ(set_parts(block_function, merge, finish), GUF_OK);
   std::vector<Point> points(2 * 500);
   for (size_t i = 0; i < points.size(); ++i) points[i].weight = static_cast<int32_t>(i);
-  StateReduce reduce(leaf, {point, points.data(), {500, 2}, {}, 0}, 1);
+  StateReduce reduce(block_function, {point, points.data(), {500, 2}, {}, 0}, 1);
   ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
   EXPECT_EQ(elements_of<double>(reduce.results[0]), (std::vector<double>{249500, 250000}));
-  guf_ufunc_release(leaf, nullptr);
+  guf_ufunc_release(block_function, nullptr);
   guf_ufunc_release(merge, nullptr);
   guf_ufunc_release(finish, nullptr);
 }
@@ -403,21 +405,22 @@ TEST(StateTypes, PartsOfOtherUnitsOrDtypesAreRefused) {
   guf_dtype one = 0, other = 0;
   ASSERT_EQ(guf_dtype_register("test_state_one", 8, 8, &one, nullptr), GUF_OK);
   ASSERT_EQ(guf_dtype_register("test_state_other", 8, 8, &other, nullptr), GUF_OK);
-  const guf_ufunc leaf = make_part("test_leaf_one", "(n)->()", 1, 1, 0, {one, one}, sum_points);
+  const guf_ufunc block_function =
+      make_part("test_one_block", "(n)->()", 1, 1, 0, {one, one}, sum_points);
   const guf_ufunc merge =
       make_part("test_merge_other", nullptr, 2, 1, 0, {other, other, other}, add_points);
-  ASSERT_EQ(set_parts(leaf, merge, nullptr), GUF_OK);
+  ASSERT_EQ(set_parts(block_function, merge, nullptr), GUF_OK);
   const int64_t data[2] = {1, 2};
-  StateReduce reduce(leaf, {one, data, {2}, {}, 0}, 1);
+  StateReduce reduce(block_function, {one, data, {2}, {}, 0}, 1);
   EXPECT_EQ(reduce.run(), GUF_E_NO_LOOP);
   EXPECT_STREQ(reduce.error.message,
                "test_merge_other, the function to merge accumulators, has no loop for exactly "
                "test_state_one, test_state_one");
-  guf_ufunc_release(leaf, nullptr);
+  guf_ufunc_release(block_function, nullptr);
   guf_ufunc_release(merge, nullptr);
 }
 
-void sum_leaf(char **args, const int64_t *dims, const int64_t *steps, void *) {
+void sum_block(char **args, const int64_t *dims, const int64_t *steps, void *) {
   for (int64_t item = 0; item < dims[0]; ++item) {
     double sum = 0;
     for (int64_t i = 0; i < dims[1]; ++i)
@@ -433,16 +436,16 @@ void sum_merge(char **args, const int64_t *dims, const int64_t *steps, void *) {
 }
 
 TEST(StateFpFlags, AreThoseOfThePartsAndFailAtTheEnd) {
-  const guf_ufunc leaf =
-      make_part("test_sum_leaf", "(n)->()", 1, 1, 0, {GUF_F64, GUF_F64}, sum_leaf);
+  const guf_ufunc block_function =
+      make_part("test_sum_block", "(n)->()", 1, 1, 0, {GUF_F64, GUF_F64}, sum_block);
   const guf_ufunc merge =
       make_part("test_sum_merge", nullptr, 2, 1, 0, {GUF_F64, GUF_F64, GUF_F64}, sum_merge);
-  ASSERT_EQ(set_parts(leaf, merge, nullptr), GUF_OK);
+  ASSERT_EQ(set_parts(block_function, merge, nullptr), GUF_OK);
   std::vector<double> data(256, 0);
   data[0] = data[128] = 1e308;  // two elements in different base blocks
   double result = 0;
   uint32_t fp_flags = 0;
-  StateReduce reduce(leaf, {GUF_F64, data.data(), {256}, {}, 0}, 1);
+  StateReduce reduce(block_function, {GUF_F64, data.data(), {256}, {}, 0}, 1);
   reduce.results[0] = *reduce.tensor({GUF_F64, &result, {}, {}, 0});
   reduce.args.options.fp_flags = &fp_flags;
   reduce.args.options.fp_report = reduce.args.options.fp_fail = GUF_FP_OVERFLOW | GUF_FP_INVALID;
@@ -452,7 +455,7 @@ TEST(StateFpFlags, AreThoseOfThePartsAndFailAtTheEnd) {
   EXPECT_TRUE(std::isinf(result)) << "the work was done";
   data[128] = 0;
   EXPECT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
-  guf_ufunc_release(leaf, nullptr);
+  guf_ufunc_release(block_function, nullptr);
   guf_ufunc_release(merge, nullptr);
 }
 

@@ -19,7 +19,7 @@ using Digest = std::array<uint8_t, 32>;
 ElfSample good() {
   std::vector<uint8_t> note(sizeof(ModuleNote));
   note[0] = note[4] = 1;  // sets version and kernel_abi
-  return ElfSample(kModuleNoteType, note);
+  return ElfSample(base::kModuleNoteType, note);
 }
 
 guf_status digest_of(const std::vector<uint8_t> &bytes, Digest *out, uint64_t *out_offset = nullptr,
@@ -93,10 +93,10 @@ TEST(ModuleDigest, RefusesFilesThatAreNoModule) {
   guf_error error{};
   error.struct_size = sizeof(error);
   Digest digest;
-  EXPECT_EQ(digest_of(ElfSample(kBackendNoteType, {1}).bytes(), &digest, nullptr, &error),
+  EXPECT_EQ(digest_of(ElfSample(base::kBackendNoteType, {1}).bytes(), &digest, nullptr, &error),
             GUF_E_BAD_FILE);
   EXPECT_THAT(error.message, ::testing::HasSubstr("no gufunc module note"));
-  EXPECT_EQ(digest_of(ElfSample(kModuleNoteType, {1, 2}).bytes(), &digest, nullptr, &error),
+  EXPECT_EQ(digest_of(ElfSample(base::kModuleNoteType, {1, 2}).bytes(), &digest, nullptr, &error),
             GUF_E_BAD_FILE);
   EXPECT_THAT(error.message, ::testing::HasSubstr("expected 40, got 2"));
 }

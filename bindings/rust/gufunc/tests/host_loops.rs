@@ -170,8 +170,8 @@ fn core_dims_hook() -> Result<()> {
 #[test]
 fn reduction_with_a_state() -> Result<()> {
     let context = Context::new()?;
-    let leaf = context.create("greatest", 0, 0).signature("(n),()->(),()").build()?;
-    leaf.add_loop(&[DType::F64, DType::I64, DType::F64, DType::I64], |args| {
+    let block_function = context.create("greatest", 0, 0).signature("(n),()->(),()").build()?;
+    block_function.add_loop(&[DType::F64, DType::I64, DType::F64, DType::I64], |args| {
         for item in 0..args.items() {
             let (row, first) = (args.operand::<f64>(0, item)?, args.operand::<i64>(1, item)?);
             let best = (0..row.shape()[0]).fold(0, |best, i| {
@@ -199,13 +199,13 @@ fn reduction_with_a_state() -> Result<()> {
         }
         Ok(())
     })?;
-    leaf.set_reduction(&merge, None)?;
+    block_function.set_reduction(&merge, None)?;
     let mut x = vec![0.0; 1000];
     (x[700], x[900]) = (5.0, 5.0);
-    let results = leaf.reduce(&x).call_all()?;
+    let results = block_function.reduce(&x).call_all()?;
     assert_eq!(results[0].to_vec::<f64>()?, [5.0]);
     assert_eq!(results[1].to_vec::<i64>()?, [700]);
-    let info = leaf.info()?;
+    let info = block_function.info()?;
     assert_eq!((info.nresults, info.merge.as_str()), (2, "greater_state"));
     Ok(())
 }
