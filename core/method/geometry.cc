@@ -325,7 +325,8 @@ guf_status run(const op::CallView &call, const op::Loop &loop, const MethodKerne
   if (has_fp_status)
     GUF_TRY(call::make_fp_status(call, GUF_BACKEND_METHOD_FP_FLAGS, &fp_status, record.get()));
   call::FpFailure failure(record.get());
-  int64_t index[GUF_MAX_NDIM] = {};
+  int64_t index[GUF_MAX_NDIM];  // position in the kept dimensions that do not fit into the block
+  std::fill_n(index, geometry->nkept, 0);
   for (;;) {
     GUF_TRY(failure.keep(backend::run_method(
         *call.device, call.stream, {kernels.kernel, kernels.fold, geometry->structured_initial},

@@ -146,7 +146,7 @@ guf_status decide_reduce(FoldView &view, Elements elements, ReduceDecision *out,
   GUF_TRY(find_axes(view, &out->folded, error));
   GUF_TRY(resolve_fold(view, "reduce", &out->choice, error));
   GUF_TRY(check_order(*call.ufunc, out->folded, error));
-  out->axes = reduced_axes(call.operand[kInput].layout.ndim, out->folded, view.keepdims);
+  find_reduced_axes(call.operand[kInput].layout.ndim, out->folded, view.keepdims, &out->axes);
   GUF_TRY(check_reduced(view, out->folded, out->axes, kOutput, error));
   const guf_dtype type = out->choice.loop->types[kLeft];
   GUF_TRY(

@@ -225,18 +225,18 @@ guf_status find_axis(const FoldView &view, const char *name, int32_t *out, guf_e
   return array::normalize_axis(view.one_axis, ndim, out, error);
 }
 
-ResultAxes reduced_axes(int32_t ndim, const array::AxisSet &folded, bool keepdims) {
-  ResultAxes axes;
-  axes.ndim = 0;
+void find_reduced_axes(int32_t ndim, const array::AxisSet &folded, bool keepdims, ResultAxes *out) {
+  out->ndim = 0;
   for (int32_t axis = 0; axis < ndim; ++axis) {
     const bool has = keepdims || !folded.test(static_cast<size_t>(axis));
-    axes.of_input[axis] = has ? axes.ndim++ : kNoAxis;
+    out->of_input[axis] = has ? out->ndim++ : kNoAxis;
   }
-  return axes;
 }
 
 ResultAxes same_axes(int32_t ndim) {
-  return reduced_axes(ndim, {}, true);
+  ResultAxes axes;
+  find_reduced_axes(ndim, {}, true, &axes);
+  return axes;
 }
 
 guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,

@@ -28,7 +28,10 @@ struct ResultAxes {
   int32_t of_input[GUF_MAX_NDIM];  // indexed by axis of the input
 };
 
-ResultAxes reduced_axes(int32_t ndim, const array::AxisSet &folded, bool keepdims);
+// Maps the axes of a reduction. A reduced axis is in the result, with extent 1, if `keepdims` is
+// true. Entries of `out->of_input` beyond `ndim` are not written.
+void find_reduced_axes(int32_t ndim, const array::AxisSet &folded, bool keepdims, ResultAxes *out);
+// Maps each axis of the input to the same axis of the result, as in accumulate and reduceat.
 ResultAxes same_axes(int32_t ndim);
 
 // Checks reduce's output and mask against the input. `argument` is the output's argument number.

@@ -253,7 +253,7 @@ guf_status decide_states(FoldView &view, StateResults &results, StateDecision *o
                       kMaxKept, nkept);
   }
   GUF_TRY(count_elements(input, out, error));
-  out->axes = reduced_axes(input.ndim, out->folded, view.keepdims);
+  find_reduced_axes(input.ndim, out->folded, view.keepdims, &out->axes);
   for (int32_t k = 0; k < results.count; ++k) {
     op::OperandView &result = results.result[k];
     if (op::is_missing(result)) result.layout.dtype = out->result[k];
