@@ -12,14 +12,9 @@
 #include <vector>
 
 #include "tests/plugins/null_control.h"
+#include "tests/support/fresh_error.h"
 
 constexpr char kNullPlugin[] = GUFUNC_TEST_PLUGINS "/null/libgufunc_backend_null.so";
-
-inline guf_error fresh_error() {
-  guf_error error = {};
-  error.struct_size = sizeof error;
-  return error;
-}
 
 inline const null_control &control() {
   static const null_control *const table = [] {

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
+
 template <class T>
 inline constexpr guf_dtype kDtypeOf = 0;
 template <>
@@ -18,10 +20,6 @@ template <>
 inline constexpr guf_dtype kDtypeOf<double> = GUF_F64;
 template <>
 inline constexpr guf_dtype kDtypeOf<int64_t> = GUF_I64;
-
-struct Error : guf_error {
-  Error() : guf_error{} { struct_size = sizeof(guf_error); }
-};
 
 // Makes an operand that refers to the elements of a vector.
 class Vector {
@@ -50,7 +48,7 @@ class Vector {
 };
 
 inline guf_ufunc find_ufunc(const char *name) {
-  Error error;
+  guf_error error = fresh_error();
   guf_ufunc ufunc = nullptr;
   EXPECT_EQ(guf_ufunc_find(nullptr, name, &ufunc, &error), GUF_OK) << error.message;
   return ufunc;
@@ -59,7 +57,7 @@ inline guf_ufunc find_ufunc(const char *name) {
 // Returns a ufunc with one f32 input and one f32 output. By default its loop may run on any thread.
 inline guf_ufunc make_ufunc(const char *name, guf_loop_numpy loop, void *user,
                             uint32_t flags = GUF_LOOP_ANY_THREAD) {
-  Error error;
+  guf_error error = fresh_error();
   guf_ufunc_desc desc = {};
   desc.struct_size = sizeof desc;
   desc.nin = desc.nout = 1;
@@ -86,7 +84,7 @@ struct CallOptions {
 
 // Calls ufunc(inputs...) and stores the result in `out`.
 inline guf_status call(guf_ufunc ufunc, const std::vector<guf_operand> &inputs, guf_operand out,
-                       Error *error, CallOptions options = {}) {
+                       guf_error *error, CallOptions options = {}) {
   guf_call_args args = {};
   args.struct_size = sizeof args;
   args.ninputs = static_cast<int32_t>(inputs.size());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/op/call_view.h"
+#include "tests/support/fresh_error.h"
 
 namespace gufunc::sample {
 
@@ -61,7 +62,7 @@ class Call {
   op::Ufunc &ufunc() { return ufunc_; }
 
   guf_call_args args = {};
-  guf_error error = {sizeof(guf_error), 0, 0, 0, 0, 0, {}};
+  guf_error error = fresh_error();
   guf_status status = GUF_OK;  // result of parsing the signature
 
  private:

@@ -82,12 +82,6 @@ std::string sim_order() {
   return order == nullptr ? "eager" : order;
 }
 
-guf_error fresh_error() {
-  guf_error error = {};
-  error.struct_size = sizeof error;
-  return error;
-}
-
 Current::Current(const Sim &sim, int device) : device_(device) {
   int (*retain)(void **, int) = nullptr;
   int (*push)(void *) = nullptr;

@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
+
 namespace device_test {
 
 // Functions that the simulated driver of a backend exports for tests (tests/sim/sim_control.h), and
@@ -45,8 +47,6 @@ bool on_real_driver();
   if (on_real_driver()) GTEST_SKIP() << "requires the simulated driver"
 #define NEEDS_TWO_DEVICES() \
   if (!has_device(1)) GTEST_SKIP() << "one device"
-
-guf_error fresh_error();
 
 // Makes the context of a device current. Functions of CUDA require that the context of a stream's
 // device is current. Functions of HIP have no such requirement.

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "misuse_fixture.h"
+#include "tests/support/fresh_error.h"
 #include "tests/support/requests.h"
 
 namespace misuse {
@@ -465,8 +466,7 @@ class Operands : public ::testing::Test {
         if (kind != kArray && handle == 0) continue;  // NULL is a valid device
         Ground ground;
         spoil(ground, &(ground.*site.operand), handle);
-        guf_error error = {};
-        error.struct_size = sizeof error;
+        guf_error error = fresh_error();
         EXPECT_EQ(site.call(add, ground, &error), GUF_E_HANDLE)
             << site.name << ", " << what << ": " << error.message;
         EXPECT_EQ(ground.row[0], 7) << site.name;

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
+
 namespace {
 
 using testing::HasSubstr;
@@ -65,7 +67,7 @@ class ValueRule : public testing::Test {
     return guf_call(ufunc, &args, &error_);
   }
 
-  guf_error error_ = {sizeof error_, 0, 0, 0, 0, 0, {}};
+  guf_error error_ = fresh_error();
   std::vector<guf_ufunc> ufuncs_;
 };
 

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
+
 namespace gufunc {
 
 // Describes the tensor of one operand, and owns its shape and strides.
@@ -51,7 +53,6 @@ class Tensors {
 class Call {
  public:
   explicit Call(const char *ufunc) {
-    error.struct_size = sizeof error;
     EXPECT_EQ(guf_ufunc_find(nullptr, ufunc, &handle, &error), GUF_OK) << error.message;
     prepare();
   }
@@ -102,14 +103,11 @@ class Call {
 
   guf_ufunc handle = nullptr;
   guf_call_args args = {};
-  guf_error error = {};
+  guf_error error = fresh_error();
   std::vector<guf_operand> outputs;
 
  private:
-  void prepare() {
-    error.struct_size = sizeof error;
-    args.struct_size = sizeof args;
-  }
+  void prepare() { args.struct_size = sizeof args; }
 
   std::vector<guf_operand> inputs_;
   Tensors tensors_;
@@ -126,8 +124,7 @@ inline guf_ufunc make_ufunc(const char *name, const char *signature, int32_t nin
                             const std::vector<int32_t> &roles, guf_loop_numpy function,
                             const std::vector<guf_dtype> &types, uint32_t flags = 0,
                             uint32_t loop_flags = 0) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   guf_ufunc_desc desc = {};
   desc.struct_size = sizeof desc;
   desc.nin = nin;

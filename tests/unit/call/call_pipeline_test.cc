@@ -16,8 +16,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 std::vector<double> values_of(guf_operand *operand, std::vector<int64_t> *out_shape = nullptr) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   EXPECT_EQ(operand->kind, GUF_OPERAND_ARRAY);
   guf_array_info info = {};
   info.struct_size = sizeof info;
@@ -121,8 +120,7 @@ TEST(CallPipeline, MoreDimensionsThanABlockHolds) {
 TEST(CallPipeline, StreamKeepsScalarsAndResults) {
   guf_device cpu = nullptr;
   guf_stream stream = nullptr;
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error), GUF_OK) << error.message;
   ASSERT_EQ(guf_stream_create(cpu, 0, &stream, &error), GUF_OK) << error.message;
   const std::vector<double> x(1 << 20, 3.0);

@@ -102,7 +102,7 @@ struct Convolution {
   double result[8] = {};
   guf_operand inputs[2] = {}, output = {};
   guf_call_args args = {};
-  guf_error error = {};
+  guf_error error = fresh_error();
 
   Convolution() {
     const void *const data[] = {kLong.data(), kShort.data(), result};
@@ -119,7 +119,6 @@ struct Convolution {
     args.ninputs = 2;
     args.outputs = &output;
     args.noutputs = 1;
-    error.struct_size = sizeof error;
   }
   void give() {
     output.kind = GUF_OPERAND_TENSOR;

@@ -282,8 +282,7 @@ guf_status fail_always(char **, const int64_t *, const int64_t *, void *) {
 
 // The second call fails on the host. This failure must not clear the failure of the queued work.
 TEST(StreamFailures, SurviveACallThatIsRefused) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   guf_device device = nullptr;
   guf_stream stream = nullptr;
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &device, &error), GUF_OK);

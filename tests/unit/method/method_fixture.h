@@ -73,11 +73,10 @@ struct Fold : Operands {
   guf_ufunc handle;
   Args args = {};
   guf_operand output = {};
-  guf_error error = {};
+  guf_error error = fresh_error();
 
  private:
   void start(const View &input) {
-    error.struct_size = sizeof error;
     args.struct_size = sizeof args;
     args.input = tensor(input);
     args.output = &output;
@@ -109,7 +108,6 @@ struct Accumulate : Fold<guf_accumulate_args> {
 
 struct At : Operands {
   At(const char *ufunc, const View &array) : handle(find_ufunc(ufunc)) {
-    error.struct_size = sizeof error;
     args.struct_size = sizeof args;
     args.array = tensor(array);
   }
@@ -123,7 +121,7 @@ struct At : Operands {
 
   guf_ufunc handle;
   guf_at_args args = {};
-  guf_error error = {};
+  guf_error error = fresh_error();
 
  private:
   std::vector<guf_operand> indices_;

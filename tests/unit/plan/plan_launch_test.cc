@@ -26,7 +26,6 @@ class PlanLaunch : public testing::Test {
     ASSERT_EQ(guf_plan_create(call->handle, call->ready(), &plan_, &error_), GUF_OK)
         << error_.message;
   }
-  void SetUp() override { error_.struct_size = sizeof error_; }
   void TearDown() override { EXPECT_EQ(guf_plan_release(plan_, &error_), GUF_OK); }
   guf_status launch(std::vector<uint64_t> addresses, uint64_t workspace = 0) {
     return guf_plan_launch(plan_, nullptr, static_cast<int32_t>(addresses.size()), addresses.data(),
@@ -34,7 +33,7 @@ class PlanLaunch : public testing::Test {
   }
 
   guf_plan plan_ = nullptr;
-  guf_error error_ = {};
+  guf_error error_ = fresh_error();
 };
 
 TEST_F(PlanLaunch, RunsOnOtherAddresses) {

@@ -18,12 +18,6 @@ namespace {
 
 using testing::HasSubstr;
 
-guf_error no_error() {
-  guf_error error = {};
-  error.struct_size = sizeof error;
-  return error;
-}
-
 // ---- arguments
 
 struct ArgsRow {
@@ -189,7 +183,7 @@ TEST_P(Arguments, AreCheckedBeforeOperands) {
   sample::Call add("add", "", "", 2, {x, x, x});
   guf_call_args args = good_args(2, 1);
   GetParam().change(&args);
-  guf_error error = no_error();
+  guf_error error = fresh_error();
   const guf_status status = check_args(add.ufunc(), args, &error);
   if (GetParam().text == nullptr) {
     EXPECT_EQ(status, GUF_OK) << error.message;
@@ -212,7 +206,7 @@ TEST(ValidateCall, OutputsOfASignatureWithoutOutputs) {
   ufunc.name = "sort";
   ufunc.signature.nin = 2;
   ufunc.signature.role = {GUF_ROLE_IN, GUF_ROLE_INOUT};
-  guf_error error = no_error();
+  guf_error error = fresh_error();
   EXPECT_EQ(check_args(ufunc, good_args(2, 0), &error), GUF_OK);
   EXPECT_EQ(check_args(ufunc, good_args(2, 1), &error), GUF_OK);
   EXPECT_EQ(check_args(ufunc, good_args(2, 2), &error), GUF_E_ARG);
@@ -277,7 +271,7 @@ TEST_P(Operands, AreChecked) {
   given[static_cast<size_t>(row.operand)] = {row.shape, row.strides};
   sample::Call call("add", "", "", 2, given);
   call.view().operand[row.operand].flags |= row.flags;
-  guf_error error = no_error();
+  guf_error error = fresh_error();
   EXPECT_EQ(check_operands(call.view(), &error), row.status) << error.message;
   EXPECT_THAT(error.message, HasSubstr(row.text));
   EXPECT_EQ(error.argument, row.status == GUF_OK ? 0 : row.operand);
@@ -296,7 +290,7 @@ TEST(ValidateCall, SeparateOutputsAreWritten) {
   call.ufunc().signature.role = {GUF_ROLE_INOUT};
   call.view().noperands = 1;
   call.view().operand[0].flags = op::kReadOnly;
-  guf_error error = no_error();
+  guf_error error = fresh_error();
   EXPECT_EQ(check_operands(call.view(), &error), GUF_E_READ_ONLY);
   EXPECT_EQ(error.argument, 0);
 
@@ -311,7 +305,7 @@ TEST(ValidateCall, SeparateOutputsAreWritten) {
 TEST(ValidateCall, TheMaskIsBool) {
   const sample::Operand plain{{3}, {}};
   sample::Call call("negative", "", "", 1, {plain, plain});
-  guf_error error = no_error();
+  guf_error error = fresh_error();
   call.set_where({{3}, {}, GUF_BOOL});
   EXPECT_EQ(check_operands(call.view(), &error), GUF_OK);
   for (const guf_dtype dtype : {GUF_U8, GUF_F64}) {
@@ -402,7 +396,7 @@ TEST_P(Tensors, AreChecked) {
   tensor.address = row.address;
   int64_t buffer[GUF_MAX_NDIM] = {};
   array::Layout layout = {};
-  guf_error error = no_error();
+  guf_error error = fresh_error();
   EXPECT_EQ(check_tensor(tensor, 4, buffer, &layout, &error), row.status) << error.message;
   EXPECT_EQ(error.status, row.status);
   EXPECT_THAT(error.message, HasSubstr(row.text));
@@ -442,7 +436,7 @@ TEST(ValidateTensor, NumberOfDimensions) {
   const std::vector<int64_t> ones(GUF_MAX_NDIM + 1, 1);
   int64_t buffer[GUF_MAX_NDIM + 1] = {};
   array::Layout layout = {};
-  guf_error error = no_error();
+  guf_error error = fresh_error();
   EXPECT_EQ(check_tensor(tensor_of(GUF_MAX_NDIM, ones.data()), 0, buffer, &layout, &error), GUF_OK);
   for (const int32_t ndim : {-1, GUF_MAX_NDIM + 1, std::numeric_limits<int32_t>::max()}) {
     EXPECT_EQ(check_tensor(tensor_of(ndim, ones.data()), 2, buffer, &layout, &error), GUF_E_SHAPE);
@@ -454,7 +448,7 @@ TEST(ValidateTensor, NumberOfDimensions) {
 TEST(ValidateTensor, ShapesThatAreNull) {
   int64_t buffer[GUF_MAX_NDIM] = {};
   array::Layout layout = {};
-  guf_error error = no_error();
+  guf_error error = fresh_error();
   EXPECT_EQ(check_tensor(tensor_of(0, nullptr), 2, buffer, &layout, &error), GUF_OK);
   EXPECT_EQ(check_tensor(tensor_of(1, nullptr), 2, buffer, &layout, &error), GUF_E_ARG);
   EXPECT_STREQ(error.message, "argument 2: the tensor's shape is NULL");
