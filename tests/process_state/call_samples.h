@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/support/fresh_error.h"
+#include "tests/support/operands.h"
 
 template <class T>
 inline constexpr guf_dtype kDtypeOf = 0;
@@ -26,25 +27,15 @@ class Vector {
  public:
   template <class T>
   explicit Vector(const std::vector<T> &data)
-      : shape_(static_cast<int64_t>(data.size())),
-        tensor_{sizeof(guf_tensor),
-                kDtypeOf<T>,
-                1,
-                0,
-                reinterpret_cast<uint64_t>(data.data()),
-                &shape_,
-                nullptr,
-                nullptr},
-        operand_{GUF_OPERAND_TENSOR, 0, 0, 0, nullptr, &tensor_, {}} {}
+      : operand_(*operands_.tensor(gufunc::view(kDtypeOf<T>, data))) {}
   Vector(const Vector &) = delete;
   Vector &operator=(const Vector &) = delete;
 
   const guf_operand &get() const { return operand_; }
 
  private:
-  int64_t shape_;
-  guf_tensor tensor_;
-  guf_operand operand_;
+  gufunc::Operands operands_;
+  const guf_operand &operand_;
 };
 
 inline guf_ufunc find_ufunc(const char *name) {

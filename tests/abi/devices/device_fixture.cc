@@ -280,12 +280,4 @@ void Devices::reuse_memory(guf_device device, int64_t size) {
   synchronize(apart);
 }
 
-guf_operand scalar_of(float value) {
-  guf_operand operand = {};
-  operand.kind = GUF_OPERAND_SCALAR;
-  operand.dtype = GUF_F32;
-  std::memcpy(operand.value, &value, sizeof value);
-  return operand;
-}
-
 }  // namespace device_test

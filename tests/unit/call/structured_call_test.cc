@@ -132,7 +132,7 @@ TEST_F(StructuredCall, AllocatesResultsAndCopies) {
       guf_array_astype(copied, GUF_F64, GUF_CASTING_UNSAFE, GUF_ORDER_C, nullptr, &cast, &error),
       GUF_E_CASTING);
   EXPECT_NE(std::string(error.message).find("test_point"), std::string::npos);
-  const guf_operand one = Call::weak_int(1);
+  const guf_operand one = weak_int_of(1);
   EXPECT_EQ(guf_array_fill(copied, &one, nullptr, &error), GUF_E_CASTING);
   EXPECT_NE(std::string(error.message).find("test_point"), std::string::npos);
   guf_array_release(copied, nullptr);

@@ -3,34 +3,9 @@
 #ifndef GUFUNC_TESTS_UNIT_METHOD_METHOD_FIXTURE_H
 #define GUFUNC_TESTS_UNIT_METHOD_METHOD_FIXTURE_H
 
-#include <cstring>
-#include <list>
-
 #include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
-
-// Makes operands from views, and keeps the data structures to which the operands refer.
-class Operands {
- public:
-  const guf_operand *tensor(const View &view) { return keep(tensors_.operand(view)); }
-  const guf_operand *weak_int(int64_t value) { return keep(Call::weak_int(value)); }
-  const guf_operand *weak_float(double value) {
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_WEAK_FLOAT;
-    std::memcpy(operand.value, &value, sizeof value);
-    return keep(operand);
-  }
-  const guf_operand *none() { return keep({}); }
-  const guf_operand *keep(const guf_operand &operand) {
-    operands_.push_back(operand);
-    return &operands_.back();
-  }
-
- private:
-  Tensors tensors_;
-  std::list<guf_operand> operands_;
-};
 
 inline guf_ufunc find_ufunc(const char *name) {
   guf_ufunc ufunc = nullptr;

@@ -96,7 +96,7 @@ TEST_F(PlanLaunch, KeepsScalarsByValue) {
   const std::vector<double> x = {1, 2};
   std::vector<double> z(2);
   Call call("multiply");
-  call.in(view(GUF_F64, x)).in(Call::weak_int(7)).out(view(GUF_F64, z));
+  call.in(view(GUF_F64, x)).in(weak_int_of(7)).out(view(GUF_F64, z));
   make(&call);
   ASSERT_EQ(launch({address_of(x), 0, address_of(z)}), GUF_OK) << error_.message;
   EXPECT_THAT(z, ElementsAre(7, 14));
@@ -175,7 +175,7 @@ TEST_F(PlanLaunch, ManyThreadsLaunchOne) {
   const std::vector<double> x(1000, 2.0);
   std::vector<double> z(1000);
   Call call("multiply");
-  call.in(view(GUF_F64, x)).in(Call::weak_int(3)).out(view(GUF_F64, z));
+  call.in(view(GUF_F64, x)).in(weak_int_of(3)).out(view(GUF_F64, z));
   make(&call);
   std::vector<std::thread> threads;
   std::vector<std::vector<double>> results(4, std::vector<double>(1000));
