@@ -11,8 +11,8 @@
 #include <string>
 #include <thread>
 
-#include "call_samples.h"
 #include "float_words.h"
+#include "vector_calls.h"
 
 namespace {
 

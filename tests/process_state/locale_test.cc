@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <cstring>
 
-#include "call_samples.h"
 #include "comma_locale.h"
 #include "tests/support/requests.h"
+#include "vector_calls.h"
 
 namespace {
 

@@ -19,10 +19,10 @@
 #include <sstream>
 #include <thread>
 
-#include "call_samples.h"
 #include "comma_locale.h"
 #include "float_words.h"
 #include "tests/abi/misuse/misuse_fixture.h"
+#include "vector_calls.h"
 
 namespace {
 

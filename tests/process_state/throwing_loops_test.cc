@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "call_samples.h"
+#include "vector_calls.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Short helper functions that call the C API with vectors.
-#ifndef GUFUNC_TESTS_PROCESS_STATE_CALL_SAMPLES_H
-#define GUFUNC_TESTS_PROCESS_STATE_CALL_SAMPLES_H
+#ifndef GUFUNC_TESTS_PROCESS_STATE_VECTOR_CALLS_H
+#define GUFUNC_TESTS_PROCESS_STATE_VECTOR_CALLS_H
 
 #include <gmock/gmock.h>
 #include <gufunc/gufunc.h>
@@ -88,4 +88,4 @@ inline guf_status call(guf_ufunc ufunc, const std::vector<guf_operand> &inputs, 
   return guf_call(ufunc, &args, error);
 }
 
-#endif  // GUFUNC_TESTS_PROCESS_STATE_CALL_SAMPLES_H
+#endif  // GUFUNC_TESTS_PROCESS_STATE_VECTOR_CALLS_H
