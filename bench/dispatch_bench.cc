@@ -55,7 +55,7 @@ guf_ufunc find(const char *name) {
 }
 
 // A call of add on three f32 arrays of the library, with up to three dimensions.
-struct Call {
+struct AddCall {
   alignas(64) float data[3][4096] = {};
   int64_t shape[3][3] = {};
   guf_array array[3] = {};
@@ -65,7 +65,7 @@ struct Call {
   guf_error error = {};
   guf_ufunc add = find("add");
 
-  Call(int32_t ndim, const int64_t *extents) {
+  AddCall(int32_t ndim, const int64_t *extents) {
     error.struct_size = sizeof error;
     for (int i = 0; i < 3; ++i) {
       std::copy_n(extents, ndim, shape[i]);
@@ -114,9 +114,9 @@ class Counted {
 };
 
 void call_arrays(benchmark::State &state, int32_t ndim, const int64_t *extents) {
-  static Call *calls[4] = {};
-  Call *&call = calls[ndim];
-  if (call == nullptr || call->shape[0][0] != extents[0]) call = new Call(ndim, extents);
+  static AddCall *calls[4] = {};
+  AddCall *&call = calls[ndim];
+  if (call == nullptr || call->shape[0][0] != extents[0]) call = new AddCall(ndim, extents);
   const Counted counted(state);
   for (auto _ : state) call->run();
 }
@@ -132,7 +132,7 @@ void call_three_dimensions(benchmark::State &state) {
 }
 
 void call_tensors(benchmark::State &state) {
-  static Call *const call = new Call(1, kOne);
+  static AddCall *const call = new AddCall(1, kOne);
   call->use_tensors();
   const Counted counted(state);
   for (auto _ : state) call->run();
@@ -160,7 +160,7 @@ struct Shapes {
 void call_shapes(benchmark::State &state, bool stretched) {
   static Shapes *const shapes = new Shapes;
   const int64_t start[] = {1, 1, 1};
-  static Call *const call = new Call(3, start);
+  static AddCall *const call = new AddCall(3, start);
   call->use_tensors();
   size_t k = 0;
   const Counted counted(state);
@@ -181,7 +181,7 @@ void call_new_stretched_shape(benchmark::State &state) {
 
 // Measures guf_resolve on dtypes for which an earlier call has already chosen the loop.
 void resolve_known(benchmark::State &state) {
-  static Call *const call = new Call(3, kSmall);
+  static AddCall *const call = new AddCall(3, kSmall);
   static guf_resolution resolution = {};
   guf_request request = {};
   request.struct_size = sizeof request;
@@ -198,7 +198,7 @@ void resolve_known(benchmark::State &state) {
 }
 
 void launch_plan(benchmark::State &state) {
-  static Call *const call = new Call(1, kOne);
+  static AddCall *const call = new AddCall(1, kOne);
   static guf_plan plan = nullptr;
   if (plan == nullptr && guf_plan_create(call->add, &call->args, &plan, &call->error) != GUF_OK) {
     give_up("guf_plan_create", call->error);
@@ -214,7 +214,7 @@ void launch_plan(benchmark::State &state) {
 }
 
 void create_plan(benchmark::State &state) {
-  static Call *const call = new Call(1, kOne);
+  static AddCall *const call = new AddCall(1, kOne);
   for (auto _ : state) {
     guf_plan plan = nullptr;
     if (guf_plan_create(call->add, &call->args, &plan, &call->error) != GUF_OK) {
@@ -230,7 +230,7 @@ void launch_tiles(benchmark::State &state) {
   constexpr int64_t kSide = 260;
   static float data[3][kSide * kSide] = {};
   static const int64_t shape[] = {kSide, kSide}, fortran[] = {4, 4 * kSide};
-  static Call *const call = new Call(1, kOne);
+  static AddCall *const call = new AddCall(1, kOne);
   static guf_plan plan = nullptr;
   uint64_t addresses[3];
   call->use_tensors();

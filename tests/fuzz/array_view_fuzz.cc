@@ -40,7 +40,7 @@ void Chain::start() {
   static DrawnOperand source;
   const DrawnShape shape = DrawnShape::draw(bytes_);
   const guf_dtype dtype = draw_dtype(bytes_);
-  guf_error error = empty_error();
+  guf_error error = fresh_error();
   if (bytes_->one_in(4)) {
     if (shape.items(kMaxItems) > kMaxItems) return;
     int64_t strides[GUF_MAX_NDIM];
@@ -134,11 +134,11 @@ void Chain::read_all() {
   info.struct_size = sizeof info;
   check(guf_array_get_info(array_, &info, nullptr) == GUF_OK, "guf_array_get_info");
   uint64_t length = 0;
-  guf_error error = empty_error();
+  guf_error error = fresh_error();
   demand_report(guf_array_print(array_, nullptr, &length, &error), error);
   if (info.nbytes > GuardedMemory::kBytes) return;
   std::vector<unsigned char> elements(info.nbytes + 1);
-  error = empty_error();
+  error = fresh_error();
   demand_report(
       guf_array_copy_to_host(array_, elements.data(), info.nbytes, GUF_ORDER_C, nullptr, &error),
       error);
@@ -146,7 +146,7 @@ void Chain::read_all() {
 
 void Chain::step() {
   guf_array next = nullptr;
-  guf_error error = empty_error();
+  guf_error error = fresh_error();
   const uint32_t how = bytes_->below(8);
   guf_array_info info = {};
   info.struct_size = sizeof info;

@@ -127,7 +127,7 @@ bool is_small(const guf_resolution &resolution, int32_t noutputs) {
 }
 
 void run_plan(guf_ufunc ufunc, DrawnCall *call) {
-  guf_error error = empty_error();
+  guf_error error = fresh_error();
   guf_plan plan = nullptr;
   const guf_status created = guf_plan_create(ufunc, &call->args, &plan, &error);
   demand_report(created, error);
@@ -144,7 +144,7 @@ void run_plan(guf_ufunc ufunc, DrawnCall *call) {
   std::for_each(call->outputs, call->outputs + call->args.noutputs, add);
   if (call->args.where != nullptr) add(call->where);
   const auto start = reinterpret_cast<uint64_t>(workspace.data());
-  error = empty_error();
+  error = fresh_error();
   demand_report(guf_plan_launch(plan, nullptr, count, addresses,
                                 (start + alignment - 1) / alignment * alignment, &error),
                 error);
@@ -158,7 +158,7 @@ void run_chunked(guf_ufunc ufunc, ByteReader *bytes, DrawnCall *call) {
   options.depth = static_cast<int32_t>(bytes->below(4));
   options.first_item = static_cast<int8_t>(bytes->byte()) % 4;
   int64_t items = 0;
-  guf_error error = empty_error();
+  guf_error error = fresh_error();
   demand_report(guf_call_chunked(ufunc, &call->args, &options, &items, &error), error);
 }
 
@@ -170,17 +170,17 @@ void run(ByteReader *bytes) {
 
   static guf_resolution resolution;
   resolution.struct_size = sizeof resolution;
-  guf_error error = empty_error();
+  guf_error error = fresh_error();
   const guf_status resolved = requests::resolve_call(ufunc, &call.args, &resolution, &error);
   demand_report(resolved, error);
   uint64_t length = 0;
-  error = empty_error();
+  error = fresh_error();
   demand_report(requests::explain_call(ufunc, &call.args, nullptr, &length, &error), error);
   if (!can_run() || resolved != GUF_OK) return;
   const int32_t noutputs = resolution.noperands - call.args.ninputs;
   if (!is_small(resolution, noutputs)) return;
   if (how < 5) {
-    error = empty_error();
+    error = fresh_error();
     demand_report(guf_call(ufunc, &call.args, &error), error);
   } else if (how < 7) {
     run_plan(ufunc, &call);

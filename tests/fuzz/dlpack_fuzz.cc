@@ -59,7 +59,7 @@ void import(ByteReader *bytes) {
   Drawn drawn = {};
   const bool has_version = bytes->one_in(2);
   guf_array array = nullptr;
-  guf_error error = empty_error();
+  guf_error error = fresh_error();
   const int before = deleted;
   const uint32_t flags = bytes->one_in(8) ? bytes->byte() : 0;
   if (has_version) {

@@ -65,10 +65,10 @@ void describe(guf_status (*resolve)(guf_ufunc, const Args *, guf_resolution *, g
               guf_ufunc ufunc, const Args *args) {
   static guf_resolution resolution;
   resolution.struct_size = sizeof resolution;
-  guf_error error = empty_error();
+  guf_error error = fresh_error();
   demand_report(resolve(ufunc, args, &resolution, &error), error);
   uint64_t length = 0;
-  error = empty_error();
+  error = fresh_error();
   demand_report(explain(ufunc, args, nullptr, &length, &error), error);
 }
 
@@ -121,7 +121,7 @@ void run_reduce(ByteReader *bytes, guf_ufunc ufunc, const DrawnShape &shape) {
   if (bytes->one_in(4)) args.initial = &start;
   describe(requests::resolve_reduce, requests::explain_reduce, ufunc, &args);
   if (!can_run()) return;
-  guf_error error = empty_error();
+  guf_error error = fresh_error();
   demand_report(guf_reduce(ufunc, &args, &error), error);
   release(&result);
 }
@@ -152,7 +152,7 @@ void run_accumulate(ByteReader *bytes, guf_ufunc ufunc, const DrawnShape &shape,
   describe(at_indices ? requests::resolve_reduceat : requests::resolve_accumulate,
            at_indices ? requests::explain_reduceat : requests::explain_accumulate, ufunc, &args);
   if (!can_run()) return;
-  guf_error error = empty_error();
+  guf_error error = fresh_error();
   demand_report((at_indices ? guf_reduceat : guf_accumulate)(ufunc, &args, &error), error);
   release(&written);
 }
@@ -185,7 +185,7 @@ void run_at(ByteReader *bytes, guf_ufunc ufunc, const DrawnShape &shape) {
   args.operand = bytes->one_in(8) ? nullptr : &output.operand();
   describe(requests::resolve_at, requests::explain_at, ufunc, &args);
   if (!can_run()) return;
-  guf_error error = empty_error();
+  guf_error error = fresh_error();
   demand_report(guf_at(ufunc, &args, &error), error);
 }
 
@@ -203,7 +203,7 @@ void run_outer(ByteReader *bytes, guf_ufunc ufunc, const DrawnShape &shape) {
   args.outputs = &result;
   describe(requests::resolve_outer, requests::explain_outer, ufunc, &args);
   if (shape.items(64) > 64 || second.items(64) > 64 || !can_run()) return;
-  guf_error error = empty_error();
+  guf_error error = fresh_error();
   demand_report(guf_outer(ufunc, &args, &error), error);
   release(&result);
 }

@@ -94,8 +94,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   complete(span);
   file->put(span);
 
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   base::Ref<module::Module> made, kept;
   if (module::open_module(file->path(), GUF_MODULE_DATA_ONLY, &made, &error) != GUF_OK) {
     if (error.message[0] == '\0') std::abort();

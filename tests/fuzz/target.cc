@@ -31,12 +31,6 @@ guf_ufunc draw_ufunc(ByteReader *bytes) {
   return ufuncs[bytes->below(static_cast<uint32_t>(ufuncs.size()))];
 }
 
-guf_error empty_error() {
-  guf_error error = {};
-  error.struct_size = sizeof error;
-  return error;
-}
-
 void demand_report(guf_status status, const guf_error &error) {
   check(guf_status_name(status) != nullptr, "the status has a name");
   check(std::memchr(error.message, '\0', sizeof error.message) != nullptr, "the message ends");

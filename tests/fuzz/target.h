@@ -11,6 +11,8 @@
 #include <cstring>
 #include <string>
 
+#include "tests/support/fresh_error.h"
+
 // The entry point for libFuzzer and for replay_main.cc.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -68,9 +70,6 @@ class ByteReader {
 
 // Returns one of the standard ufuncs as a borrowed handle.
 guf_ufunc draw_ufunc(ByteReader *bytes);
-
-// Returns an empty error record.
-guf_error empty_error();
 
 // Aborts unless the status has a name and a failure has a NUL-terminated message.
 void demand_report(guf_status status, const guf_error &error);

@@ -11,7 +11,7 @@ namespace {
 
 void parse_dtype(const std::string &text) {
   guf_dtype dtype = 0;
-  guf_error error = empty_error();
+  guf_error error = fresh_error();
   const guf_status status = guf_dtype_parse(text.c_str(), &dtype, &error);
   demand_report(status, error);
   if (status != GUF_OK) return;
@@ -48,7 +48,7 @@ class Context {
 void parse_signature(const std::string &signature, const std::string &rules) {
   const Context first;
   guf_ufunc ufunc = nullptr;
-  guf_error error = empty_error();
+  guf_error error = fresh_error();
   const char *const given = rules.empty() ? nullptr : rules.c_str();
   const guf_status status = create(first.get(), signature.c_str(), given, &ufunc, &error);
   demand_report(status, error);
@@ -61,7 +61,7 @@ void parse_signature(const std::string &signature, const std::string &rules) {
                       std::strlen(info.rules) + 1 == sizeof info.rules;
   if (is_cut) return;
   const Context second;
-  error = empty_error();
+  error = fresh_error();
   check(create(second.get(), info.signature, info.rules[0] == '\0' ? nullptr : info.rules, &ufunc,
                &error) == GUF_OK,
         "the signature and rules of a ufunc make a ufunc");
@@ -76,7 +76,7 @@ void parse_signature(const std::string &signature, const std::string &rules) {
 
 void find_name(const std::string &name) {
   guf_ufunc ufunc = nullptr;
-  guf_error error = empty_error();
+  guf_error error = fresh_error();
   demand_report(guf_ufunc_find(nullptr, name.c_str(), &ufunc, &error), error);
   guf_ufunc_release(ufunc, nullptr);
 }

@@ -5,38 +5,9 @@
 #include <sstream>
 #include <utility>
 
+#include "tests/support/operands.h"
+
 namespace gufunc::gpu_test {
-namespace {
-
-// The tensors and operands of one call.
-struct Operands {
-  explicit Operands(size_t count) : tensors(count), operands(count) {}
-  void add(Values &values) {
-    guf_operand &operand = operands[used];
-    if (values.array != nullptr) {
-      operand.kind = GUF_OPERAND_ARRAY;
-      operand.array = values.array;
-    } else if (values.dtype != 0) {
-      tensors[used] = {sizeof(guf_tensor),
-                       values.dtype,
-                       static_cast<int32_t>(values.shape.size()),
-                       values.flags,
-                       reinterpret_cast<uint64_t>(values.bytes.data()) + values.first,
-                       values.shape.data(),
-                       values.strides.empty() ? nullptr : values.strides.data(),
-                       nullptr};
-      operand.kind = GUF_OPERAND_TENSOR;
-      operand.tensor = &tensors[used];
-    }
-    ++used;
-  }
-  std::vector<guf_tensor> tensors;
-  std::vector<guf_operand> operands;
-  size_t used = 0;
-};
-
-}  // namespace
-
 guf_device ChunkedCalls::find_device(const std::string &spec) {
   guf_device device = nullptr;
   guf_error error = fresh_error();
@@ -82,17 +53,22 @@ int32_t ChunkedCalls::report(void *user, int64_t done, int64_t items) {
 }
 
 guf_status ChunkedCalls::run(Case &given, bool in_chunks) {
-  Operands inputs(given.inputs.size()), outputs(given.outputs.size()), mask(1);
-  for (Values &values : given.inputs) inputs.add(values);
-  for (Values &values : given.outputs) outputs.add(values);
-  if (!given.where.empty()) mask.add(given.where[0]);
+  Operands operands;
+  const auto operand = [&](const Values &values) {
+    if (values.array != nullptr || values.dtype == 0) return operand_of(values.array);
+    return *operands.tensor({values.dtype, values.bytes.data() + values.first, values.shape,
+                             values.strides, values.flags});
+  };
+  std::vector<guf_operand> inputs, outputs;
+  for (const Values &values : given.inputs) inputs.push_back(operand(values));
+  for (const Values &values : given.outputs) outputs.push_back(operand(values));
   guf_call_args args = {};
   args.struct_size = sizeof args;
   args.ninputs = static_cast<int32_t>(given.inputs.size());
   args.noutputs = static_cast<int32_t>(given.outputs.size());
-  args.inputs = inputs.operands.data();
-  args.outputs = outputs.operands.data();
-  if (!given.where.empty()) args.where = mask.operands.data();
+  args.inputs = inputs.data();
+  args.outputs = outputs.data();
+  if (!given.where.empty()) args.where = operands.keep(operand(given.where[0]));
   args.dtype = given.dtype;
   args.casting = given.casting;
   args.options.fp_fail = given.fp_fail;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tests/gpu/gpu_fixture.h"
+#include "tests/support/operands.h"
 
 namespace gufunc::gpu_test {
 namespace {
@@ -109,21 +110,9 @@ class ChunkedMemory : public testing::TestWithParam<bool> {
   void TearDown() override { guf_ufunc_release(ufunc_, nullptr); }
 
   guf_status call(double *const *operands) {
-    const int64_t shape[] = {kElements};
-    guf_tensor tensors[4] = {};
-    guf_operand all[4] = {};
-    for (int i = 0; i < 4; ++i) {
-      tensors[i] = {sizeof(guf_tensor),
-                    GUF_F64,
-                    1,
-                    0,
-                    reinterpret_cast<uint64_t>(operands[i]),
-                    shape,
-                    nullptr,
-                    nullptr};
-      all[i].kind = GUF_OPERAND_TENSOR;
-      all[i].tensor = &tensors[i];
-    }
+    Operands kept;
+    guf_operand all[4];
+    for (int i = 0; i < 4; ++i) all[i] = *kept.tensor({GUF_F64, operands[i], {kElements}, {}, 0});
     guf_call_args args = {};
     args.struct_size = sizeof args;
     args.ninputs = 3;

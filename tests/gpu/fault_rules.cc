@@ -169,7 +169,8 @@ bool is_among(const char *const (&names)[kCount], const char *slot) {
                      [&](const char *name) { return std::strcmp(name, slot) == 0; });
 }
 
-Reaction expected_reaction(const Call &call, const std::string &function, const FaultCode &code) {
+Reaction expected_reaction(const SlotCall &call, const std::string &function,
+                           const FaultCode &code) {
   Reaction reaction = Reaction::kUsual;
   for (const Rule &rule : kRules) {
     const bool slot = std::strcmp(rule.slot, "*") == 0 || std::strcmp(rule.slot, call.slot) == 0;
@@ -192,7 +193,7 @@ Reaction expected_reaction(const Call &call, const std::string &function, const 
   return reaction;
 }
 
-std::string text_of(const Call &call) {
+std::string text_of(const SlotCall &call) {
   char text[300];
   std::snprintf(text, sizeof(text), "%s returned %d, code %d, '%s'", call.slot, call.status,
                 call.native_code, call.message);
@@ -216,7 +217,7 @@ guf_status status_of(const std::string &function, const FaultCode &code) {
 // context that the program owns is destroyed, the status is GUF_E_HANDLE, and the device is not
 // lost.
 FaultCode expected_code(const Trial &run, size_t injected, const FaultCode &code) {
-  const std::vector<Call> &calls = run.calls();
+  const std::vector<SlotCall> &calls = run.calls();
   const auto is = [&](size_t i, const char *slot) { return std::strcmp(calls[i].slot, slot) == 0; };
   bool is_adopted = is(injected, "stream_open") &&
                     run.fault().function == pick("cuStreamGetCtx", "hipStreamGetDevice");
@@ -229,13 +230,13 @@ FaultCode expected_code(const Trial &run, size_t injected, const FaultCode &code
   return {code.code, GUF_E_HANDLE, false};
 }
 
-bool is_reported(const Call &call, guf_status status, const FaultCode &code) {
+bool is_reported(const SlotCall &call, guf_status status, const FaultCode &code) {
   const std::string number = "(" + std::to_string(code.code) + ")";
   return call.status == status && call.native_code == code.code &&
          std::strstr(call.message, number.c_str()) != nullptr;
 }
 
-bool is_loss_report(const Call &call, const FaultCode &code) {
+bool is_loss_report(const SlotCall &call, const FaultCode &code) {
   return is_reported(call, GUF_E_DEVICE_LOST, code);
 }
 
@@ -244,7 +245,7 @@ bool reports_device_loss(const char *slot) {
 }
 
 // A successful call must leave the error record unchanged.
-bool is_silent_success(const Call &call) {
+bool is_silent_success(const SlotCall &call) {
   return call.status == GUF_OK && call.native_code == 0 && call.message[0] == '\0';
 }
 
@@ -253,7 +254,7 @@ bool is_silent_success(const Call &call) {
 std::string judge_rest(const Trial &run, size_t injected, bool lost, const FaultCode &code) {
   const void *const device = run.calls()[injected].device;
   for (size_t i = injected + 1; i < run.calls().size(); ++i) {
-    const Call &call = run.calls()[i];
+    const SlotCall &call = run.calls()[i];
     const bool lost_here = lost && call.device == device && reports_device_loss(call.slot);
     const bool fine = lost_here ? is_loss_report(call, code) : is_silent_success(call);
     if (!fine) return "later " + text_of(call) + (lost_here ? ", of a lost device" : "");
@@ -264,7 +265,7 @@ std::string judge_rest(const Trial &run, size_t injected, bool lost, const Fault
 std::string compare(const Trial &clean, const Trial &run, size_t first, size_t end) {
   for (size_t i = first; i < end; ++i) {
     if (i >= clean.calls().size() || i >= run.calls().size()) return "another number of calls";
-    const Call &expected = clean.calls()[i], &found = run.calls()[i];
+    const SlotCall &expected = clean.calls()[i], &found = run.calls()[i];
     if (std::strcmp(expected.slot, found.slot) != 0 || expected.status != found.status ||
         !is_silent_success(found)) {
       return "unlike without a fault, " + text_of(found);
@@ -280,7 +281,7 @@ std::string compare(const Trial &clean, const Trial &run, size_t first, size_t e
 std::string judge_lost(const Trial &run, size_t first, const void *requested, const FaultCode &code,
                        std::set<const void *> *out_lost) {
   for (size_t i = first; i < run.calls().size(); ++i) {
-    const Call &call = run.calls()[i];
+    const SlotCall &call = run.calls()[i];
     const bool is_loss = is_loss_report(call, code);
     if (!is_loss && call.status != GUF_OK) return "sticky: " + text_of(call);
     if (call.device == nullptr || !reports_device_loss(call.slot)) continue;
@@ -296,7 +297,7 @@ std::string judge_lost(const Trial &run, size_t first, const void *requested, co
 
 // Checks a run with a permanent error: the driver returns the code for every later call.
 std::string judge_sticky(const Trial &run, size_t injected, const FaultCode &code) {
-  const Call &first = run.calls()[injected];
+  const SlotCall &first = run.calls()[injected];
   std::set<const void *> lost;
   const FaultCode meant = expected_code(run, injected, code);
   if (!meant.lost) {
@@ -318,7 +319,7 @@ std::string judge(const Trial &clean, const Trial &run, const FaultCode &fault) 
   if (injected == run.calls().size()) return "the fault was not injected";
   const std::string before = compare(clean, run, 0, injected);
   if (!before.empty()) return "before the fault: " + before;
-  const Call &call = run.calls()[injected];
+  const SlotCall &call = run.calls()[injected];
   if (run.fault().sticky) return judge_sticky(run, injected, fault);
   const FaultCode code = expected_code(run, injected, fault);
   const Reaction reaction = expected_reaction(call, run.fault().function, fault);

@@ -6,7 +6,7 @@
 namespace gufunc::gpu_test {
 
 void Trial::note(const char *slot, const void *device, guf_status status, const guf_error &error) {
-  Call call = {slot, device, status, error.native_code, false, {}};
+  SlotCall call = {slot, device, status, error.native_code, false, {}};
   std::snprintf(call.message, sizeof(call.message), "%.*s", int{sizeof(call.message)} - 1,
                 error.message);
   if (!fault_.function.empty()) {

@@ -78,7 +78,7 @@ struct Fault {
   bool sticky = false;
 };
 
-struct Call {
+struct SlotCall {
   const char *slot;
   const void *device;
   guf_status status;
@@ -91,7 +91,7 @@ class Trial {
  public:
   explicit Trial(const Fault &fault) : fault_(fault) { calls_.reserve(128); }
 
-  const std::vector<Call> &calls() const { return calls_; }
+  const std::vector<SlotCall> &calls() const { return calls_; }
   const Fault &fault() const { return fault_; }
 
   // Calls `f(guf_error *)` and records it as a call of `slot` on `device`.
@@ -114,7 +114,7 @@ class Trial {
 
   Fault fault_;
   uint64_t seen_ = 0;  // number of calls of the faulty driver function so far
-  std::vector<Call> calls_;
+  std::vector<SlotCall> calls_;
 };
 
 // Calls a slot of the backend table or of the GPU extension table. The macro adds the error record

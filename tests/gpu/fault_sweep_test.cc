@@ -126,7 +126,7 @@ void FaultSweep::find_calls() {
       sim().clear_calls();
       Clean clean = {scenario, Trial(Fault()), {}};
       scenario.run(clean.run);
-      for (const Call &call : clean.run.calls()) {
+      for (const SlotCall &call : clean.run.calls()) {
         slots_.insert(call.slot);
         EXPECT_EQ(call.status, GUF_OK) << scenario.name << ": " << call.slot << call.message;
       }
@@ -181,7 +181,7 @@ void FaultSweep::try_case(const Clean &clean, const Fault &fault, const FaultCod
     Trial others{Fault()};
     round_trip(others, *bystander_);
     GUF_TEST_GPU_CALL(others, *bystander_, memory_trim, *bystander_, GUF_MEMORY_DEVICE, 0);
-    for (const Call &call : others.calls()) {
+    for (const SlotCall &call : others.calls()) {
       if (call.status == GUF_OK) continue;
       find("another device failed", clean, fault);
       damaged_ = true;

@@ -140,12 +140,6 @@ const guf_kernels_api &kernels_extension() {
   return *static_cast<const guf_kernels_api *>(table);
 }
 
-guf_error fresh_error() {
-  guf_error error = {};
-  error.struct_size = sizeof(error);
-  return error;
-}
-
 OpenDevice::OpenDevice(int32_t index) {
   guf_error error = fresh_error();
   info_.struct_size = sizeof(info_);

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
+
 namespace gufunc::gpu_test {
 
 // Functions that the simulated driver exports for tests, declared in tests/sim/sim_control.h.
@@ -59,8 +61,6 @@ const guf_backend_api &opened_plugin();
 const guf_backend_api &plugin();
 const guf_gpu_api &gpu_extension();
 const guf_kernels_api &kernels_extension();
-
-guf_error fresh_error();
 
 // Opens a device of the plugin. The destructor closes the device. A failure to open the device
 // fails the test.

@@ -14,6 +14,7 @@
 #include <ctime>
 
 #include "tests/gpu/probe_report.h"
+#include "tests/support/fresh_error.h"
 
 namespace gufunc::gpu_test {
 namespace {
@@ -31,12 +32,6 @@ const char *host_config(void *, const char *) {
 const guf_host_api kHost = {
     sizeof(guf_host_api), GUF_BACKEND_ABI_MINOR, nullptr, host_log, host_alloc, host_free,
     host_config};
-
-guf_error fresh() {
-  guf_error error = {};
-  error.struct_size = sizeof(error);
-  return error;
-}
 
 // Returns the number of calls that a simulated driver has received, or 0 if the library is not
 // loaded or not a simulated driver.
@@ -74,7 +69,7 @@ guf_status open_objects(const guf_backend_api &api, Objects *out, guf_error *err
 // Calls several slots with these objects. Returns the number of slots that do not return
 // `expected`.
 int count_others(const guf_backend_api &api, const Objects &of, guf_status expected) {
-  guf_error error = fresh();
+  guf_error error = fresh_error();
   char bytes[64] = {};
   uint64_t address = 0;
   int wrong = 0;
@@ -98,7 +93,7 @@ int count_others(const guf_backend_api &api, const Objects &of, guf_status expec
 // that return a wrong status.
 int try_forked(const guf_backend_api &api, const Objects &of) {
   alarm(10);
-  guf_error error = fresh();
+  guf_error error = fresh_error();
   int wrong = count_others(api, of, GUF_E_FORKED);
   void *another = nullptr;
   guf_backend_device_info info = {};
@@ -119,7 +114,7 @@ int try_forked(const guf_backend_api &api, const Objects &of) {
 }
 
 void fork_and_query(const guf_backend_api &api, ProbeReport *report) {
-  guf_error error = fresh();
+  guf_error error = fresh_error();
   Objects objects;
   report->parent_wrong = open_objects(api, &objects, &error) != GUF_OK;
   if (report->parent_wrong != 0) return;
@@ -148,7 +143,7 @@ ProbeReport make_report(const char *plugin, const char *driver, const char *mode
   const auto open = reinterpret_cast<guf_backend_open_fn>(dlsym(library, "gufunc_backend_open_v1"));
   guf_backend_api api = {};
   api.struct_size = sizeof(api);
-  guf_error error = fresh();
+  guf_error error = fresh_error();
   if (open == nullptr || open(&kHost, GUF_BACKEND_ABI_MINOR, &api, &error) != GUF_OK) return report;
   void *const before = dlopen(driver, RTLD_NOW | RTLD_NOLOAD);
   report.calls_before = calls_of(before);

@@ -10,6 +10,7 @@
 
 #include "core/backend/plain_image.h"
 #include "process.h"
+#include "tests/support/fresh_error.h"
 
 namespace gufunc::images {
 
@@ -40,8 +41,7 @@ std::vector<ImageFile> write_images(const std::vector<const guf_module_v1 *> &ta
       const guf_module_image &image = table->images[i];
       if (image.format == GUF_IMAGE_HOST) continue;
       backend::PlainImage plain;
-      guf_error error = {};
-      error.struct_size = sizeof error;
+      guf_error error = fresh_error();
       if (plain.open(image, &error) != GUF_OK) {
         ADD_FAILURE() << error.message;
         continue;

@@ -13,6 +13,7 @@
 
 #include "core/plugin/list_backends.h"
 #include "core/plugin/registry.h"
+#include "tests/support/fresh_error.h"
 
 namespace gufunc::plugin {
 namespace {
@@ -61,8 +62,7 @@ const Row kRows[] = {
 };
 
 TEST_P(BadPlugin, IsRefusedWithItsReason) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   std::span<Record *const> before, after;
   ASSERT_EQ(backends(&before, nullptr), GUF_OK);
   EXPECT_EQ(load_backend(bad_path(GetParam().kind).c_str(), &error), GetParam().status);
@@ -100,8 +100,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, BadPlugin, ::testing::ValuesIn(kRows),
                          [](const auto &row) { return std::string(row.param.kind); });
 
 TEST(BadPlugins, OneThatIsFineLoadsOnce) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   ASSERT_EQ(load_backend(bad_path("fine").c_str(), &error), GUF_OK) << error.message;
   EXPECT_EQ(load_backend(bad_path("fine").c_str(), &error), GUF_E_EXISTS);
   EXPECT_THAT(error.message, HasSubstr("a backend named fine is loaded already"));
@@ -128,8 +127,7 @@ const ProbeRow kProbes[] = {
 };
 
 TEST_P(BadProbe, IsRefusedWithItsReason) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   ASSERT_EQ(load_backend(bad_path(GetParam().kind).c_str(), &error), GUF_OK) << error.message;
   backend::Device *device = nullptr;
   EXPECT_EQ(find_device(GetParam().kind, &device, &error), GUF_E_ABI);
@@ -156,8 +154,7 @@ TEST(BadPlugins, FastMathConstructorsDoNotReachTheCaller) {
 #endif
 
 TEST(BadPlugins, PathsThatAreNoPluginFile) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   EXPECT_EQ(load_backend(nullptr, &error), GUF_E_ARG);
   EXPECT_EQ(load_backend("libgufunc_backend_fine.so", &error), GUF_E_ARG);
   EXPECT_EQ(load_backend("/nonexistent/libgufunc_backend_x.so", &error), GUF_E_IO);

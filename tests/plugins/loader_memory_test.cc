@@ -12,6 +12,7 @@
 #include <cstdlib>
 
 #include "tests/plugins/failing_malloc.h"
+#include "tests/support/fresh_error.h"
 
 namespace {
 
@@ -19,8 +20,7 @@ namespace {
 enum Found { kSucceeded, kLackedMemory, kAnotherStatus, kRemembered };
 
 int first_use_without(long k) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   guf_device device = nullptr;
   left = k;
   const guf_status status = guf_device_get(nullptr, "cpu", &device, &error);
@@ -68,8 +68,7 @@ guf_status load_and_forget(guf_error *error) {
 }
 
 TEST(LoaderMemory, OfAModuleThatIsLoaded) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   ASSERT_EQ(load_and_forget(&error), GUF_OK) << error.message;
   int failures = 0;
   for (long k = 1; k < 10000; ++k) {

@@ -3,40 +3,19 @@
 // must equal the results of unchunked calls, and chunked calls can be cancelled, fail and resume.
 #include <gmock/gmock.h>
 
-#include <cstring>
-#include <list>
 #include <numeric>
 
 #include "tests/plugins/null_fixture.h"
 
 namespace {
 
+using gufunc::scalar_of;
 using ::testing::ElementsAre;
 using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
-guf_operand scalar_of(float value) {
-  guf_operand operand = {};
-  operand.kind = GUF_OPERAND_SCALAR;
-  operand.dtype = GUF_F32;
-  std::memcpy(operand.value, &value, sizeof value);
-  return operand;
-}
-
 class NullChunks : public NullDevices, public ::testing::WithParamInterface<bool> {
  protected:
-  guf_operand view(std::vector<float> &values, std::vector<int64_t> shape,
-                   std::vector<int64_t> strides = {}, int64_t first = 0) {
-    shapes_.push_back(std::move(shape));
-    strides_.push_back(std::move(strides));
-    tensors_.push_back({sizeof(guf_tensor), GUF_F32, static_cast<int32_t>(shapes_.back().size()), 0,
-                        reinterpret_cast<uint64_t>(values.data() + first), shapes_.back().data(),
-                        strides_.back().empty() ? nullptr : strides_.back().data(), nullptr});
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_TENSOR;
-    operand.tensor = &tensors_.back();
-    return operand;
-  }
   // Computes a + b in chunks in which the largest operand has at most `bytes` bytes.
   guf_status add(guf_operand a, guf_operand b, guf_operand out, uint64_t bytes) {
     inputs_[0] = a;
@@ -60,8 +39,6 @@ class NullChunks : public NullDevices, public ::testing::WithParamInterface<bool
     return done >= self->stop_at_ ? 1 : 0;
   }
 
-  std::list<std::vector<int64_t>> shapes_, strides_;
-  std::list<guf_tensor> tensors_;
   guf_operand inputs_[2] = {}, output_ = {};
   guf_chunk_options options_ = {sizeof(guf_chunk_options), 0, 0, 0, 0, 0, count, this};
   int64_t done_ = -1, items_ = -1, stop_at_ = INT64_MAX;

@@ -12,14 +12,10 @@
 #include <vector>
 
 #include "tests/plugins/null_control.h"
+#include "tests/support/fresh_error.h"
+#include "tests/support/operands.h"
 
 constexpr char kNullPlugin[] = GUFUNC_TEST_PLUGINS "/null/libgufunc_backend_null.so";
-
-inline guf_error fresh_error() {
-  guf_error error = {};
-  error.struct_size = sizeof error;
-  return error;
-}
 
 inline const null_control &control() {
   static const null_control *const table = [] {
@@ -69,6 +65,12 @@ class NullDevices : public ::testing::Test {
     guf_poll(0, nullptr, nullptr);
   }
 
+  // Makes an operand over floats that the test owns.
+  guf_operand view(const std::vector<float> &values, std::vector<int64_t> shape,
+                   std::vector<int64_t> strides = {}, int64_t first = 0) {
+    return *operands_.tensor(
+        {GUF_F32, values.data() + first, std::move(shape), std::move(strides), 0});
+  }
   guf_array keep(guf_array array) {
     arrays_.push_back(array);
     return array;
@@ -106,6 +108,7 @@ class NullDevices : public ::testing::Test {
   const guf_device other_ = find_device("null:3");
   guf_ufunc add_ = nullptr;
   std::vector<guf_array> arrays_;
+  gufunc::Operands operands_;
 };
 
 #endif  // GUFUNC_TESTS_PLUGINS_NULL_FIXTURE_H

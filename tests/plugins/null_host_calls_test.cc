@@ -4,45 +4,19 @@
 // returns.
 #include <gmock/gmock.h>
 
-#include <cstring>
-#include <list>
 #include <string>
 
 #include "tests/plugins/null_fixture.h"
 
 namespace {
 
+using gufunc::operand_of;
+using gufunc::scalar_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class NullHostCalls : public NullDevices {
  protected:
-  // Returns a view of `values`, which the test owns.
-  guf_operand view(std::vector<float> &values, std::vector<int64_t> shape,
-                   std::vector<int64_t> strides = {}, int64_t first = 0) {
-    shapes_.push_back(std::move(shape));
-    strides_.push_back(std::move(strides));
-    tensors_.push_back({sizeof(guf_tensor), GUF_F32, static_cast<int32_t>(shapes_.back().size()), 0,
-                        reinterpret_cast<uint64_t>(values.data() + first), shapes_.back().data(),
-                        strides_.back().empty() ? nullptr : strides_.back().data(), nullptr});
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_TENSOR;
-    operand.tensor = &tensors_.back();
-    return operand;
-  }
-  static guf_operand of(guf_array array) {
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_ARRAY;
-    operand.array = array;
-    return operand;
-  }
-  static guf_operand scalar(float value) {
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_SCALAR;
-    operand.dtype = GUF_F32;
-    std::memcpy(operand.value, &value, sizeof value);
-    return operand;
-  }
   // Computes a + b on `far_`. If `out` has the kind GUF_OPERAND_NONE, the call allocates the
   // output.
   guf_status add(guf_operand a, guf_operand b, guf_operand *out, guf_stream stream = nullptr,
@@ -70,9 +44,6 @@ class NullHostCalls : public NullDevices {
     EXPECT_EQ(guf_device_get_info(info.device, &device, &error_), GUF_OK);
     return device.spec;
   }
-
-  std::list<std::vector<int64_t>> shapes_, strides_;
-  std::list<guf_tensor> tensors_;
 };
 
 TEST_F(NullHostCalls, HostOperandsReturnAHostResult) {
@@ -96,7 +67,7 @@ TEST_F(NullHostCalls, StridesBroadcastsAndProvidedOutputs) {
 TEST_F(NullHostCalls, ResultsHaveTheLayoutOfTheOperands) {
   std::vector<float> a = {1, 2, 3, 4, 5, 6};
   guf_operand out = {};
-  ASSERT_EQ(add(view(a, {2, 3}, {4, 8}), scalar(1), &out), GUF_OK) << error_.message;
+  ASSERT_EQ(add(view(a, {2, 3}, {4, 8}), scalar_of(1), &out), GUF_OK) << error_.message;
   keep(out.array);
   guf_array_info info = {};
   info.struct_size = sizeof info;
@@ -117,13 +88,13 @@ TEST_F(NullHostCalls, ScalarsTravelWithTheLaunch) {
   const guf_array a = floats(far_, {1, 2, 3});
   control().reset();
   guf_operand out = {};
-  ASSERT_EQ(add(of(a), scalar(5), &out), GUF_OK) << error_.message;
+  ASSERT_EQ(add(operand_of(a), scalar_of(5), &out), GUF_OK) << error_.message;
   keep(out.array);
   EXPECT_EQ(control().calls("copy"), 0U);
   EXPECT_EQ(spec_of(out.array), "null:2");
   EXPECT_THAT(values_of(out.array, 3), ElementsAre(6, 7, 8));
   guf_operand sum = {};
-  ASSERT_EQ(add(scalar(1), scalar(2), &sum), GUF_OK) << error_.message;
+  ASSERT_EQ(add(scalar_of(1), scalar_of(2), &sum), GUF_OK) << error_.message;
   keep(sum.array);
   EXPECT_THAT(values_of(sum.array, 1), ElementsAre(3));
 }
@@ -132,14 +103,16 @@ TEST_F(NullHostCalls, AMixIsForThePolicyToAllow) {
   const guf_array a = floats(far_, {1, 2, 3});
   std::vector<float> b = {10, 20, 30}, c = {0, 0, 0};
   guf_operand out = {};
-  EXPECT_EQ(add(of(a), view(b, {3}), &out), GUF_E_DEVICE_MISMATCH);
+  EXPECT_EQ(add(operand_of(a), view(b, {3}), &out), GUF_E_DEVICE_MISMATCH);
   EXPECT_EQ(out.kind, GUF_OPERAND_NONE);
-  ASSERT_EQ(add(of(a), view(b, {3}), &out, nullptr, GUF_HOST_COPY), GUF_OK) << error_.message;
+  ASSERT_EQ(add(operand_of(a), view(b, {3}), &out, nullptr, GUF_HOST_COPY), GUF_OK)
+      << error_.message;
   keep(out.array);
   EXPECT_EQ(spec_of(out.array), "null:2") << "a device input has a device result";
   EXPECT_THAT(values_of(out.array, 3), ElementsAre(11, 22, 33));
   guf_operand home = view(c, {3});
-  ASSERT_EQ(add(of(a), of(a), &home, nullptr, GUF_HOST_COPY_AND_WARN), GUF_OK) << error_.message;
+  ASSERT_EQ(add(operand_of(a), operand_of(a), &home, nullptr, GUF_HOST_COPY_AND_WARN), GUF_OK)
+      << error_.message;
   EXPECT_THAT(c, ElementsAre(2, 4, 6));
   char text[256];
   int32_t level = 0;
@@ -169,11 +142,12 @@ TEST_F(NullHostCalls, OnAStreamTooTheCallIsComplete) {
   guf_stream stream = nullptr;
   ASSERT_EQ(guf_stream_create(far_, 0, &stream, &error_), GUF_OK) << error_.message;
   control().script("async=1");
-  guf_operand first = of(b);
-  ASSERT_EQ(add(of(a), of(a), &first, stream), GUF_OK) << error_.message;
+  guf_operand first = operand_of(b);
+  ASSERT_EQ(add(operand_of(a), operand_of(a), &first, stream), GUF_OK) << error_.message;
   std::vector<float> c = {0, 0, 0};
   guf_operand out = view(c, {3});
-  ASSERT_EQ(add(of(b), scalar(1), &out, stream, GUF_HOST_COPY), GUF_OK) << error_.message;
+  ASSERT_EQ(add(operand_of(b), scalar_of(1), &out, stream, GUF_HOST_COPY), GUF_OK)
+      << error_.message;
   EXPECT_THAT(c, ElementsAre(3, 5, 7)) << "it waits for what the stream had queued";
   guf_stream_release(stream, nullptr);
 }
@@ -258,18 +232,13 @@ TEST_F(NullHostCalls, Methods) {
 
 TEST_F(NullHostCalls, AtChangesTheHostsArray) {
   std::vector<float> a = {1, 2, 3, 4, 5, 6};
-  const int64_t index[] = {1, 0, 1}, shape[] = {3};
-  const guf_tensor places = {sizeof places, GUF_I64, 1,      0, reinterpret_cast<uint64_t>(index),
-                             shape,         nullptr, nullptr};
-  guf_operand indices = {};
-  indices.kind = GUF_OPERAND_TENSOR;
-  indices.tensor = &places;
+  const std::vector<int64_t> indices = {1, 0, 1};
   // The array is transposed, so the device's copy has another layout than the array.
-  const guf_operand array = view(a, {2, 3}, {4, 8}), ten = scalar(10);
+  const guf_operand array = view(a, {2, 3}, {4, 8}), ten = scalar_of(10);
   guf_at_args args = {};
   args.struct_size = sizeof args;
   args.array = &array;
-  args.indices = &indices;
+  args.indices = operands_.tensor(gufunc::view(GUF_I64, indices));
   args.nindices = 1;
   args.operand = &ten;
   args.options.device = far_;

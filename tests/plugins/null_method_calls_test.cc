@@ -15,15 +15,9 @@
 
 namespace {
 
+using gufunc::operand_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-guf_operand operand_of(guf_array array) {
-  guf_operand operand = {};
-  operand.kind = array == nullptr ? GUF_OPERAND_NONE : GUF_OPERAND_ARRAY;
-  operand.array = array;
-  return operand;
-}
 
 class NullMethods : public NullDevices {
  protected:

@@ -14,6 +14,7 @@
 #include "core/plugin/plugin_table.h"
 #include "core/plugin/registry.h"
 #include "tests/plugins/null_control.h"
+#include "tests/support/fresh_error.h"
 
 namespace gufunc::plugin {
 namespace {
@@ -24,8 +25,7 @@ class NullPlugin : public ::testing::Test {
  protected:
   static Record &record() {
     static Record *const found = [] {
-      guf_error error = {};
-      error.struct_size = sizeof error;
+      guf_error error = fresh_error();
       const char *const path = GUFUNC_TEST_PLUGINS "/null/libgufunc_backend_null.so";
       EXPECT_EQ(load_backend(path, &error), GUF_OK) << error.message;
       Record *null = nullptr;
@@ -54,10 +54,7 @@ class NullPlugin : public ::testing::Test {
     return *static_cast<const null_control *>(table);
   }
   static const null_control &control() { return control_of(record()); }
-  void SetUp() override {
-    control().reset();
-    error_.struct_size = sizeof error_;
-  }
+  void SetUp() override { control().reset(); }
 
   static backend::Device *device(const char *spec) {
     backend::Device *found = nullptr;
@@ -65,7 +62,7 @@ class NullPlugin : public ::testing::Test {
     return found;
   }
 
-  guf_error error_ = {};
+  guf_error error_ = fresh_error();
 };
 
 TEST_F(NullPlugin, CountsDevicesOnceAndOpensEachOnce) {

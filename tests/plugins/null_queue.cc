@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/plugins/null_script.h"
+#include "tests/support/fresh_error.h"
 
 namespace null_plugin {
 namespace {
@@ -25,8 +26,7 @@ Streams &streams() {
 void run_first(Stream *stream) {
   Work work = std::move(stream->queue.front());
   stream->queue.pop_front();
-  guf_error details = {};
-  details.struct_size = sizeof details;
+  guf_error details = fresh_error();
   const guf_status status = work(&details);
   if (status >= 100 && stream->failure.status == GUF_OK) stream->failure = {status, details};
 }

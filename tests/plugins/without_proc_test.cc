@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <string>
 
+#include "tests/support/fresh_error.h"
+
 namespace gufunc {
 namespace {
 
@@ -24,8 +26,7 @@ bool hide_proc() {
 
 Outcome open_without_proc(const char *spec) {
   if (!hide_proc()) return kNotAllowed;
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   guf_device device = nullptr;
   const guf_status status = guf_device_get(nullptr, spec, &device, &error);
   const std::string message = error.message;

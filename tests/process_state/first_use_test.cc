@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
+
 namespace {
 
 // Leaves the process only `left_free` free file descriptors, until this object is destroyed.
@@ -78,8 +80,7 @@ enum Found { kSucceeded, kReported, kUnclear, kRemembered };
 
 template <class Shortage>
 int use_with(int amount, const Use &use) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   guf_status status = GUF_OK;
   {
     const Shortage shortage(amount);

@@ -11,8 +11,8 @@
 #include <string>
 #include <thread>
 
-#include "call_samples.h"
 #include "float_words.h"
+#include "vector_calls.h"
 
 namespace {
 
@@ -36,7 +36,7 @@ guf_status under_word(Body body) {
 }
 
 guf_status call_under_word(const char *name, const std::vector<guf_operand> &inputs,
-                           guf_operand out, Error *error, CallOptions options = {}) {
+                           guf_operand out, guf_error *error, CallOptions options = {}) {
   const guf_ufunc ufunc = find_ufunc(name);
   return under_word([&] { return call(ufunc, inputs, out, error, options); });
 }
@@ -62,7 +62,7 @@ std::vector<float> small_numbers(size_t count) {
 }
 
 std::string unary(const char *name, size_t count, CallOptions options) {
-  Error error;
+  guf_error error = fresh_error();
   const std::vector<double> in = numbers(count);
   std::vector<double> out(count);
   const Vector from(in), to(out);
@@ -77,7 +77,7 @@ std::string unary(const char *name, size_t count, CallOptions options) {
 }
 
 std::string binary(const char *name, size_t count, CallOptions options) {
-  Error error;
+  guf_error error = fresh_error();
   const std::vector<double> in = numbers(count);
   const std::vector<double> other(in.rbegin(), in.rend());
   std::vector<double> out(count);
@@ -88,7 +88,7 @@ std::string binary(const char *name, size_t count, CallOptions options) {
 }
 
 std::string fold(bool accumulate, uint32_t threads) {
-  Error error;
+  guf_error error = fresh_error();
   const std::vector<double> in = numbers(kMany);
   std::vector<double> out(accumulate ? kMany : 1);
   const Vector from(in), to(out);
@@ -115,7 +115,7 @@ std::string fold(bool accumulate, uint32_t threads) {
 }
 
 std::string reduceat(uint32_t threads) {
-  Error error;
+  guf_error error = fresh_error();
   const std::vector<double> in = numbers(kMany);
   std::vector<int64_t> indices;
   for (int64_t i = 0; i < static_cast<int64_t>(kMany); i += 1000) indices.push_back(i);
@@ -134,7 +134,7 @@ std::string reduceat(uint32_t threads) {
 }
 
 std::string at() {
-  Error error;
+  guf_error error = fresh_error();
   std::vector<double> array = numbers(1000);
   const std::vector<int64_t> indices = {1, 5, 1, 999, 5};
   const std::vector<double> operand = {0.1, 0x1p-1071, 0.2, 1.0 / 3, 0x1p-1073};
@@ -152,7 +152,7 @@ std::string at() {
 
 // Casts f64 to f32 with astype, and also through an operand of an f32 loop, which is staged.
 std::string casts(uint32_t threads) {
-  Error error;
+  guf_error error = fresh_error();
   const std::vector<double> in = numbers(kMany);
   std::vector<float> out(kMany);
   const Vector from(in), to(out);
@@ -177,7 +177,7 @@ std::string casts(uint32_t threads) {
 }
 
 std::string weak_scalar() {
-  Error error;
+  guf_error error = fresh_error();
   const std::vector<float> in = small_numbers(100);
   std::vector<float> out(100);
   const Vector from(in), to(out);
@@ -190,7 +190,7 @@ std::string weak_scalar() {
 }
 
 std::string printed() {
-  Error error;
+  guf_error error = fresh_error();
   const std::vector<double> in = numbers(30);
   const Vector from(in);
   guf_array array = nullptr;
@@ -206,7 +206,7 @@ std::string printed() {
 }
 
 std::string planned() {
-  Error error;
+  guf_error error = fresh_error();
   const std::vector<double> in = numbers(100);
   std::vector<double> out(100);
   const Vector from(in), to(out);
@@ -229,7 +229,7 @@ std::string planned() {
 }
 
 std::string chunked(const char *name, size_t count, uint32_t threads) {
-  Error error;
+  guf_error error = fresh_error();
   const std::vector<double> in = numbers(count);
   std::vector<double> out(count);
   const Vector from(in), to(out);
@@ -252,7 +252,7 @@ std::string chunked(const char *name, size_t count, uint32_t threads) {
 }
 
 guf_module load_module(const char *path) {
-  Error error;
+  guf_error error = fresh_error();
   guf_module module = nullptr;
   EXPECT_EQ(guf_module_load(nullptr, path, 0, &module, &error), GUF_OK) << error.message;
   return module;
@@ -261,13 +261,13 @@ guf_module load_module(const char *path) {
 // Divides numbers, most of which are subnormal, by 3.
 std::string raw_kernel(size_t count, guf_stream stream) {
   static const guf_kernel scale = [] {
-    Error error;
+    guf_error error = fresh_error();
     guf_kernel found = nullptr;
     EXPECT_EQ(guf_kernel_find(load_module(GUFUNC_RAW_MODULE), "scale", &found, &error), GUF_OK)
         << error.message;
     return found;
   }();
-  Error error;
+  guf_error error = fresh_error();
   std::vector<float> data = small_numbers(count);
   const Vector in_place(data);
   const float third = 1.0F / 3;
@@ -292,7 +292,7 @@ std::string raw_kernel(size_t count, guf_stream stream) {
 std::string state_reduction(size_t count, uint32_t threads) {
   static const guf_module module = load_module(GUFUNC_REDUCTIONS_MODULE);
   EXPECT_NE(module, nullptr);
-  Error error;
+  guf_error error = fresh_error();
   std::vector<double> in = numbers(count);
   // The squares of these elements are subnormal.
   for (size_t i = 0; i < count; i += 2) in[i] = 0x1p-540 * static_cast<double>(i % 7);
@@ -399,7 +399,7 @@ TEST(FloatControl, APoolThatAHostileCallerStarted) {
   static Seen seen;
   seen.meet = 3;
   const guf_ufunc observed = make_ufunc("observed", observed_copy, &seen);
-  Error error;
+  guf_error error = fresh_error();
   const std::vector<float> in = small_numbers(kMany);
   std::vector<float> out(kMany);
   const Vector from(in), to(out);
@@ -427,7 +427,7 @@ TEST(FloatControl, NoWordOfTheCallerChangesABit) {
 
 // Flags that arithmetic raises on the caller's thread remain set, together with earlier flags.
 TEST(FloatControl, FlagsAreRaisedAsUnderTheDefault) {
-  Error error;
+  guf_error error = fresh_error();
   const std::vector<double> zero = {0.0}, one = {1.0};
   std::vector<double> out(1);
   const Vector a(one), b(zero), to(out);
@@ -454,7 +454,7 @@ void leave_flush_to_zero(char **args, const int64_t *dims, const int64_t *steps,
 TEST(FloatControl, ALoopThatLeavesAnotherControl) {
   static Seen seen;
   const guf_ufunc leaving = make_ufunc("leaving", leave_flush_to_zero, &seen);
-  Error error;
+  guf_error error = fresh_error();
   const std::vector<float> in = small_numbers(kMany);
   std::vector<float> out(kMany);
   const Vector from(in), to(out);
@@ -477,7 +477,7 @@ TEST(FloatControl, ALoopThatLeavesAnotherControlOnAStream) {
   static Seen seen;
   seen.pause = std::chrono::milliseconds(1);
   const guf_ufunc leaving = make_ufunc("leaving_slowly", leave_flush_to_zero, &seen);
-  Error error;
+  guf_error error = fresh_error();
   guf_device cpu = nullptr;
   guf_stream stream = nullptr;
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error), GUF_OK) << error.message;

@@ -3,15 +3,15 @@
 #include <cstdio>
 #include <cstring>
 
-#include "call_samples.h"
 #include "comma_locale.h"
 #include "tests/support/requests.h"
+#include "vector_calls.h"
 
 namespace {
 
 // Returns texts about a call whose numbers could contain decimal points and group separators.
 std::string texts() {
-  Error error;
+  guf_error error = fresh_error();
   std::string text;
   const int64_t shape[1] = {3};
   guf_array array = nullptr;

@@ -19,10 +19,10 @@
 #include <sstream>
 #include <thread>
 
-#include "call_samples.h"
 #include "comma_locale.h"
 #include "float_words.h"
 #include "tests/abi/misuse/misuse_fixture.h"
+#include "vector_calls.h"
 
 namespace {
 
@@ -278,7 +278,7 @@ TEST(ProcessState, OnAThreadOfThePool) {
   nested.caller = std::this_thread::get_id();
   Fixture::shared();
   const guf_ufunc ufunc = make_ufunc("sweeping", sweep_on_the_pool, &nested);
-  Error error;
+  guf_error error = fresh_error();
   const std::vector<float> in(2, 1);
   std::vector<float> out(2);
   const Vector from(in), to(out);
@@ -374,7 +374,7 @@ TEST(ProcessState, Shutdown) {
 // does.
 TEST(ProcessState, APluginBuiltWithFastMath) {
   for (const FloatWord &word : {kDefaultWord, kHostileWords[4]}) {
-    Error error;
+    guf_error error = fresh_error();
     set_word(word);
     guf_backend_load(GUFUNC_FAST_MATH_PLUGIN, &error);
     const FloatWord after = read_word();

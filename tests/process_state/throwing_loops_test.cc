@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "call_samples.h"
+#include "vector_calls.h"
 
 namespace {
 
@@ -73,7 +73,7 @@ void add_or_throw(char **args, const int64_t *dims, const int64_t *steps, void *
 }
 
 guf_ufunc make(const char *name, int32_t kind, int32_t nin, void *user) {
-  Error error;
+  guf_error error = fresh_error();
   guf_ufunc_desc desc = {};
   desc.struct_size = sizeof desc;
   desc.nin = nin;
@@ -109,7 +109,7 @@ void expect_working_pool() {
   static const guf_ufunc meet = make("meet", GUF_LOOP_NUMPY, 1, &meeting);
   meeting.threads.clear();
   meeting.meet = 3;
-  Error error;
+  guf_error error = fresh_error();
   const std::vector<float> in = ramp(kMany, kMany);
   std::vector<float> out(kMany);
   const Vector from(in), to(out);
@@ -118,7 +118,7 @@ void expect_working_pool() {
   EXPECT_EQ(out, in);
 }
 
-void expect_loop_failure(guf_status status, const Error &error) {
+void expect_loop_failure(guf_status status, const guf_error &error) {
   EXPECT_EQ(status, GUF_E_LOOP);
   EXPECT_STREQ(error.message, "the loop threw an exception: an element below zero");
 }
@@ -139,7 +139,7 @@ TEST(ThrowingLoops, CallsOfEveryKindAndSize) {
     for (const size_t count : {size_t{1}, size_t{5}, kMany}) {
       for (const uint32_t threads : {0U, 1U, 3U}) {
         for (const size_t bad : {size_t{0}, count / 2, count - 1}) {
-          Error error;
+          guf_error error = fresh_error();
           const std::vector<float> in = ramp(count, bad);
           std::vector<float> out(count);
           const Vector from(in), to(out);
@@ -157,7 +157,7 @@ TEST(ThrowingLoops, OnAllThreadsAtOnce) {
   thrower.always = true;
   const guf_ufunc ufunc = make("throws_everywhere", GUF_LOOP_NUMPY, 1, &thrower);
   for (int round = 0; round < 20; ++round) {
-    Error error;
+    guf_error error = fresh_error();
     thrower.threads.clear();
     thrower.meet = 3;
     const std::vector<float> in = ramp(kMany, kMany);
@@ -172,7 +172,7 @@ TEST(ThrowingLoops, ThrownObjectsOfOtherTypes) {
   static Thrower thrower;
   thrower.plain = true;
   const guf_ufunc ufunc = make("throws_int", GUF_LOOP_NUMPY, 1, &thrower);
-  Error error;
+  guf_error error = fresh_error();
   const std::vector<float> in = ramp(3, 1);
   std::vector<float> out(3);
   const Vector from(in), to(out);
@@ -183,7 +183,7 @@ TEST(ThrowingLoops, ThrownObjectsOfOtherTypes) {
 TEST(ThrowingLoops, Plans) {
   static Thrower thrower;
   const guf_ufunc ufunc = make("throws_planned", GUF_LOOP_NUMPY, 1, &thrower);
-  Error error;
+  guf_error error = fresh_error();
   const std::vector<float> in = ramp(1, 0);
   std::vector<float> out(1);
   const Vector from(in), to(out);
@@ -205,7 +205,7 @@ TEST(ThrowingLoops, Methods) {
   for (const size_t count : {size_t{5}, kMany}) {
     for (const uint32_t threads : {1U, 3U}) {
       SCOPED_TRACE(count);
-      Error error;
+      guf_error error = fresh_error();
       const std::vector<float> in = ramp(count, count - 1);
       std::vector<float> out(count);
       const Vector from(in), to(out);
@@ -271,7 +271,7 @@ TEST(ThrowingLoops, Methods) {
 TEST(ThrowingLoops, Streams) {
   static Thrower thrower;
   const guf_ufunc ufunc = make("throws_on_streams", GUF_LOOP_NUMPY, 1, &thrower);
-  Error error;
+  guf_error error = fresh_error();
   guf_device cpu = nullptr;
   guf_stream stream = nullptr;
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error), GUF_OK);
@@ -340,7 +340,7 @@ void *call_and_leave(void *argument) {
   const std::vector<float> few(in.begin(), in.begin() + 5);
   std::vector<float> few_out(5);
   const Vector from(self.count == kMany ? in : few), to(self.count == kMany ? out : few_out);
-  Error error;
+  guf_error error = fresh_error();
   call(self.ufunc, {from.get()}, to.get(), &error,
        {.threads = self.threads, .stream = self.stream});
   self.returned = true;
@@ -376,7 +376,7 @@ TEST(ThrowingLoops, ThatEndTheThreadOfACall) {
 TEST(ThrowingLoops, ThatEndTheThreadOfACallOnAStream) {
   static Leaver leaver;
   const guf_ufunc ufunc = make_ufunc("leaves_stream", leave_thread, &leaver, 0);
-  Error error;
+  guf_error error = fresh_error();
   guf_device cpu = nullptr;
   guf_stream stream = nullptr;
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error), GUF_OK);

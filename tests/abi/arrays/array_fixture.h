@@ -11,12 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
+
 class ArrayTest : public testing::Test {
  protected:
-  ArrayTest() {
-    error_.struct_size = sizeof error_;
-    expect(guf_device_get(nullptr, "cpu", &cpu_, &error_));
-  }
+  ArrayTest() { expect(guf_device_get(nullptr, "cpu", &cpu_, &error_)); }
   ~ArrayTest() override {
     for (const guf_array array : made_) guf_array_release(array, nullptr);
     guf_poll(0, nullptr, nullptr);
@@ -70,7 +69,7 @@ class ArrayTest : public testing::Test {
   }
 
   guf_device cpu_ = nullptr;
-  guf_error error_ = {};
+  guf_error error_ = fresh_error();
   std::vector<guf_array> made_;
 };
 

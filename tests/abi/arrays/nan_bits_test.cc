@@ -10,6 +10,8 @@
 #include <cstring>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
+
 namespace {
 
 constexpr int64_t kCount = 1000;
@@ -43,7 +45,6 @@ Word swapped(Word word) {
 class NanBits : public testing::Test {
  protected:
   NanBits() {
-    error_.struct_size = sizeof error_;
     const char *const named = std::getenv("GUFUNC_TEST_DEVICE");
     expect(guf_device_get(nullptr, named == nullptr ? "cpu" : named, &device_, &error_));
   }
@@ -101,7 +102,7 @@ class NanBits : public testing::Test {
     EXPECT_EQ(read<Word>(on_device(wrap(other, dtype, GUF_TENSOR_SWAPPED))), words);
   }
 
-  guf_error error_ = {};
+  guf_error error_ = fresh_error();
   guf_device device_ = nullptr;
   std::vector<guf_array> arrays_;
 };

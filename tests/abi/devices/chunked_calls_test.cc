@@ -3,7 +3,6 @@
 // results must equal the results of an unchunked call. Also tests calls that stop, resume or fail,
 // and arrays that are larger than the memory of the device.
 #include <cstring>
-#include <list>
 #include <numeric>
 
 #include "device_fixture.h"
@@ -20,17 +19,7 @@ class ChunkedCalls : public Devices {
   // Makes an operand over host memory that the caller owns. Strides are in bytes.
   guf_operand here(void *data, guf_dtype dtype, std::vector<int64_t> shape,
                    std::vector<int64_t> strides = {}, uint32_t flags = 0) {
-    lists_.push_back(std::move(shape));
-    const std::vector<int64_t> &extents = lists_.back();
-    lists_.push_back(std::move(strides));
-    const std::vector<int64_t> &steps = lists_.back();
-    tensors_.push_back({sizeof(guf_tensor), dtype, static_cast<int32_t>(extents.size()), flags,
-                        reinterpret_cast<uint64_t>(data), extents.data(),
-                        steps.empty() ? nullptr : steps.data(), nullptr});
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_TENSOR;
-    operand.tensor = &tensors_.back();
-    return operand;
+    return *operands_.tensor({dtype, data, std::move(shape), std::move(strides), flags});
   }
   guf_status run(const char *name, std::vector<guf_operand> inputs, guf_operand out) {
     output_ = out;
@@ -52,8 +41,7 @@ class ChunkedCalls : public Devices {
     return done >= self->stop_at_ ? 1 : 0;
   }
 
-  std::list<std::vector<int64_t>> lists_;
-  std::list<guf_tensor> tensors_;
+  gufunc::Operands operands_;
   guf_call_args args_ = {};
   guf_chunk_options options_ = {sizeof(guf_chunk_options), 0, 0, 0, 0, 0, progress, this};
   guf_operand output_ = {};

@@ -61,8 +61,7 @@ class Auto : public Devices {
   guf_device auto_ = nullptr, cpu_ = nullptr;
   guf_call_args args_ = {};
   std::vector<guf_operand> inputs_, outputs_;
-  std::list<std::vector<int64_t>> shapes_;
-  std::list<guf_tensor> tensors_;
+  gufunc::Operands operands_;
   uint64_t seen_ = 0;
 };
 
@@ -86,40 +85,22 @@ Auto::Auto() {
 }
 
 guf_operand Auto::here(std::vector<double> &values, std::vector<int64_t> shape) {
-  shapes_.push_back(std::move(shape));
-  tensors_.push_back({sizeof(guf_tensor), GUF_F64, static_cast<int32_t>(shapes_.back().size()), 0,
-                      reinterpret_cast<uint64_t>(values.data()), shapes_.back().data(), nullptr,
-                      nullptr});
-  guf_operand operand = {};
-  operand.kind = GUF_OPERAND_TENSOR;
-  operand.tensor = &tensors_.back();
-  return operand;
+  return *operands_.tensor({GUF_F64, values.data(), std::move(shape), {}, 0});
 }
 
 guf_operand Auto::stretched(double &value, std::vector<int64_t> shape) {
-  static constexpr int64_t kNone[8] = {};
-  std::vector<double> none;
-  const guf_operand operand = here(none, std::move(shape));
-  tensors_.back().address = reinterpret_cast<uint64_t>(&value);
-  tensors_.back().strides = kNone;
-  return operand;
+  std::vector<int64_t> strides(shape.size(), 0);
+  return *operands_.tensor({GUF_F64, &value, std::move(shape), std::move(strides), 0});
 }
 
 guf_operand Auto::looped(std::vector<double> &values) {
-  static constexpr int64_t kStrides[] = {0, sizeof(double)};
-  const guf_operand operand = here(values, {kUnits, static_cast<int64_t>(values.size())});
-  tensors_.back().strides = kStrides;
-  return operand;
+  const std::vector<int64_t> shape = {kUnits, static_cast<int64_t>(values.size())};
+  return *operands_.tensor({GUF_F64, values.data(), shape, {0, sizeof(double)}, 0});
 }
 
 guf_operand Auto::looped(std::vector<float> &values) {
-  static constexpr int64_t kStrides[] = {0, sizeof(float)};
-  std::vector<double> none;
-  const guf_operand operand = here(none, {kUnits, static_cast<int64_t>(values.size())});
-  tensors_.back().address = reinterpret_cast<uint64_t>(values.data());
-  tensors_.back().strides = kStrides;
-  tensors_.back().dtype = GUF_F32;
-  return operand;
+  const std::vector<int64_t> shape = {kUnits, static_cast<int64_t>(values.size())};
+  return *operands_.tensor({GUF_F32, values.data(), shape, {0, sizeof(float)}, 0});
 }
 
 guf_call_args *Auto::ready(std::vector<guf_operand> inputs, std::vector<guf_operand> outputs) {
@@ -677,11 +658,7 @@ class AutoMethods : public Auto {
   }
   guf_operand indices(std::vector<int64_t> values) {
     lists_.push_back(std::move(values));
-    std::vector<double> none;
-    const guf_operand operand = here(none, {static_cast<int64_t>(lists_.back().size())});
-    tensors_.back().address = reinterpret_cast<uint64_t>(lists_.back().data());
-    tensors_.back().dtype = GUF_I64;
-    return operand;
+    return *operands_.tensor(gufunc::view(GUF_I64, lists_.back()));
   }
   template <class Args, class Query>
   std::string answer(Query query, const char *name, const Args &args) {

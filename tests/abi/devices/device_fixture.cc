@@ -82,12 +82,6 @@ std::string sim_order() {
   return order == nullptr ? "eager" : order;
 }
 
-guf_error fresh_error() {
-  guf_error error = {};
-  error.struct_size = sizeof error;
-  return error;
-}
-
 Current::Current(const Sim &sim, int device) : device_(device) {
   int (*retain)(void **, int) = nullptr;
   int (*push)(void *) = nullptr;
@@ -284,14 +278,6 @@ void Devices::reuse_memory(guf_device device, int64_t size) {
     EXPECT_EQ(guf_array_fill(strangers_.back(), &value, apart, &error_), GUF_OK) << error_.message;
   }
   synchronize(apart);
-}
-
-guf_operand scalar_of(float value) {
-  guf_operand operand = {};
-  operand.kind = GUF_OPERAND_SCALAR;
-  operand.dtype = GUF_F32;
-  std::memcpy(operand.value, &value, sizeof value);
-  return operand;
 }
 
 }  // namespace device_test

@@ -17,7 +17,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
+#include "tests/support/operands.h"
+
 namespace device_test {
+
+using gufunc::operand_of;
+using gufunc::scalar_of;
 
 // Functions that the simulated driver of a backend exports for tests (tests/sim/sim_control.h), and
 // one function of the vendor, which both the simulated and the real driver export.
@@ -45,8 +51,6 @@ bool on_real_driver();
   if (on_real_driver()) GTEST_SKIP() << "requires the simulated driver"
 #define NEEDS_TWO_DEVICES() \
   if (!has_device(1)) GTEST_SKIP() << "one device"
-
-guf_error fresh_error();
 
 // Makes the context of a device current. Functions of CUDA require that the context of a stream's
 // device is current. Functions of HIP have no such requirement.
@@ -135,14 +139,6 @@ class Devices : public testing::TestWithParam<const char *> {
   std::vector<guf_array> strangers_;
   uint32_t violations_ = 0;
 };
-
-inline guf_operand operand_of(guf_array array) {
-  guf_operand operand = {};
-  operand.kind = array == nullptr ? GUF_OPERAND_NONE : GUF_OPERAND_ARRAY;
-  operand.array = array;
-  return operand;
-}
-guf_operand scalar_of(float value);
 
 inline std::string name_of(const testing::TestParamInfo<const char *> &info) {
   return info.param;

@@ -596,18 +596,8 @@ TEST_P(GraphRefusals, EventsFromOutside) {
 TEST_P(GraphRefusals, CallsThatNeedMemory) {
   const guf_operand a = operand_of(a_);
   std::vector<float> host(32, 5);
-  const int64_t size = 32;
-  const guf_tensor tensor = {sizeof(guf_tensor),
-                             GUF_F32,
-                             1,
-                             0,
-                             reinterpret_cast<uint64_t>(host.data()),
-                             &size,
-                             nullptr,
-                             nullptr};
-  guf_operand here = {};
-  here.kind = GUF_OPERAND_TENSOR;
-  here.tensor = &tensor;
+  gufunc::Operands operands;
+  const guf_operand here = *operands.tensor(gufunc::view(GUF_F32, host));
   const guf_array shifted = view(untouched_, 1, 1), rest = view(untouched_, 0, 1);
   const guf_array result = filled(device_, 1, 7);
   begin();
@@ -629,29 +619,19 @@ TEST_P(GraphRefusals, CallsThatNeedMemory) {
   // `at` and `reduceat` cannot be captured, because they wait for the earlier work of the stream,
   // read the indices on the host, and upload the indices to the device.
   const int64_t place = 3;
-  const guf_tensor places = {sizeof(guf_tensor),
-                             GUF_I64,
-                             1,
-                             0,
-                             reinterpret_cast<uint64_t>(&place),
-                             &one,
-                             nullptr,
-                             nullptr};
-  guf_operand index = {};
-  index.kind = GUF_OPERAND_TENSOR;
-  index.tensor = &places;
+  const guf_operand *const index = operands.tensor({GUF_I64, &place, {1}, {}, 0});
   guf_operand to = operand_of(untouched_);
   guf_at_args at = {};
   at.struct_size = sizeof at;
   at.array = &to;
-  at.indices = &index;
+  at.indices = index;
   at.nindices = 1;
   at.options.stream = stream_;
   const guf_operand two = scalar_of(2);
   at.operand = &two;
   expect_refused(guf_at(find("add"), &at, &error_), "at");
   made = operand_of(result);
-  running.indices = &index;
+  running.indices = index;
   expect_refused(guf_reduceat(find("add"), &running, &error_), "reduceat");
   expect_only_the_addition();
 }

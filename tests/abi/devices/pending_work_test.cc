@@ -439,8 +439,7 @@ TEST_P(ArrayWaits, OfHostMemoryThatTheDeviceWrites) {
 }
 
 TEST_P(ArrayWaits, LeaveAFailureToItsStream) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   const int64_t size = 3;
   guf_array powers = nullptr;
   ASSERT_EQ(guf_array_alloc(device_, GUF_I32, 1, &size, nullptr, GUF_ORDER_C, &powers, &error_),

@@ -13,14 +13,7 @@ using testing::HasSubstr;
 class Placement : public Devices {
  protected:
   guf_operand here(std::vector<float> &values) {
-    sizes_[ntensors_] = static_cast<int64_t>(values.size());
-    tensors_[ntensors_] = {
-        sizeof(guf_tensor), GUF_F32, 1,      0, reinterpret_cast<uint64_t>(values.data()),
-        &sizes_[ntensors_], nullptr, nullptr};
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_TENSOR;
-    operand.tensor = &tensors_[ntensors_++];
-    return operand;
+    return *operands_.tensor(gufunc::view(GUF_F32, values));
   }
   guf_status add(guf_operand a, guf_operand b, guf_operand out) {
     inputs_[0] = a;
@@ -55,9 +48,7 @@ class Placement : public Devices {
   std::vector<float> a_ = {1, 2, 3}, out_ = {0, 0, 0};
   guf_call_args args_ = {};
   guf_operand inputs_[2] = {}, output_ = {};
-  guf_tensor tensors_[16];
-  int64_t sizes_[16];
-  size_t ntensors_ = 0;
+  gufunc::Operands operands_;
 };
 
 // The call names a GPU. Operands are copied to the GPU and back, allocated outputs are host arrays,
@@ -217,14 +208,8 @@ TEST_P(Placement, AMixWithAWarning) {
 // A mask may be in the same kinds of memory as an operand. Output elements whose mask is false keep
 // their values.
 TEST_P(Placement, Masks) {
-  uint8_t bits[] = {1, 0, 1};
-  const int64_t three = 3;
-  const guf_tensor tensor = {sizeof tensor, GUF_BOOL, 1,      0, reinterpret_cast<uint64_t>(bits),
-                             &three,        nullptr,  nullptr};
-  guf_operand where = {};
-  where.kind = GUF_OPERAND_TENSOR;
-  where.tensor = &tensor;
-  args_.where = &where;
+  const std::vector<uint8_t> bits = {1, 0, 1};
+  args_.where = operands_.tensor(gufunc::view(GUF_BOOL, bits));
   args_.options.device = device_;
   out_ = {7, 7, 7};
   ASSERT_EQ(add(here(a_), here(a_), here(out_)), GUF_OK) << error_.message;
@@ -249,7 +234,6 @@ TEST_P(Placement, HostOperandsKeepTheOrder) {
     std::vector<float> zero = {0, 0, 0};
     ASSERT_EQ(add(operand_of(x), here(zero), here(out_)), GUF_OK) << error_.message;
     EXPECT_THAT(out_, Each(10.0F));
-    ntensors_ = 0;
   }
 }
 

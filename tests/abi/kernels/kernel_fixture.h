@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
+
 template <class T>
 inline constexpr guf_dtype kDtypeOf = 0;
 template <>
@@ -34,7 +36,6 @@ using Size = std::array<uint32_t, 3>;
 class KernelTest : public testing::Test {
  protected:
   KernelTest() {
-    error_.struct_size = sizeof error_;
     const char *const named = std::getenv("GUFUNC_TEST_DEVICE");
     spec_ = named == nullptr ? "cpu" : named;
     expect(guf_device_get(nullptr, spec_.c_str(), &device_, &error_));
@@ -143,7 +144,7 @@ class KernelTest : public testing::Test {
     expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_));
   }
 
-  guf_error error_ = {};
+  guf_error error_ = fresh_error();
   std::string spec_;
   guf_device device_ = nullptr;
   guf_stream stream_ = nullptr;

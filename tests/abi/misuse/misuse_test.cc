@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "misuse_fixture.h"
+#include "tests/support/fresh_error.h"
 #include "tests/support/requests.h"
 
 namespace misuse {
@@ -454,7 +455,7 @@ std::vector<std::pair<std::string, uint64_t>> wrong_handles(const Fixture &fixtu
   return handles;
 }
 
-class Operands : public ::testing::Test {
+class MisuseOperands : public ::testing::Test {
  protected:
   void try_all(int kind, const std::function<void(Ground &, guf_operand *, uint64_t)> &spoil) {
     guf_ufunc add = nullptr;
@@ -465,8 +466,7 @@ class Operands : public ::testing::Test {
         if (kind != kArray && handle == 0) continue;  // NULL is a valid device
         Ground ground;
         spoil(ground, &(ground.*site.operand), handle);
-        guf_error error = {};
-        error.struct_size = sizeof error;
+        guf_error error = fresh_error();
         EXPECT_EQ(site.call(add, ground, &error), GUF_E_HANDLE)
             << site.name << ", " << what << ": " << error.message;
         EXPECT_EQ(ground.row[0], 7) << site.name;
@@ -479,13 +479,13 @@ class Operands : public ::testing::Test {
   }
 };
 
-TEST_F(Operands, OfMethodsRejectStaleArrays) {
+TEST_F(MisuseOperands, OfMethodsRejectStaleArrays) {
   try_all(kArray, [](Ground &, guf_operand *operand, uint64_t handle) {
     *operand = {GUF_OPERAND_ARRAY, 0, 0, 0, reinterpret_cast<guf_array>(handle), nullptr, {0, 0}};
   });
 }
 
-TEST_F(Operands, OfMethodsRejectStaleDevices) {
+TEST_F(MisuseOperands, OfMethodsRejectStaleDevices) {
   guf_tensor spoilt = {};
   try_all(kDevice, [&](Ground &ground, guf_operand *operand, uint64_t handle) {
     spoilt = operand->kind == GUF_OPERAND_TENSOR ? *operand->tensor : ground.tensors[2];

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "tests/support/fresh_error.h"
+
 namespace {
 
 using testing::ElementsAre;
@@ -35,7 +37,7 @@ class Apply : public testing::Test {
   int32_t b_ = 10;
   guf_tensor tensors_[3] = {tensor(a_, GUF_F64, 1, three_), tensor(&b_, GUF_I32, 0, nullptr),
                             tensor(sum_, GUF_F64, 1, three_)};
-  guf_error error_ = {sizeof error_, 0, 0, 0, 0, 0, {}};
+  guf_error error_ = fresh_error();
 };
 
 TEST_F(Apply, BroadcastsAndCastsLikeACall) {

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <string>
 
+#include "tests/support/fresh_error.h"
+
 namespace {
 
 TEST(DtypeCapi, DescribesDtypes) {
@@ -108,8 +110,7 @@ TEST(DtypeCapi, PromotesDatetimesOrNamesBoth) {
   guf_dtype months = 0;
   guf_dtype days = 0;
   guf_dtype dtype = 0;
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   ASSERT_EQ(guf_dtype_parse("m8[M]", &months, nullptr), GUF_OK);
   ASSERT_EQ(guf_dtype_parse("m8[D]", &days, nullptr), GUF_OK);
   EXPECT_EQ(guf_dtype_promote(months, days, &dtype, &error), GUF_E_DTYPE);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
 #include "tests/support/requests.h"
 
 namespace {
@@ -75,7 +76,7 @@ class UfuncCapi : public testing::Test {
   }
 
   guf_context context_ = nullptr;
-  guf_error error_ = {sizeof(guf_error), 0, 0, 0, 0, 0, {}};
+  guf_error error_ = fresh_error();
   std::vector<guf_ufunc> made_;
   int ndestroyed_ = 0;
 };

@@ -8,8 +8,12 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
+#include "tests/support/operands.h"
+
 namespace {
 
+using gufunc::Operands;
 using testing::HasSubstr;
 
 class ValueRule : public testing::Test {
@@ -39,20 +43,6 @@ class ValueRule : public testing::Test {
     return made;
   }
 
-  static guf_operand operand(guf_tensor *tensor, const void *data, guf_dtype dtype, int32_t ndim,
-                             const int64_t *shape) {
-    *tensor = {};
-    tensor->struct_size = sizeof *tensor;
-    tensor->dtype = dtype;
-    tensor->ndim = ndim;
-    tensor->address = reinterpret_cast<uint64_t>(data);
-    tensor->shape = shape;
-    guf_operand made = {};
-    made.kind = GUF_OPERAND_TENSOR;
-    made.tensor = tensor;
-    return made;
-  }
-
   guf_status call(guf_ufunc ufunc, guf_stream stream, const guf_operand *inputs, int32_t ninputs,
                   guf_operand *output) {
     guf_call_args args = {};
@@ -65,7 +55,7 @@ class ValueRule : public testing::Test {
     return guf_call(ufunc, &args, &error_);
   }
 
-  guf_error error_ = {sizeof error_, 0, 0, 0, 0, 0, {}};
+  guf_error error_ = fresh_error();
   std::vector<guf_ufunc> ufuncs_;
 };
 
@@ -88,10 +78,10 @@ TEST_F(ValueRule, RefusesStructuredDtypes) {
   const guf_ufunc ufunc =
       make("value_rule_structured", "()->(n)", "n=value(0)", {structured, GUF_F64}, ones);
   const std::vector<char> data(GUF_MAX_STRUCTURED_ITEMSIZE, 1);
-  guf_tensor tensor;
-  const guf_operand input = operand(&tensor, data.data(), structured, 0, nullptr);
+  Operands operands;
+  const guf_operand *const input = operands.tensor({structured, data.data(), {}, {}, 0});
   guf_operand output = {};
-  EXPECT_EQ(call(ufunc, nullptr, &input, 1, &output), GUF_E_VALUE);
+  EXPECT_EQ(call(ufunc, nullptr, input, 1, &output), GUF_E_VALUE);
   EXPECT_THAT(error_.message, HasSubstr("the rule n=value(0) needs a size; argument 0"));
   EXPECT_EQ(output.kind, GUF_OPERAND_NONE);
 }
@@ -111,9 +101,9 @@ TEST_F(ValueRule, WaitsForTheStream) {
   ASSERT_EQ(guf_stream_create(cpu, 0, &stream, &error_), GUF_OK);
   const int64_t five = 5;
   int64_t size = 2;
-  guf_tensor from, to;
-  const guf_operand source = operand(&from, &five, GUF_I64, 0, nullptr);
-  guf_operand target = operand(&to, &size, GUF_I64, 0, nullptr);
+  Operands operands;
+  const guf_operand source = *operands.tensor({GUF_I64, &five, {}, {}, 0});
+  guf_operand target = *operands.tensor({GUF_I64, &size, {}, {}, 0});
   ASSERT_EQ(call(slow, stream, &source, 1, &target), GUF_OK) << error_.message;
   guf_operand output = {};
   ASSERT_EQ(call(ufunc, stream, &target, 1, &output), GUF_OK) << error_.message;

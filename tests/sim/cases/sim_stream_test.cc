@@ -157,14 +157,14 @@ TEST_P(SimStream, HostFunctionsMayNotCallTheDriver) {
   for (const char *order : kOrders) {
     prepare(order);
     int code = 0;
-    struct Call {
+    struct HostCall {
       DriverInterface *driver_interface;
       int *code;
     } call = {&driver_, &code};
     SIM_OK(driver_.host_call(
         streams_[0],
         [](void *data) {
-          const Call &one = *static_cast<Call *>(data);
+          const HostCall &one = *static_cast<HostCall *>(data);
           *one.code = one.driver_interface->stream_sync(nullptr);
         },
         &call));

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/support/fresh_error.h"
 #include "tests/unit/array/array_sample.h"
 
 namespace gufunc::array {
@@ -97,7 +98,7 @@ TEST(Views, AreNumPysForThousandsOfChains) {
     const std::vector<std::string> parts = split(row, '|');
     const uint64_t address = 1 << 20;
     base::Ref<Array> array = borrow_contiguous(GUF_I64, numbers(parts[0]), address);
-    guf_error error = {sizeof(guf_error)};
+    guf_error error = fresh_error();
     guf_status status = GUF_OK;
     for (size_t i = 1; i + 1 < parts.size() && status == GUF_OK; ++i) {
       base::Ref<Array> next;
@@ -173,7 +174,7 @@ TEST(Views, RefuseArgumentsThatNumPyCannotReceive) {
   const base::Ref<Array> array = borrow_contiguous(GUF_F32, {2, 3}, 4096);
   for (const Case &row : kCases) {
     base::Ref<Array> out;
-    guf_error error = {sizeof(guf_error)};
+    guf_error error = fresh_error();
     EXPECT_EQ(row.run(*array, &out, &error), row.expected) << row.name << ": " << error.message;
     EXPECT_EQ(static_cast<bool>(out), row.expected == GUF_OK) << row.name;
   }
@@ -187,7 +188,7 @@ TEST(Views, ReshapeStridesWhoseProductsOverflow) {
   const base::Ref<Array> pair = borrow(GUF_I8, {2}, {kFar}, 4096);
   const int64_t shape[] = {1, 2, 1};
   base::Ref<Array> view;
-  guf_error error = {sizeof(guf_error)};
+  guf_error error = fresh_error();
   ASSERT_EQ(reshape(*pair, 3, shape, GUF_ORDER_C, &view, &error), GUF_OK) << error.message;
   EXPECT_EQ(view->layout().strides[1], kFar);
   const base::Ref<Array> square = borrow(GUF_I8, {2, 2}, {1, kFar}, 4096);
@@ -215,7 +216,7 @@ TEST(Views, CarryByteOrderAndReadOnlyAlong) {
 TEST(Views, RefuseMoreAxesThanAnArrayHas) {
   const std::vector<int64_t> shape(2 * GUF_MAX_NDIM, 1), strides(shape.size(), 0);
   const base::Ref<Array> array = borrow(GUF_I8, shape, strides, 4096);
-  guf_error error = {sizeof(guf_error)};
+  guf_error error = fresh_error();
   base::Ref<Array> view;
   EXPECT_EQ(transpose(*array, 0, nullptr, &view, &error), GUF_E_INTERNAL);
   EXPECT_STREQ(error.message, "expected a view of at most 64 axes, got more");

@@ -9,6 +9,8 @@
 #include <functional>
 #include <string>
 
+#include "tests/support/fresh_error.h"
+
 namespace gufunc::backend {
 namespace {
 
@@ -48,8 +50,7 @@ struct Sample {
 
 TEST(KernelTable, AValidTableIsAccepted) {
   const Sample sample;
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   EXPECT_EQ(check_table(&sample.table, {}, &error), GUF_OK) << error.message;
   EXPECT_EQ(find_function(sample.table, "dot"), &sample.functions[1]);
   EXPECT_EQ(find_function(sample.table, "do"), nullptr);
@@ -187,8 +188,7 @@ class SpoiledTable : public ::testing::TestWithParam<Row> {};
 TEST_P(SpoiledTable, IsRefused) {
   Sample sample;
   GetParam().spoil(sample);
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   EXPECT_EQ(check_table(&sample.table, {}, &error), GetParam().status);
   EXPECT_THAT(error.message, ::testing::HasSubstr(GetParam().message));
 }
@@ -233,8 +233,7 @@ TEST(KernelTable, TextsMustEndInside) {
 
 TEST(KernelTable, PointersMustStayInside) {
   Sample sample;
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   const Region regions[] = {sample.whole()};
   EXPECT_EQ(check_table(&sample.table, {regions, false}, &error), GUF_E_BAD_FILE);
   EXPECT_THAT(error.message, ::testing::HasSubstr("a function's name"));

@@ -12,6 +12,7 @@
 #include "core/backend/backend.h"
 #include "core/backend/image_cache.h"
 #include "core/op/signature.h"
+#include "tests/support/fresh_error.h"
 
 namespace gufunc::backend {
 namespace {
@@ -67,7 +68,6 @@ class ImageChoice : public ::testing::Test {
     without_code.clear();
     contents.clear();
     unloaded = 0;
-    error_.struct_size = sizeof error_;
     backend_.api.image_score = score;
     backend_.api.module_load = load;
     backend_.api.module_unload = unload;
@@ -107,7 +107,7 @@ class ImageChoice : public ::testing::Test {
   guf_module_v1 table_ = {
       sizeof(guf_module_v1), GUF_KERNEL_ABI, "m", 1, 4, 2, 0, &function_, images_};
   op::Loop loops_[2];
-  guf_error error_ = {};
+  guf_error error_ = fresh_error();
 };
 
 TEST_F(ImageChoice, IsTheBestOfTheLoopsFamily) {

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "tests/support/fresh_error.h"
+
 namespace gufunc::backend {
 namespace {
 
@@ -17,7 +19,6 @@ using ::testing::HasSubstr;
 class PlainImages : public ::testing::Test {
  protected:
   PlainImages() {
-    error_.struct_size = sizeof error_;
     for (int i = 0; i < 1000; ++i) content_ += std::to_string(i * 7919);
     frame_.resize(ZSTD_compressBound(content_.size()));
     frame_.resize(
@@ -48,7 +49,7 @@ class PlainImages : public ::testing::Test {
   }
 
   std::string content_, frame_;
-  guf_error error_ = {};
+  guf_error error_ = fresh_error();
 };
 
 TEST_F(PlainImages, ComeOutOfAFrameThatTheyShare) {

@@ -8,6 +8,7 @@
 
 #include <functional>
 
+#include "tests/support/fresh_error.h"
 #include "tests/unit/elf_sample.h"
 
 namespace gufunc::base {
@@ -74,8 +75,7 @@ TEST_P(ElfRefused, NamesTheField) {
   ElfSample sample = good();
   GetParam().damage(sample);
   const auto bytes = sample.bytes();
-  guf_error error{};
-  error.struct_size = sizeof(error);
+  guf_error error = fresh_error();
   ElfFile file;
   EXPECT_EQ(ElfFile::open(as_bytes(bytes), &file, &error), GUF_E_BAD_FILE);
   EXPECT_THAT(error.message, ::testing::HasSubstr(GetParam().message));

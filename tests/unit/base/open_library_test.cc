@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
+
 namespace gufunc::base {
 namespace {
 
@@ -58,8 +60,7 @@ MATCHER(Exists, "") {
 // A symbolizer may later open the name under which the loader lists a library. If the name referred
 // to a descriptor number that now belongs to a pipe, the symbolizer would block.
 TEST(OpenLibrary, NamesNoDescriptorThatIsUsedAgain) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   std::vector<void *> libraries(2);
   for (void *&library : libraries) {
     const int copy = copy_of_a_library();

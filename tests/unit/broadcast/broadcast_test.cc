@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "tests/unit/call_sample.h"
+#include "tests/unit/call_view_sample.h"
 
 namespace gufunc {
 namespace {
@@ -27,10 +27,10 @@ std::vector<int64_t> numbers(const std::string &text) {
   return values;
 }
 
-sample::Operand operand(const std::string &text, guf_dtype dtype = GUF_F64) {
-  if (text == "-") return sample::missing();
+View operand(const std::string &text, guf_dtype dtype = GUF_F64) {
+  if (text == "-") return missing_operand();
   const size_t colon = text.find(':');
-  return {numbers(text.substr(0, colon)), numbers(text.substr(colon + 1)), dtype};
+  return shaped(numbers(text.substr(0, colon)), numbers(text.substr(colon + 1)), dtype);
 }
 
 const char *name_of(const std::string &signature) {
@@ -53,11 +53,11 @@ int32_t order_of(const std::string &letter) {
 // result in the format of the last field of the row.
 std::string answer(const std::vector<std::string> &field) {
   const std::string &signature = field[0];
-  std::vector<sample::Operand> operands;
+  std::vector<View> operands;
   for (const std::string &part : split(field[1], ' ')) operands.push_back(operand(part));
   const auto nin = static_cast<int32_t>(operands.size());
   operands.push_back(operand(field[2]));
-  sample::Call call(name_of(signature), signature, "", nin, operands);
+  CallViewSample call(name_of(signature), signature, "", nin, operands);
   EXPECT_EQ(call.status, GUF_OK) << call.error.message;
   if (field[3] != "-") call.set_where(operand(field[3], GUF_BOOL));
   call.args.order = order_of(field[4]);
@@ -203,10 +203,10 @@ class OutputShape : public testing::TestWithParam<Row> {};
 
 TEST_P(OutputShape, IsReportedCorrectly) {
   const Row &row = GetParam();
-  std::vector<sample::Operand> operands;
-  for (const Shape &shape : row.operands) operands.push_back({shape, {}});
+  std::vector<View> operands;
+  for (const Shape &shape : row.operands) operands.push_back(shaped(shape));
   const auto nin = static_cast<int32_t>(operands.size()) - 1;
-  sample::Call call("f", row.signature, "", nin, operands);
+  CallViewSample call("f", row.signature, "", nin, operands);
   ASSERT_EQ(call.status, GUF_OK) << call.error.message;
   if (row.axis != kNoAxis) call.args.axis = &row.axis;
   broadcast::LoopShape loop;

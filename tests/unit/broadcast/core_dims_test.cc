@@ -11,7 +11,7 @@
 
 #include <limits>
 
-#include "tests/unit/call_sample.h"
+#include "tests/unit/call_view_sample.h"
 
 namespace gufunc {
 namespace {
@@ -24,7 +24,7 @@ struct Row {
   const char *signature;
   const char *rules;
   int32_t nin;
-  std::vector<sample::Operand> operands;
+  std::vector<View> operands;
   std::vector<guf_dim> dims;
   Shape output;  // shape of the first output
   guf_status status;
@@ -35,16 +35,10 @@ void PrintTo(const Row &row, std::ostream *out) {
   *out << row.name;
 }
 
-sample::Operand given(Shape shape) {
-  return {std::move(shape), {}};
-}
-
 // Makes a 0-d or 1-d operand whose values the library can read.
 template <class T>
-sample::Operand value(const T &place, guf_dtype dtype, Shape shape = {}) {
-  sample::Operand operand = {std::move(shape), {}, dtype};
-  operand.address = reinterpret_cast<uint64_t>(&place);
-  return operand;
+View value(const T &place, guf_dtype dtype, Shape shape = {}) {
+  return {dtype, &place, std::move(shape), {}, 0};
 }
 
 const int64_t kFour = 4;
@@ -52,14 +46,14 @@ const int64_t kZero = 0;
 const int64_t kNegative = -1;
 const float kHalf = 2.5F;
 const uint64_t kHuge = std::numeric_limits<uint64_t>::max();
-const sample::Operand kMissing = sample::missing();
+const View kMissing = missing_operand();
 
 const Row kRows[] = {
     {"StretchesOneWithBar",
      "(n|1),(n|1)->()",
      "",
      2,
-     {given({5, 1}), given({3}), kMissing},
+     {shaped({5, 1}), shaped({3}), kMissing},
      {},
      {5},
      GUF_OK,
@@ -68,7 +62,7 @@ const Row kRows[] = {
      "(n|1),(n|1)->(n)",
      "",
      2,
-     {given({4}), given({1}), kMissing},
+     {shaped({4}), shaped({1}), kMissing},
      {},
      {4},
      GUF_OK,
@@ -77,7 +71,7 @@ const Row kRows[] = {
      "(n|1),(n|1)->()",
      "",
      2,
-     {given({2}), given({3}), kMissing},
+     {shaped({2}), shaped({3}), kMissing},
      {},
      {},
      GUF_E_SHAPE,
@@ -86,17 +80,25 @@ const Row kRows[] = {
      "(n),(n)->()",
      "",
      2,
-     {given({1}), given({3}), kMissing},
+     {shaped({1}), shaped({3}), kMissing},
      {},
      {},
      GUF_E_SHAPE,
      "(size 3 is different from 1); argument 1, axis 0: expected 1, got 3"},
-    {"OutputOnlyFromOutput", "()->(n)", "", 1, {given({2}), given({2, 7})}, {}, {2, 7}, GUF_OK, ""},
+    {"OutputOnlyFromOutput",
+     "()->(n)",
+     "",
+     1,
+     {shaped({2}), shaped({2, 7})},
+     {},
+     {2, 7},
+     GUF_OK,
+     ""},
     {"OutputOnlyFromDims",
      "()->(n)",
      "",
      1,
-     {given({2}), kMissing},
+     {shaped({2}), kMissing},
      {{"n", 4}},
      {2, 4},
      GUF_OK,
@@ -105,7 +107,7 @@ const Row kRows[] = {
      "()->(n)",
      "",
      1,
-     {given({2}), kMissing},
+     {shaped({2}), kMissing},
      {},
      {},
      GUF_E_SHAPE,
@@ -114,7 +116,7 @@ const Row kRows[] = {
      "()->(n)",
      "",
      1,
-     {given({2}), given({2, 7})},
+     {shaped({2}), shaped({2, 7})},
      {{"n", 4}},
      {},
      GUF_E_SHAPE,
@@ -123,7 +125,7 @@ const Row kRows[] = {
      "(n)->()",
      "",
      1,
-     {given({3}), kMissing},
+     {shaped({3}), kMissing},
      {{"n", 4}},
      {},
      GUF_E_SHAPE,
@@ -132,7 +134,7 @@ const Row kRows[] = {
      "()->(n)",
      "",
      1,
-     {given({2}), kMissing},
+     {shaped({2}), kMissing},
      {{"n", -4}},
      {},
      GUF_E_SHAPE,
@@ -141,17 +143,25 @@ const Row kRows[] = {
      "()->(n)",
      "",
      1,
-     {given({2}), kMissing},
+     {shaped({2}), kMissing},
      {{"q", 4}},
      {},
      GUF_E_ARG,
      "dims= names q, which is not a core dimension of ()->(n)"},
-    {"Expression", "(m,n)->(k)", "k=min(m,n)+1", 1, {given({5, 3}), kMissing}, {}, {4}, GUF_OK, ""},
+    {"Expression",
+     "(m,n)->(k)",
+     "k=min(m,n)+1",
+     1,
+     {shaped({5, 3}), kMissing},
+     {},
+     {4},
+     GUF_OK,
+     ""},
     {"TwoExpressions",
      "(m)->(p),(q)",
      "q=m*2; p=m+1",
      1,
-     {given({3}), kMissing, kMissing},
+     {shaped({3}), kMissing, kMissing},
      {},
      {4},
      GUF_OK,
@@ -160,7 +170,7 @@ const Row kRows[] = {
      "(m)->(p)",
      "p=m+1",
      1,
-     {given({3}), given({5})},
+     {shaped({3}), shaped({5})},
      {},
      {},
      GUF_E_SHAPE,
@@ -169,7 +179,7 @@ const Row kRows[] = {
      "(m)->(p)",
      "p=m-4",
      1,
-     {given({3}), kMissing},
+     {shaped({3}), kMissing},
      {},
      {},
      GUF_E_SHAPE,
@@ -178,7 +188,7 @@ const Row kRows[] = {
      "(),()->(n)",
      "n=value(1)",
      2,
-     {given({2}), value(kFour, GUF_I64), kMissing},
+     {shaped({2}), value(kFour, GUF_I64), kMissing},
      {},
      {2, 4},
      GUF_OK,
@@ -187,7 +197,7 @@ const Row kRows[] = {
      "(),()->(n)",
      "n=value(1)",
      2,
-     {given({2}), value(kFour, GUF_I64, {1}), kMissing},
+     {shaped({2}), value(kFour, GUF_I64, {1}), kMissing},
      {},
      {2, 4},
      GUF_OK,
@@ -196,7 +206,7 @@ const Row kRows[] = {
      "(),()->(n)",
      "n=value(1)",
      2,
-     {given({2}), value(kZero, GUF_I64), kMissing},
+     {shaped({2}), value(kZero, GUF_I64), kMissing},
      {},
      {2, 0},
      GUF_OK,
@@ -205,7 +215,7 @@ const Row kRows[] = {
      "(),()->(n)",
      "n=value(1)",
      2,
-     {given({2}), value(kNegative, GUF_I64), kMissing},
+     {shaped({2}), value(kNegative, GUF_I64), kMissing},
      {},
      {},
      GUF_E_VALUE,
@@ -214,7 +224,7 @@ const Row kRows[] = {
      "(),()->(n)",
      "n=value(1)",
      2,
-     {given({2}), value(kHalf, GUF_F32), kMissing},
+     {shaped({2}), value(kHalf, GUF_F32), kMissing},
      {},
      {},
      GUF_E_VALUE,
@@ -223,7 +233,7 @@ const Row kRows[] = {
      "(),()->(n)",
      "n=value(1)",
      2,
-     {given({2}), value(kHuge, GUF_U64), kMissing},
+     {shaped({2}), value(kHuge, GUF_U64), kMissing},
      {},
      {},
      GUF_E_VALUE,
@@ -232,7 +242,7 @@ const Row kRows[] = {
      "(),()->(n)",
      "n=value(1)",
      2,
-     {given({2}), value(kFour, GUF_I64, {2}), kMissing},
+     {shaped({2}), value(kFour, GUF_I64, {2}), kMissing},
      {},
      {},
      GUF_E_VALUE,
@@ -241,7 +251,7 @@ const Row kRows[] = {
      "(),()->(n)",
      "n=value(1)",
      2,
-     {given({2}), value(kFour, GUF_I64), given({2, 5})},
+     {shaped({2}), value(kFour, GUF_I64), shaped({2, 5})},
      {},
      {},
      GUF_E_SHAPE,
@@ -250,7 +260,7 @@ const Row kRows[] = {
      "(n)->(n)",
      "",
      1,
-     {given({3}), given({6, 3})},
+     {shaped({3}), shaped({6, 3})},
      {},
      {6, 3},
      GUF_OK,
@@ -259,7 +269,7 @@ const Row kRows[] = {
      "(3)->()",
      "",
      1,
-     {given({2}), kMissing},
+     {shaped({2}), kMissing},
      {},
      {},
      GUF_E_SHAPE,
@@ -270,7 +280,7 @@ const Row kRows[] = {
      "(m,n)->()",
      "",
      1,
-     {given({2}), kMissing},
+     {shaped({2}), kMissing},
      {},
      {},
      GUF_E_SHAPE,
@@ -280,7 +290,7 @@ const Row kRows[] = {
      "",
      "",
      2,
-     {given({INT64_MAX / 8, 1}), given({1, 4096}), kMissing},
+     {shaped({INT64_MAX / 8, 1}), shaped({1, 4096}), kMissing},
      {},
      {},
      GUF_E_SHAPE,
@@ -291,7 +301,7 @@ class CoreDims : public testing::TestWithParam<Row> {};
 
 TEST_P(CoreDims, ReturnsTheShapeOrTheReason) {
   const Row &row = GetParam();
-  sample::Call call("f", row.signature, row.rules, row.nin, row.operands);
+  CallViewSample call("f", row.signature, row.rules, row.nin, row.operands);
   ASSERT_EQ(call.status, GUF_OK) << call.error.message;
   call.args.dims = row.dims.data();
   call.args.ndims = static_cast<int32_t>(row.dims.size());
@@ -313,7 +323,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, CoreDims, testing::ValuesIn(kRows),
                          [](const auto &row) { return row.param.name; });
 
 TEST(CoreDims, WeakValueIsReadAsGiven) {
-  sample::Call call("f", "(),()->(n)", "n=value(1)", 2, {given({2}), given({}), kMissing});
+  CallViewSample call("f", "(),()->(n)", "n=value(1)", 2, {shaped({2}), shaped({}), kMissing});
   op::OperandView &operand = call.view().operand[1];
   operand.kind = GUF_OPERAND_WEAK_INT;
   operand.value[0] = 6;
@@ -324,8 +334,8 @@ TEST(CoreDims, WeakValueIsReadAsGiven) {
 }
 
 TEST(CoreDims, ValueRuleReadsNoDeviceMemory) {
-  sample::Call call("f", "(),()->(n)", "n=value(1)", 2,
-                    {given({2}), value(kFour, GUF_I64), kMissing});
+  CallViewSample call("f", "(),()->(n)", "n=value(1)", 2,
+                      {shaped({2}), value(kFour, GUF_I64), kMissing});
   call.view().operand[1].flags |= op::kDeviceMemory;
   const auto loop = std::make_unique<broadcast::LoopShape>();
   EXPECT_EQ(broadcast::broadcast_operands(call.view(), loop.get(), &call.error),
@@ -333,7 +343,7 @@ TEST(CoreDims, ValueRuleReadsNoDeviceMemory) {
 }
 
 TEST(CoreDims, ElementwiseTakesNoAxes) {
-  sample::Call call("add", "", "", 2, {given({2}), given({2}), kMissing});
+  CallViewSample call("add", "", "", 2, {shaped({2}), shaped({2}), kMissing});
   call.args.flags = GUF_CALL_KEEPDIMS;
   const auto loop = std::make_unique<broadcast::LoopShape>();
   EXPECT_EQ(broadcast::broadcast_operands(call.view(), loop.get(), &call.error), GUF_E_ARG);
@@ -342,8 +352,8 @@ TEST(CoreDims, ElementwiseTakesNoAxes) {
 }
 
 TEST(PermutedCall, KeepdimsCountsMissingDimensions) {
-  sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
-                    {{{3}, {}}, {{3}, {}}, sample::missing()});
+  CallViewSample call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
+                      {shaped({3}), shaped({3}), kMissing});
   call.args.flags = GUF_CALL_KEEPDIMS;
   broadcast::LoopShape loop;
   EXPECT_EQ(broadcast::broadcast_operands(call.view(), &loop, &call.error), GUF_E_ARG);
@@ -352,8 +362,8 @@ TEST(PermutedCall, KeepdimsCountsMissingDimensions) {
 }
 
 TEST(PermutedCall, KeepdimsNamesTheFirstMismatchOfTheSignature) {
-  sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
-                    {{{3}, {}}, {{3, 2}, {}}, sample::missing()});
+  CallViewSample call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
+                      {shaped({3}), shaped({3, 2}), kMissing});
   call.args.flags = GUF_CALL_KEEPDIMS;
   broadcast::LoopShape loop;
   EXPECT_EQ(broadcast::broadcast_operands(call.view(), &loop, &call.error), GUF_E_ARG);
@@ -365,7 +375,7 @@ TEST(PermutedCall, KeepdimsNamesTheFirstMismatchOfTheSignature) {
 guf_error refuse_axes(const char *name, const char *signature, int64_t ndim,
                       const std::vector<int32_t> &counts) {
   const std::vector<int64_t> shape(static_cast<size_t>(ndim), 2);
-  sample::Call call(name, signature, "", 2, {{shape, {}}, {shape, {}}, sample::missing()});
+  CallViewSample call(name, signature, "", 2, {shaped(shape), shaped(shape), kMissing});
   const int64_t axes[] = {0, 1, -1};
   std::vector<guf_core_axes> entries;
   for (const int32_t count : counts) entries.push_back({axes, count, 0});
@@ -417,7 +427,7 @@ TEST(PermutedCall, TextsNameTheCallersAxes) {
   // has extent 1 instead of 4.
   const int64_t last = -1, first = 0;
   const guf_core_axes axes[] = {{&last, 1, 0}, {&last, 1, 0}, {&first, 1, 0}};
-  sample::Call call("like", "(n),(n)->(n)", "", 2, {{{4, 3}, {}}, {{3}, {}}, {{3, 1}, {}}});
+  CallViewSample call("like", "(n),(n)->(n)", "", 2, {shaped({4, 3}), shaped({3}), shaped({3, 1})});
   call.args.axes = axes;
   call.args.naxes = 3;
   broadcast::LoopShape loop;
@@ -428,8 +438,8 @@ TEST(PermutedCall, TextsNameTheCallersAxes) {
 }
 
 TEST(PermutedCall, MismatchesCountExistingDimensions) {
-  sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
-                    {{{3}, {}}, {{3, 2}, {}}, {{5}, {}}});
+  CallViewSample call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
+                      {shaped({3}), shaped({3, 2}), shaped({5})});
   broadcast::LoopShape loop;
   EXPECT_EQ(broadcast::broadcast_operands(call.view(), &loop, &call.error), GUF_E_SHAPE);
   EXPECT_THAT(
@@ -443,7 +453,7 @@ TEST(PermutedCall, OrderAnyUsesTheCallersAxes) {
   // The input is C-contiguous with the caller's axes, but F-contiguous after the core axis is moved
   // to the end.
   const int64_t axis = 0;
-  sample::Call call("same", "(n)->(n)", "", 1, {{{4, 3}, {24, 8}}, sample::missing()});
+  CallViewSample call("same", "(n)->(n)", "", 1, {shaped({4, 3}, {24, 8}), kMissing});
   call.args.axis = &axis;
   call.args.order = GUF_ORDER_ANY;
   broadcast::LoopShape loop;

@@ -6,65 +6,30 @@
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
 
-#include <list>
 #include <string>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
+#include "tests/support/operands.h"
+
 namespace gufunc {
-
-// Describes the tensor of one operand, and owns its shape and strides.
-struct View {
-  guf_dtype dtype = GUF_F64;
-  const void *data = nullptr;
-  std::vector<int64_t> shape;
-  std::vector<int64_t> strides;  // empty means C-contiguous
-  uint32_t flags = 0;
-};
-
-// Makes operands from views, and keeps the tensors that the operands refer to.
-class Tensors {
- public:
-  guf_operand operand(const View &view) {
-    views_.push_back(view);
-    const View &kept = views_.back();
-    guf_tensor made = {};
-    made.struct_size = sizeof made;
-    made.dtype = kept.dtype;
-    made.ndim = static_cast<int32_t>(kept.shape.size());
-    made.flags = kept.flags;
-    made.address = reinterpret_cast<uint64_t>(kept.data);
-    made.shape = kept.shape.data();
-    made.strides = kept.strides.empty() ? nullptr : kept.strides.data();
-    tensors_.push_back(made);
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_TENSOR;
-    operand.tensor = &tensors_.back();
-    return operand;
-  }
-
- private:
-  std::list<View> views_;
-  std::list<guf_tensor> tensors_;
-};
 
 // A call under construction. Inputs must be added before outputs.
 class Call {
  public:
-  explicit Call(const char *ufunc) {
-    error.struct_size = sizeof error;
+  explicit Call(guf_ufunc ufunc) : handle(ufunc) { args.struct_size = sizeof args; }
+  explicit Call(const char *ufunc) : Call(guf_ufunc{}) {
     EXPECT_EQ(guf_ufunc_find(nullptr, ufunc, &handle, &error), GUF_OK) << error.message;
-    prepare();
   }
-  explicit Call(guf_ufunc ufunc) : handle(ufunc) { prepare(); }
   Call(const Call &) = delete;
   Call &operator=(const Call &) = delete;
 
   Call &in(const View &view) {
-    inputs_.push_back(tensors_.operand(view));
+    inputs_.push_back(*operands_.tensor(view));
     return *this;
   }
   Call &out(const View &view) {
-    outputs.push_back(tensors_.operand(view));
+    outputs.push_back(*operands_.tensor(view));
     return *this;
   }
   Call &in(const guf_operand &operand) {
@@ -76,7 +41,7 @@ class Call {
     return *this;
   }
   Call &where(const View &view) {
-    where_ = tensors_.operand(view);
+    where_ = *operands_.tensor(view);
     args.where = &where_;
     return *this;
   }
@@ -93,41 +58,23 @@ class Call {
     return guf_call(handle, &args, &error);
   }
 
-  static guf_operand weak_int(int64_t value) {
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_WEAK_INT;
-    operand.value[0] = static_cast<uint64_t>(value);
-    return operand;
-  }
-
   guf_ufunc handle = nullptr;
   guf_call_args args = {};
-  guf_error error = {};
+  guf_error error = fresh_error();
   std::vector<guf_operand> outputs;
 
  private:
-  void prepare() {
-    error.struct_size = sizeof error;
-    args.struct_size = sizeof args;
-  }
-
   std::vector<guf_operand> inputs_;
-  Tensors tensors_;
+  Operands operands_;
   guf_operand where_ = {};
 };
-
-template <class T>
-View view(guf_dtype dtype, const std::vector<T> &data) {
-  return {dtype, data.data(), {static_cast<int64_t>(data.size())}, {}, 0};
-}
 
 // Makes a ufunc with one loop.
 inline guf_ufunc make_ufunc(const char *name, const char *signature, int32_t nin, int32_t nout,
                             const std::vector<int32_t> &roles, guf_loop_numpy function,
                             const std::vector<guf_dtype> &types, uint32_t flags = 0,
                             uint32_t loop_flags = 0) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   guf_ufunc_desc desc = {};
   desc.struct_size = sizeof desc;
   desc.nin = nin;

@@ -16,8 +16,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 std::vector<double> values_of(guf_operand *operand, std::vector<int64_t> *out_shape = nullptr) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   EXPECT_EQ(operand->kind, GUF_OPERAND_ARRAY);
   guf_array_info info = {};
   info.struct_size = sizeof info;
@@ -105,7 +104,7 @@ TEST(CallPipeline, MoreDimensionsThanABlockHolds) {
   for (size_t k = 0; k < x.size(); ++k) x[k] = static_cast<float>(k);
   Call call("add");
   call.in({GUF_F32, x.data(), shape, strides, 0})
-      .in(Call::weak_int(1))
+      .in(weak_int_of(1))
       .out({GUF_F32, y.data(), shape, {}, 0});
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   for (size_t item = 0; item < y.size(); ++item) {
@@ -121,15 +120,14 @@ TEST(CallPipeline, MoreDimensionsThanABlockHolds) {
 TEST(CallPipeline, StreamKeepsScalarsAndResults) {
   guf_device cpu = nullptr;
   guf_stream stream = nullptr;
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &cpu, &error), GUF_OK) << error.message;
   ASSERT_EQ(guf_stream_create(cpu, 0, &stream, &error), GUF_OK) << error.message;
   const std::vector<double> x(1 << 20, 3.0);
   std::vector<guf_operand> results;
   for (int round = 0; round < 8; ++round) {
     Call call("multiply");
-    call.in(view(GUF_F64, x)).in(Call::weak_int(round)).out_missing();
+    call.in(view(GUF_F64, x)).in(weak_int_of(round)).out_missing();
     call.args.options.stream = stream;
     ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
     results.push_back(call.outputs[0]);
@@ -196,7 +194,7 @@ const Refusal kRefusals[] = {
     {"ScalarOutput", GUF_E_ARG, "return arrays must be of ArrayType",
      [](Call *call) {
        call->in(view(GUF_F64, three)).in(view(GUF_F64, three));
-       call->outputs.push_back(Call::weak_int(1));
+       call->outputs.push_back(weak_int_of(1));
      }},
     {"MissingInput", GUF_E_ARG, "argument 0: kind 0 is GUF_OPERAND_NONE",
      [](Call *call) { call->in(guf_operand{}).in(view(GUF_F64, three)).out_missing(); }},
@@ -208,7 +206,7 @@ const Refusal kRefusals[] = {
      }},
     {"OperandFlags", GUF_E_ARG, "operand.flags and operand.reserved: expected 0, got 0x0 and 1",
      [](Call *call) {
-       guf_operand odd = Call::weak_int(1);
+       guf_operand odd = weak_int_of(1);
        odd.reserved = 1;
        call->in(odd).in(view(GUF_F64, three)).out_missing();
      }},

@@ -96,61 +96,42 @@ guf_ufunc make(const char *name, guf_core_dims_fn hook, void *user, guf_destroy_
 
 const std::vector<double> kLong = {1, 2, 3}, kShort = {1, 10};
 
-struct Convolution {
-  guf_tensor tensor[3];
-  int64_t shape[3][1] = {{3}, {2}, {4}};
-  double result[8] = {};
-  guf_operand inputs[2] = {}, output = {};
-  guf_call_args args = {};
-  guf_error error = {};
+// A call without an output. give() gives the call an output.
+struct Convolution : Call {
+  explicit Convolution(guf_ufunc ufunc, int64_t nshort = 2) : Call(ufunc) {
+    in(view(GUF_F64, kLong)).in({GUF_F64, kShort.data(), {nshort}, {}, 0}).out_missing();
+    ready();
+  }
+  void give() { outputs[0] = *kept.tensor({GUF_F64, result, {4}, {}, 0}); }
 
-  Convolution() {
-    const void *const data[] = {kLong.data(), kShort.data(), result};
-    for (int i = 0; i < 3; ++i) {
-      tensor[i] = {sizeof tensor[i], GUF_F64, 1,      0, reinterpret_cast<uint64_t>(data[i]),
-                   shape[i],         nullptr, nullptr};
-    }
-    for (int i = 0; i < 2; ++i) {
-      inputs[i].kind = GUF_OPERAND_TENSOR;
-      inputs[i].tensor = &tensor[i];
-    }
-    args.struct_size = sizeof args;
-    args.inputs = inputs;
-    args.ninputs = 2;
-    args.outputs = &output;
-    args.noutputs = 1;
-    error.struct_size = sizeof error;
-  }
-  void give() {
-    output.kind = GUF_OPERAND_TENSOR;
-    output.tensor = &tensor[2];
-  }
+  double result[8] = {};
+  Operands kept;
 };
 
 TEST(CoreDimsHook, FillsTheOutputsSize) {
   Log log;
   const guf_ufunc ufunc =
       make("test_conv", full, &log, [](void *user) { ++static_cast<Log *>(user)->destroyed; });
-  Convolution call;
-  ASSERT_EQ(guf_call(ufunc, &call.args, &call.error), GUF_OK) << call.error.message;
+  Convolution call(ufunc);
+  ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
   EXPECT_EQ(log.sizes, std::vector<int64_t>({3, 2, -1}));
   guf_array_info info = {};
   info.struct_size = sizeof info;
-  ASSERT_EQ(guf_array_get_info(call.output.array, &info, nullptr), GUF_OK);
+  ASSERT_EQ(guf_array_get_info(call.outputs[0].array, &info, nullptr), GUF_OK);
   EXPECT_EQ(info.shape[0], 4);
   double found[4];
-  ASSERT_EQ(
-      guf_array_copy_to_host(call.output.array, found, sizeof found, GUF_ORDER_C, nullptr, nullptr),
-      GUF_OK);
+  ASSERT_EQ(guf_array_copy_to_host(call.outputs[0].array, found, sizeof found, GUF_ORDER_C, nullptr,
+                                   nullptr),
+            GUF_OK);
   EXPECT_EQ(found[1], 12);
-  guf_array_release(call.output.array, nullptr);
+  guf_array_release(call.outputs[0].array, nullptr);
   // The callback runs again, because its sizes are not cached.
-  Convolution given;
+  Convolution given(ufunc);
   given.give();
-  ASSERT_EQ(guf_call(ufunc, &given.args, &given.error), GUF_OK) << given.error.message;
+  ASSERT_EQ(given.run(), GUF_OK) << given.error.message;
   EXPECT_EQ(log.sizes, std::vector<int64_t>({3, 2, 4}));
   EXPECT_EQ(given.result[3], 30);
-  Convolution requested;
+  Convolution requested(ufunc);
   guf_resolution resolution = {};
   resolution.struct_size = sizeof resolution;
   ASSERT_EQ(requests::resolve_call(ufunc, &requested.args, &resolution, &requested.error), GUF_OK);
@@ -163,19 +144,18 @@ TEST(CoreDimsHook, FillsTheOutputsSize) {
   const guf_dim wrong = {"p", 9};
   requested.args.dims = &wrong;
   requested.args.ndims = 1;
-  EXPECT_EQ(guf_call(ufunc, &requested.args, &requested.error), GUF_E_SHAPE);
+  EXPECT_EQ(requested.run(), GUF_E_SHAPE);
   EXPECT_STREQ(requested.error.message, "conv1d: p: expected 4, got 9");
   EXPECT_EQ(log.destroyed, 0);
 }
 
 TEST(CoreDimsHook, ItsRefusalIsTheCalls) {
   const guf_ufunc ufunc = make("test_conv_refuses", full, nullptr, nullptr);
-  Convolution call;
-  call.shape[1][0] = 0;
-  EXPECT_EQ(guf_call(ufunc, &call.args, &call.error), GUF_E_VALUE);
+  Convolution call(ufunc, 0);
+  EXPECT_EQ(call.run(), GUF_E_VALUE);
   EXPECT_STREQ(call.error.message, "conv1d: both inputs need elements");
   EXPECT_EQ(call.error.argument, 1);
-  EXPECT_EQ(call.output.kind, GUF_OPERAND_NONE);
+  EXPECT_EQ(call.outputs[0].kind, GUF_OPERAND_NONE);
   guf_ufunc_release(ufunc, nullptr);
 }
 
@@ -189,8 +169,8 @@ TEST(CoreDimsHook, MayNotChangeKnownSizes) {
       "set p to -5; expected at least 0, got -5", "refused the sizes",
       "returned 123456, which is not an error",   "has core dimension 0 unspecified"};
   for (kind = 0; kind < 6; ++kind) {
-    Convolution call;
-    EXPECT_EQ(guf_call(ufunc, &call.args, &call.error), expected[kind]);
+    Convolution call(ufunc);
+    EXPECT_EQ(call.run(), expected[kind]);
     EXPECT_NE(std::strstr(call.error.message, texts[kind]), nullptr) << call.error.message;
   }
   guf_ufunc_release(ufunc, nullptr);

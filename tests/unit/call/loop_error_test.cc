@@ -39,8 +39,7 @@ guf_status add_positive(char **args, const int64_t *dims, const int64_t *steps, 
 class LoopError : public testing::Test {
  public:
   void SetUp() override {
-    guf_error error = {};
-    error.struct_size = sizeof error;
+    guf_error error = fresh_error();
     guf_ufunc_desc desc = {};
     desc.struct_size = sizeof desc;
     desc.nin = 2;
@@ -113,8 +112,7 @@ TEST_F(LoopError, OfThreadsIsThatOfTheFirstElement) {
 }
 
 TEST_F(LoopError, OfAStreamComesWithItsSynchronize) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   guf_device device = nullptr;
   guf_stream stream = nullptr;
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &device, &error), GUF_OK);
@@ -146,8 +144,7 @@ TEST_F(LoopError, OfMethods) {
   at.array = operands.tensor(view(GUF_F64, x));
   at.indices = operands.tensor({GUF_I64, indices.data(), {1}, {}, 0});
   at.nindices = 1;
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   x = {-3, 2, 1, 4};
   at.operand = operands.tensor({GUF_F64, x.data(), {1}, {}, 0});
   expect(guf_at(ufunc_, &at, &error), error, 1, text);

@@ -137,7 +137,7 @@ TEST_F(StreamKeep, ScalarsBesideSeparateOutputs) {
   block();
   std::vector<double> &x = doubles(3), &y = doubles(3);
   Call call(adding_into_first());
-  call.in(*wrapped(view(GUF_F64, x))).in(Call::weak_int(7));
+  call.in(*wrapped(view(GUF_F64, x))).in(weak_int_of(7));
   call.outputs.push_back(*wrapped(view(GUF_F64, y)));
   call.args.options.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
@@ -150,7 +150,7 @@ TEST_F(StreamKeep, ScalarsThatSeparateOutputsStartFrom) {
   block();
   std::vector<double> &x = doubles(3), &y = doubles(3);
   Call call(adding_into_first());
-  call.in(Call::weak_int(7)).in(*wrapped(view(GUF_F64, x)));
+  call.in(weak_int_of(7)).in(*wrapped(view(GUF_F64, x)));
   call.outputs.push_back(*wrapped(view(GUF_F64, y)));
   call.args.options.stream = stream_;
   ASSERT_EQ(call.run(), GUF_OK) << call.error.message;
@@ -168,7 +168,7 @@ TEST_F(StreamKeep, MemoryBetweenOverlappingArrays) {
   ASSERT_EQ(guf_array_assign(to->array, from->array, 0, stream_, nullptr), GUF_OK);
   drain();
   const int64_t size = 1000;
-  const guf_operand seven = Call::weak_int(7);
+  const guf_operand seven = weak_int_of(7);
   std::vector<guf_array> others(20);
   for (guf_array &other : others) {
     ASSERT_EQ(guf_array_alloc(nullptr, GUF_F64, 1, &size, nullptr, GUF_ORDER_C, &other, nullptr),
@@ -194,7 +194,7 @@ TEST_F(StreamKeep, ArraysThatAreCopiedBetween) {
                            *const out = wrapped({GUF_F64, doubles(100).data(), {100}, {}, 0});
   std::vector<double> host(100);
   guf_array copy = nullptr;
-  const guf_operand five = Call::weak_int(5);
+  const guf_operand five = weak_int_of(5);
   EXPECT_EQ(guf_array_assign(to->array, from->array, 0, stream_, nullptr), GUF_OK);
   EXPECT_EQ(guf_array_fill(filled->array, &five, stream_, nullptr), GUF_OK);
   EXPECT_EQ(guf_array_copy(from->array, GUF_ORDER_C, stream_, &copy, nullptr), GUF_OK);
@@ -263,7 +263,7 @@ TEST_F(StreamKeepFunction, OfAReduction) {
 
 TEST_F(StreamKeepFunction, OfAPlan) {
   Call call(ufunc_);
-  call.in(view(GUF_I64, x_)).in(Call::weak_int(7)).out(view(GUF_I64, y_));
+  call.in(view(GUF_I64, x_)).in(weak_int_of(7)).out(view(GUF_I64, y_));
   guf_plan plan = nullptr;
   ASSERT_EQ(guf_plan_create(ufunc_, call.ready(), &plan, &call.error), GUF_OK)
       << call.error.message;
@@ -282,8 +282,7 @@ guf_status fail_always(char **, const int64_t *, const int64_t *, void *) {
 
 // The second call fails on the host. This failure must not clear the failure of the queued work.
 TEST(StreamFailures, SurviveACallThatIsRefused) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   guf_device device = nullptr;
   guf_stream stream = nullptr;
   ASSERT_EQ(guf_device_get(nullptr, "cpu", &device, &error), GUF_OK);

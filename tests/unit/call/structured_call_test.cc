@@ -124,8 +124,7 @@ TEST_F(StructuredCall, AllocatesResultsAndCopies) {
   EXPECT_EQ(reinterpret_cast<const Point *>(info.address)[3], (Point{6, -6, 6}));
   char text[100];
   uint64_t length = sizeof text;
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   EXPECT_EQ(guf_array_print(copied, text, &length, &error), GUF_E_DTYPE);
   EXPECT_NE(std::string(error.message).find("test_point"), std::string::npos);
   guf_array cast = nullptr;
@@ -133,7 +132,7 @@ TEST_F(StructuredCall, AllocatesResultsAndCopies) {
       guf_array_astype(copied, GUF_F64, GUF_CASTING_UNSAFE, GUF_ORDER_C, nullptr, &cast, &error),
       GUF_E_CASTING);
   EXPECT_NE(std::string(error.message).find("test_point"), std::string::npos);
-  const guf_operand one = Call::weak_int(1);
+  const guf_operand one = weak_int_of(1);
   EXPECT_EQ(guf_array_fill(copied, &one, nullptr, &error), GUF_E_CASTING);
   EXPECT_NE(std::string(error.message).find("test_point"), std::string::npos);
   guf_array_release(copied, nullptr);

@@ -132,7 +132,7 @@ TEST(TimeCall, ArraysFillConvertAndPrint) {
   ASSERT_EQ(
       guf_array_alloc(nullptr, type("M8[M]"), 1, shape, nullptr, GUF_ORDER_C, &array, nullptr),
       GUF_OK);
-  const guf_operand value = Call::weak_int(25);
+  const guf_operand value = weak_int_of(25);
   ASSERT_EQ(guf_array_fill(array, &value, nullptr, nullptr), GUF_OK);
   ASSERT_EQ(guf_array_astype(array, type("M8[h]"), GUF_CASTING_SAFE, GUF_ORDER_C, nullptr, &wider,
                              nullptr),

@@ -67,12 +67,6 @@ void *cpu_device() {
   return device;
 }
 
-guf_error fresh_error() {
-  guf_error error = {};
-  error.struct_size = sizeof(error);
-  return error;
-}
-
 guf_launch_block make_block(const BlockRow &row) {
   guf_launch_block block = {};
   block.noperands = static_cast<int32_t>(row.addresses.size());

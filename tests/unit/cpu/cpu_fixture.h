@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
+
 namespace gufunc::cpu {
 
 // The state of the host table that the test program passes to the backend. There is only one,
@@ -28,9 +30,6 @@ TestHost &test_host();
 // Returns the function table of the backend. The first call opens the backend.
 const guf_backend_api &cpu();
 void *cpu_device();
-
-// Returns an initialized, empty error record.
-guf_error fresh_error();
 
 // Geometry of a launch. Dimension 0 is the innermost loop dimension. Strides are
 // `steps[operand][dimension]`, in bytes.

@@ -72,9 +72,9 @@ float swapped(float x) {
 
 // Memory of one operand, with guard space on both sides. The initial value of an element depends on
 // its position.
-class Operand {
+class GuardedFloats {
  public:
-  Operand(unsigned seed, bool swap, bool odd) : swap_(swap), bytes_(8 * kCapacity + 16) {
+  GuardedFloats(unsigned seed, bool swap, bool odd) : swap_(swap), bytes_(8 * kCapacity + 16) {
     origin_ = bytes_.data() + 4 * kCapacity + (odd ? 1 : 0);
     for (int64_t i = -static_cast<int64_t>(kCapacity) + 4; i < static_cast<int64_t>(kCapacity) - 4;
          ++i) {
@@ -82,7 +82,7 @@ class Operand {
       put(i, static_cast<float>((mixed >> 8) % 100000) / 8);
     }
   }
-  Operand(const Operand &other)
+  GuardedFloats(const GuardedFloats &other)
       : swap_(other.swap_), bytes_(other.bytes_), origin_(bytes_.data() + other.offset()) {}
   char *origin() const { return origin_; }
   float get(int64_t i) const {
@@ -94,7 +94,7 @@ class Operand {
     if (swap_) x = swapped(x);
     std::memcpy(origin_ + 4 * i, &x, 4);
   }
-  bool operator==(const Operand &other) const { return bytes_ == other.bytes_; }
+  bool operator==(const GuardedFloats &other) const { return bytes_ == other.bytes_; }
 
  private:
   ptrdiff_t offset() const { return origin_ - bytes_.data(); }
@@ -114,14 +114,14 @@ class Launch : public testing::TestWithParam<Row> {
 
 TEST_P(Launch, EqualsTheReferenceItemByItem) {
   const Row &row = GetParam();
-  std::vector<Operand> operand, expected;
+  std::vector<GuardedFloats> operand, expected;
   BlockRow geometry{2, row.sizes, {}, {}, {GUF_F32, GUF_F32, GUF_F32}};
   for (unsigned i = 0; i < 3; ++i) {
     operand.emplace_back(i, (row.staged >> i & 1) != 0, (row.odd >> i & 1) != 0);
     geometry.steps.push_back(row.steps[i]);
     for (int64_t &step : geometry.steps.back()) step *= 4;
   }
-  Operand result(2, (row.staged >> 2 & 1) != 0, (row.odd >> 2 & 1) != 0);
+  GuardedFloats result(2, (row.staged >> 2 & 1) != 0, (row.odd >> 2 & 1) != 0);
   for (auto &one : operand) geometry.addresses.push_back(one.origin());
   guf_launch_block block = make_block(geometry);
   for (int i = 0; i < 3; ++i) {
@@ -175,7 +175,7 @@ void add_four(char **args, const int64_t *dims, const int64_t *steps, void *) {
 TEST_F(Launch, TransposesOneViewInAndOut) {
   constexpr int64_t kHeight = 130, kWidth = 70;
   for (const size_t others : {0, 1, 3}) {  // number of other inputs with contiguous columns
-    std::vector<Operand> x;
+    std::vector<GuardedFloats> x;
     BlockRow geometry{4, {kWidth, kHeight}, {}, {}, std::vector<guf_dtype>(5, GUF_F32)};
     for (unsigned i = 0; i < 4; ++i) x.emplace_back(i, false, false);
     for (size_t i = 0; i < 5; ++i) {
@@ -184,7 +184,7 @@ TEST_F(Launch, TransposesOneViewInAndOut) {
                                       : std::vector<int64_t>{4, 4 * kWidth});
       geometry.addresses.push_back(x[i % 4].origin());
     }
-    Operand expected = x[0];
+    GuardedFloats expected = x[0];
     for (int64_t r = 0; r < kHeight; ++r) {
       for (int64_t c = 0; c < kWidth; ++c) {
         float sum = 0;
@@ -206,9 +206,9 @@ TEST_F(Launch, TransposesOneViewInAndOut) {
 // values of later rows unchanged.
 TEST_F(Launch, TilesThatFailLeaveTheRowsBefore) {
   constexpr int64_t kHeight = 60, kWidth = 40, kBad = 20;
-  Operand x(0, false, false), y(1, false, false), out(2, false, false);
+  GuardedFloats x(0, false, false), y(1, false, false), out(2, false, false);
   y.put(kBad * kWidth, -1);
-  Operand expected = out;
+  GuardedFloats expected = out;
   for (int64_t r = 0; r < kBad; ++r) {
     for (int64_t c = 0; c < kWidth; ++c) {
       expected.put(c * kHeight + r, x.get(r * kWidth + c) + y.get(r * kWidth + c));

@@ -19,7 +19,7 @@ guf_dtype or_else(guf_dtype dtype, guf_dtype other) {
 }
 
 // An operand: its memory, its stride per dimension, and the offset of its first element.
-struct Operand {
+struct OperandMemory {
   std::vector<unsigned char> bytes;
   std::vector<int64_t> step;
   int64_t origin = 0;
@@ -27,8 +27,8 @@ struct Operand {
 
 // Allocates an operand and orders its dimensions in memory by `place`: the dimension with the
 // smallest place is innermost.
-Operand lay_out(const std::vector<MethodDim> &dims, int64_t element, bool odd, bool plain) {
-  Operand operand;
+OperandMemory lay_out(const std::vector<MethodDim> &dims, int64_t element, bool odd, bool plain) {
+  OperandMemory operand;
   operand.step.resize(dims.size());
   std::vector<size_t> order(dims.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -91,7 +91,7 @@ void swap_bytes(unsigned char *bytes, guf_dtype dtype) {
 }
 
 // Fills the operand with random values that repeat after a prime number of elements.
-void fill(Operand *operand, guf_dtype dtype, const MethodCase &row, std::mt19937 &random) {
+void fill(OperandMemory *operand, guf_dtype dtype, const MethodCase &row, std::mt19937 &random) {
   const size_t bytes = dtype_size(dtype), period = 4099 * bytes;
   const size_t first = static_cast<size_t>(operand->origin) % bytes;
   unsigned char *const data = operand->bytes.data();
@@ -117,7 +117,7 @@ struct Setup {
   const MethodCase &expected;
   guf_dtype input_dtype, output_dtype;
   std::vector<MethodDim> out_dims;
-  Operand input, output, mask;
+  OperandMemory input, output, mask;
   Value initial = {};
   guf_method_block block = {};
 

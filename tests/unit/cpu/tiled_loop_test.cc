@@ -101,7 +101,7 @@ guf_dtype dtype_of(uint32_t size) {
   }
 }
 
-struct Operand {
+struct TileOperand {
   uint32_t size;
   bool across;    // true if the columns are contiguous, false if the rows are contiguous
   int same = -1;  // index of the operand whose memory this operand uses, or -1
@@ -110,7 +110,7 @@ struct Operand {
 struct Row {
   const char *name;
   int nin;
-  std::vector<Operand> operands;
+  std::vector<TileOperand> operands;
   bool by_columns = false;  // the launch transposes the operands with contiguous rows
 };
 void PrintTo(const Row &row, std::ostream *out) {
@@ -142,12 +142,12 @@ const Row kRows[] = {
 
 // Allocates the operands that a table row describes, with guard bytes around each operand, and
 // builds the launch.
-class Operands {
+class TileMemory {
  public:
-  Operands(const Row &row, int64_t width, int64_t height)
+  TileMemory(const Row &row, int64_t width, int64_t height)
       : row_(row), width_(width), height_(height), memory_(row.operands.size()) {
     for (size_t i = 0; i < memory_.size(); ++i) {
-      const Operand &op = row.operands[i];
+      const TileOperand &op = row.operands[i];
       step_.push_back(op.across ? std::vector<int64_t>{height * op.size, op.size}
                                 : std::vector<int64_t>{op.size, width * op.size});
       if (op.same >= 0) continue;
@@ -175,7 +175,7 @@ class Operands {
 
   void prepare(Mix *mix) const {
     mix->nin = row_.nin;
-    for (const Operand &op : row_.operands) {
+    for (const TileOperand &op : row_.operands) {
       mix->size.push_back(op.size);
       mix->widest = std::max(mix->widest, op.size);
       mix->transposed.push_back(op.across != row_.by_columns);
@@ -195,7 +195,7 @@ class Operands {
     }
   }
 
-  bool operator==(const Operands &other) const { return memory_ == other.memory_; }
+  bool operator==(const TileMemory &other) const { return memory_ == other.memory_; }
 
  private:
   static constexpr size_t kGuard = 64;
@@ -221,12 +221,12 @@ class Tiles : public testing::TestWithParam<Row> {
 
 void expect_tiles(const Row &row, int64_t width, int64_t height) {
   SCOPED_TRACE(testing::Message() << width << " x " << height);
-  Operands expected(row, width, height);
+  TileMemory expected(row, width, height);
   Mix reference;
   expected.prepare(&reference);
   expected.compute(reference);
   for (const uint32_t threads : kThreads) {
-    Operands operands(row, width, height);
+    TileMemory operands(row, width, height);
     Mix mix;
     operands.prepare(&mix);
     guf_error error = fresh_error();
@@ -264,7 +264,7 @@ TEST_F(Tiles, AllocateNothingWhenHot) {
   const uint64_t warm = test_host().allocations;
   EXPECT_GT(warm, cold);
   for (int i = 0; i < 3; ++i) {
-    Operands operands(row, 661, 200);
+    TileMemory operands(row, 661, 200);
     Mix mix;
     operands.prepare(&mix);
     ASSERT_EQ(launch_block(operands.block(), as_entry(Mix::loop), &error, nullptr, &mix, 1),
@@ -281,12 +281,12 @@ TEST_P(Tiles, MaskedItemsAreUnchanged) {
   constexpr int64_t kWidth = 661, kHeight = 200;
   std::vector<char> mask(kWidth * kHeight);
   for (size_t i = 0; i < mask.size(); ++i) mask[i] = i * 2654435761u >> 13 & 3 ? 1 : 0;
-  Operands expected(GetParam(), kWidth, kHeight);
+  TileMemory expected(GetParam(), kWidth, kHeight);
   Mix reference;
   expected.prepare(&reference);
   expected.compute(reference, mask.data());
   for (const uint32_t threads : kThreads) {
-    Operands operands(GetParam(), kWidth, kHeight);
+    TileMemory operands(GetParam(), kWidth, kHeight);
     Mix mix;
     operands.prepare(&mix);
     guf_launch_block block = operands.block();

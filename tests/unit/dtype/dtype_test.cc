@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "tests/support/fresh_error.h"
+
 namespace gufunc::dtype {
 namespace {
 
@@ -162,8 +164,7 @@ TEST(Dtype, IsSpeltInMessagesAsInNumPy) {
 }
 
 TEST(Dtype, RefusesOtherSpellings) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   for (const char *text : {"", "f16", "<", "<float32", "g", "O", "M4", "f4 ", " f4", "F4",
                            "float33", "<<f4", "S1", "complex256"}) {
     guf_dtype found = 77;

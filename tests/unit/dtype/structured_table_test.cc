@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "core/dtype/dtype.h"
+#include "tests/support/fresh_error.h"
 
 namespace gufunc::dtype {
 namespace {
 
 guf_status add(const char *name, uint32_t itemsize, uint32_t alignment, guf_dtype *out,
                std::string *message = nullptr) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   const guf_status status = register_structured(name, itemsize, alignment, out, &error);
   if (message != nullptr) *message = error.message;
   return status;
@@ -78,8 +78,7 @@ TEST(Record, HasNoCasts) {
     }
   }
   guf_dtype both = 0;
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   EXPECT_EQ(common_type(a, a, &both, nullptr), GUF_OK);
   EXPECT_EQ(common_type(a, b, &both, &error), GUF_E_DTYPE);
   EXPECT_NE(std::string(error.message).find("pair_a"), std::string::npos);

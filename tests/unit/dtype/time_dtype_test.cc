@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
+
 namespace gufunc::dtype {
 namespace {
 
@@ -40,12 +42,6 @@ std::vector<int64_t> numbers(const std::string &text) {
   std::vector<int64_t> all;
   for (int64_t number = 0; stream >> number;) all.push_back(number);
   return all;
-}
-
-guf_error fresh_error() {
-  guf_error error = {};
-  error.struct_size = sizeof error;
-  return error;
 }
 
 TEST(TimeDtype, ReadsAndWritesNumPysSpellings) {

@@ -8,7 +8,7 @@
 #include "core/broadcast/broadcast.h"
 #include "core/call/masked_copy.h"
 #include "core/geometry/launch.h"
-#include "tests/unit/call_sample.h"
+#include "tests/unit/call_view_sample.h"
 
 namespace gufunc {
 namespace {
@@ -17,7 +17,7 @@ using Item = std::vector<uint64_t>;  // one address per operand, then the addres
 
 // A planned call. The dtypes of its loop are the dtypes of the operands.
 struct Planned {
-  explicit Planned(sample::Call *call) {
+  explicit Planned(CallViewSample *call) {
     op::Loop &loop = *loop_;
     for (int32_t i = 0; i < call->view().noperands; ++i) {
       loop.types[static_cast<size_t>(i)] = call->view().operand[i].layout.dtype;
@@ -110,10 +110,8 @@ class Random {
   int64_t below(int64_t n) { return std::uniform_int_distribution<int64_t>(0, n - 1)(engine_); }
 
   // Makes an operand with axes in random memory order. Some axes are reversed or have gaps.
-  sample::Operand operand(const std::vector<int64_t> &shape, guf_dtype dtype, bool may_stretch) {
-    sample::Operand made;
-    made.dtype = dtype;
-    made.shape = shape;
+  View operand(const std::vector<int64_t> &shape, guf_dtype dtype, bool may_stretch) {
+    View made = shaped(shape, {}, dtype, 0x100000);
     if (may_stretch) {
       for (int64_t &extent : made.shape) {
         if (below(4) == 0) extent = 1;
@@ -131,7 +129,6 @@ class Random {
       made.strides[axis] = stride * gap * (below(5) == 0 ? -1 : 1);
       stride *= gap * made.shape[axis];
     }
-    made.address = 0x100000;
     return made;
   }
 
@@ -144,9 +141,9 @@ void check_random(uint32_t seed, int64_t max_ndim, int64_t max_extent) {
   for (int round = 0; round < 400; ++round) {
     std::vector<int64_t> shape(static_cast<size_t>(random.below(max_ndim + 1)));
     for (int64_t &extent : shape) extent = 1 + random.below(max_extent);
-    sample::Call call("f", "", "", 2,
-                      {random.operand(shape, GUF_F32, true), random.operand(shape, GUF_F64, true),
-                       random.operand(shape, GUF_I16, false)});
+    CallViewSample call("f", "", "", 2,
+                        {random.operand(shape, GUF_F32, true), random.operand(shape, GUF_F64, true),
+                         random.operand(shape, GUF_I16, false)});
     if (random.below(3) == 0) call.set_where(random.operand(shape, GUF_BOOL, true));
     const Planned planned(&call);
     ASSERT_EQ(planned.status, GUF_OK) << call.error.message;
@@ -170,7 +167,7 @@ TEST(LoopAxes, VisitMoreDimensionsThanABlockHolds) {
 
 TEST(LoopAxes, ContiguousOperandsAreOneDimension) {
   const std::vector<int64_t> shape = {4, 5, 6};
-  sample::Call call("f", "", "", 2, {{shape, {}}, {shape, {}}, {shape, {}}});
+  CallViewSample call("f", "", "", 2, {shaped(shape), shaped(shape), shaped(shape)});
   const Planned planned(&call);
   EXPECT_EQ(planned.launch->block.nloop, 1);
   EXPECT_EQ(planned.launch->block.size[0], 120);
@@ -179,34 +176,30 @@ TEST(LoopAxes, ContiguousOperandsAreOneDimension) {
 }
 
 TEST(LoopAxes, FortranOrderIsWalkedInMemoryOrder) {
-  const sample::Operand fortran = {{4, 5, 6}, {8, 32, 160}};
-  sample::Call call("f", "", "", 1, {fortran, fortran});
+  const View fortran = shaped({4, 5, 6}, {8, 32, 160});
+  CallViewSample call("f", "", "", 1, {fortran, fortran});
   const Planned planned(&call);
   EXPECT_EQ(planned.launch->block.nloop, 1);
 }
 
 TEST(LoopAxes, ReversedOperandsRunForwards) {
-  sample::Operand reversed = {{10}, {-8}};
-  reversed.address = 0x10048;
-  sample::Call call("f", "", "", 1, {reversed, reversed});
+  const View reversed = shaped({10}, {-8}, GUF_F64, 0x10048);
+  CallViewSample call("f", "", "", 1, {reversed, reversed});
   const Planned planned(&call);
   EXPECT_EQ(planned.launch->block.step[0], 8);
   EXPECT_EQ(planned.launch->block.address[0], 0x10000U);
 }
 
 TEST(LoopAxes, OneReversedOperandKeepsItsDirection) {
-  sample::Operand reversed = {{10}, {-8}};
-  sample::Call call("f", "", "", 1, {reversed, {{10}, {8}}});
+  CallViewSample call("f", "", "", 1, {shaped({10}, {-8}), shaped({10}, {8})});
   const Planned planned(&call);
   EXPECT_EQ(planned.launch->block.step[0], -8);
   EXPECT_EQ(planned.launch->block.step[1], 8);
 }
 
 TEST(LoopAxes, FlagsUnalignedOperands) {
-  sample::Operand odd = {{10}, {8}};
-  odd.address = 0x10001;
-  sample::Operand odd_stride = {{10}, {12}};
-  sample::Call call("f", "", "", 2, {odd, odd_stride, {{10}, {8}}});
+  const View odd = shaped({10}, {8}, GUF_F64, 0x10001), odd_stride = shaped({10}, {12});
+  CallViewSample call("f", "", "", 2, {odd, odd_stride, shaped({10}, {8})});
   const Planned planned(&call);
   const guf_launch_block &block = planned.launch->block;
   EXPECT_NE(block.operand_flags[0] & GUF_LAUNCH_OPERAND_UNALIGNED, 0U);
@@ -217,8 +210,8 @@ TEST(LoopAxes, FlagsUnalignedOperands) {
 
 TEST(LoopAxes, GufuncBlocksCarryCoreSizesAndStrides) {
   // The call is a matmul of 6 matrices of shape (2, 3) with one matrix of shape (3, 4).
-  sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
-                    {{{6, 2, 3}, {}}, {{3, 4}, {}}, {{6, 2, 4}, {}}});
+  CallViewSample call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
+                      {shaped({6, 2, 3}), shaped({3, 4}), shaped({6, 2, 4})});
   const Planned planned(&call);
   ASSERT_EQ(planned.status, GUF_OK) << call.error.message;
   const guf_launch_block &block = planned.launch->block;
@@ -232,8 +225,8 @@ TEST(LoopAxes, GufuncBlocksCarryCoreSizesAndStrides) {
 }
 
 TEST(LoopAxes, MissingOptionalDimensionsAreOneWithStrideZero) {
-  sample::Call call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
-                    {{{3}, {}}, {{3, 4}, {}}, {{4}, {}}});
+  CallViewSample call("matmul", "(n?,k),(k,m?)->(n?,m?)", "", 2,
+                      {shaped({3}), shaped({3, 4}), shaped({4})});
   const Planned planned(&call);
   ASSERT_EQ(planned.status, GUF_OK) << call.error.message;
   const guf_launch_block &block = planned.launch->block;
@@ -245,11 +238,10 @@ TEST(LoopAxes, MissingOptionalDimensionsAreOneWithStrideZero) {
 // Operands without elements may be at address 0, so a loop must not advance the addresses of such
 // operands.
 TEST(LoopAxes, OperandsWithoutElementsStayInPlace) {
-  std::vector<sample::Operand> operands = {
-      {{11, 1, 3, 2, 0}, {}, GUF_F64, false, 0},
-      {{11, 1, 1, 0, 4}, {-64, 8, 8, 1 << 20, 24}, GUF_F64, false, 0},
-      {{11, 1, 3, 2, 4}, {}}};
-  sample::Call call("matmul", "(n,k),(k,m)->(n,m)", "", 2, operands);
+  std::vector<View> operands = {shaped({11, 1, 3, 2, 0}, {}, GUF_F64, 0),
+                                shaped({11, 1, 1, 0, 4}, {-64, 8, 8, 1 << 20, 24}, GUF_F64, 0),
+                                shaped({11, 1, 3, 2, 4})};
+  CallViewSample call("matmul", "(n,k),(k,m)->(n,m)", "", 2, operands);
   const Planned planned(&call);
   ASSERT_EQ(planned.status, GUF_OK);
   const guf_launch_block &block = planned.launch->block;
@@ -265,14 +257,14 @@ TEST(LoopAxes, OperandsWithoutElementsStayInPlace) {
 
 // The remaining tests call internal functions, because the C API rejects such calls.
 
-guf_status plan_again(sample::Call &call, const Planned &planned) {
+guf_status plan_again(CallViewSample &call, const Planned &planned) {
   return geometry::make_launch({call.view(), *planned.shape, {planned.loop_.get(), 0, 0}},
                                planned.launch.get(), &call.error);
 }
 
 TEST(LoopAxes, RefuseMoreDimensionsThanALaunchHolds) {
   for (const char *signature : {"", "(n)->(n)"}) {
-    sample::Call call("f", signature, "", 1, {{{2, 3}}, {{2, 3}}});
+    CallViewSample call("f", signature, "", 1, {shaped({2, 3}), shaped({2, 3})});
     Planned planned(&call);
     ASSERT_EQ(planned.status, GUF_OK);
     planned.shape->ndim = GUF_MAX_NDIM + 1;
@@ -282,7 +274,7 @@ TEST(LoopAxes, RefuseMoreDimensionsThanALaunchHolds) {
 }
 
 TEST(LoopAxes, RefuseMoreCoreDimensionsThanABlockHolds) {
-  sample::Call call("f", "(n)->()", "", 1, {{{2, 3}}, {{2}}});
+  CallViewSample call("f", "(n)->()", "", 1, {shaped({2, 3}), shaped({2})});
   Planned planned(&call);
   ASSERT_EQ(planned.status, GUF_OK);
   op::Signature &signature = call.ufunc().signature;
@@ -302,8 +294,8 @@ TEST(LoopAxes, RefuseMoreCoreDimensionsThanABlockHolds) {
 
 TEST(LoopAxes, RefuseMoreAxesThanAMaskedCopyHolds) {
   const std::vector<int64_t> shape(2 * GUF_MAX_NDIM, 2), strides(shape.size(), 8);
-  sample::Call call("f", "", "", 1, {{{2}}, {{2}}});
-  call.set_where({{2}, {}, GUF_BOOL});
+  CallViewSample call("f", "", "", 1, {shaped({2}), shaped({2})});
+  call.set_where(shaped({2}, {}, GUF_BOOL));
   const array::Layout layout = {GUF_F64, static_cast<int32_t>(shape.size()), shape.data(),
                                 strides.data(), 0x10000};
   const auto copy = std::make_unique<call::MaskedCopy>();

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "backends/gpu/geometry/copy_commands.h"
+#include "tests/support/fresh_error.h"
 #include "tests/unit/gpu/host_sink.h"
 #include "tests/unit/gpu/launch_case.h"
 
@@ -147,8 +148,7 @@ TEST(GpuCopies, SameAsNaiveEvaluation) {
     const CopyCase copied = make_copy(random);
     const Memory expected = evaluate_copy(copied);
     CountingSink commands(kNoLoop);
-    guf_error error = {};
-    error.struct_size = sizeof error;
+    guf_error error = fresh_error();
     ASSERT_EQ(queue_convert(copied.block, commands, &error), GUF_OK)
         << error.message << copied.text;
     ASSERT_EQ(std::memcmp(expected.data(), copied.side[1].memory.data(), expected.bytes()), 0)
@@ -193,8 +193,7 @@ TEST(GpuCopies, Refusals) {
   block.size[0] = 1;
   const auto refused = [&](guf_dtype from, guf_dtype to, uint32_t flags) {
     CountingSink commands(kNoLoop);
-    guf_error error = {};
-    error.struct_size = sizeof error;
+    guf_error error = fresh_error();
     block.dtype[0] = from;
     block.dtype[1] = to;
     block.operand_flags[1] = flags;

@@ -13,6 +13,7 @@
 #include "backends/gpu/geometry/launch_shape.h"
 #include "backends/gpu/geometry/method_lanes.h"
 #include "backends/gpu/geometry/method_passes.h"
+#include "tests/support/fresh_error.h"
 #include "tests/unit/gpu/host_sink.h"
 #include "tests/unit/gpu/launch_case.h"
 
@@ -35,8 +36,7 @@ size_t difference(const Memory &a, const Memory &b) {
 void run_case(const LaunchCase &launch, CountingSink *commands) {
   std::vector<Memory> expected;
   const uint32_t wanted_status = evaluate_case(launch, &expected);
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   guf_backend_launch request = {};
   request.struct_size = sizeof request;
   request.block = &launch.block;

@@ -12,6 +12,7 @@
 #include <random>
 
 #include "backends/gpu/runtime/gpu_device.h"
+#include "tests/support/fresh_error.h"
 #include "tests/unit/gpu/fake_driver.h"
 
 namespace gufunc::gpu {
@@ -134,8 +135,7 @@ TEST_P(Pool, RepeatedQueriesRunOnce) {
   pool().release_block(block, a);
   driver.capacity = 0;
   driver.requested = 0;
-  guf_error error = {};
-  error.struct_size = sizeof(error);
+  guf_error error = fresh_error();
   EXPECT_EQ(pool().acquire_block(1 << 20, a, &block, &error), GUF_E_DEVICE_MEMORY);
   EXPECT_EQ(error.native_code, kFakeNoMemory);
   EXPECT_EQ(driver.requested, 2u);

@@ -156,7 +156,7 @@ TEST_P(DeviceAt, IsOneAfterTheOther) {
   fold_one_by_one(row, indices, operand, items, &right);
   guf_backend_method method = {};
   method.block = &block;
-  guf_error error = cpu::fresh_error();
+  guf_error error = fresh_error();
   HostSink commands(fold_loop(row.function, row.dtype));
   ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
   EXPECT_EQ(array == right, true);
@@ -180,7 +180,7 @@ TEST(DeviceAtOfOneElement, GoesThroughTheArraysDtypeAtEveryStep) {
   block.loop_dtype = GUF_F64;
   guf_backend_method method = {};
   method.block = &block;
-  guf_error error = cpu::fresh_error();
+  guf_error error = fresh_error();
   HostSink commands(fold_loop("add", GUF_F64));
   ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
   EXPECT_EQ(array, 2);

@@ -158,7 +158,7 @@ TEST_F(DeviceFpFlags, AreThoseOfTheCpu) {
     const cpu::MethodLoop loop = cpu::find_method_loop(row.function, row.dtype);
     on_cpu.method.kernel = loop.kernel;
     on_cpu.method.fold = loop.fold;
-    guf_error error = cpu::fresh_error();
+    guf_error error = fresh_error();
     ASSERT_EQ(cpu::cpu().method(cpu::cpu_device(), &on_cpu.method, &error), GUF_OK)
         << error.message;
     reporting.method.fp_status = &reporting.fp_status;
@@ -199,7 +199,7 @@ TEST_F(DeviceFpFlags, OfAccumulateLeaveOutTheLastTotal) {
   guf_backend_method method = {};
   method.block = &block;
   method.fp_status = &fp_status;
-  guf_error error = cpu::fresh_error();
+  guf_error error = fresh_error();
   HostSink commands(fold_loop("add", GUF_F64));
   ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
   EXPECT_EQ(commands.status(), 0U);
@@ -225,7 +225,7 @@ TEST_F(DeviceFpFlags, OnlyRequested) {
   guf_backend_method method = {};
   method.block = &block;
   method.fp_status = &fp_status;
-  guf_error error = cpu::fresh_error();
+  guf_error error = fresh_error();
   HostSink commands(fold_loop("add", GUF_F64));
   ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
   EXPECT_EQ(commands.status(), uint32_t{GUF_FP_INVALID});
@@ -254,7 +254,7 @@ TEST_F(DeviceFpFlags, FailuresOfLoopsAreReported) {
       guf_backend_method method = {};
       method.block = &block;
       const auto status_of = [&] {
-        guf_error error = cpu::fresh_error();
+        guf_error error = fresh_error();
         HostSink commands(fold_loop("small_maximum", GUF_U8));
         EXPECT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
         return commands.status();
@@ -284,7 +284,7 @@ TEST_F(DeviceFpFlags, FailuresOfUnaryAtAreReported) {
   block.input_dtype = block.output_dtype = block.loop_dtype = GUF_I16;
   guf_backend_method method = {};
   method.block = &block;
-  guf_error error = cpu::fresh_error();
+  guf_error error = fresh_error();
   HostSink fine(fold_loop("small_negative", GUF_I16));
   ASSERT_EQ(queue_method(method, fine, &error), GUF_OK) << error.message;
   EXPECT_EQ(fine.status(), 0U);

@@ -102,7 +102,7 @@ TEST_F(DeviceForms, MixedLoopsFoldFromTheLeftOverAllDimensions) {
           MixedCall call(shape, output, masked, initial);
           guf_backend_method method = {};
           method.block = &call.block;
-          guf_error error = cpu::fresh_error();
+          guf_error error = fresh_error();
           HostSink commands(fold_loop("scale", GUF_F32));
           ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
           const std::vector<float> right = call.right();
@@ -139,7 +139,7 @@ TEST_F(DeviceForms, DatetimesOfOtherUnitsAreConverted) {
   block.output_dtype = GUF_I64;
   guf_backend_method method = {};
   method.block = &block;
-  guf_error error = cpu::fresh_error();
+  guf_error error = fresh_error();
   HostSink commands(fold_loop("add", GUF_TIMEDELTA64));
   ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
   for (int64_t k = 0; k < 3; ++k) {
@@ -175,7 +175,7 @@ TEST_F(DeviceForms, AtConvertsDatetimesAtEveryStep) {
   block.output_dtype = kSeconds;
   guf_backend_method method = {};
   method.block = &block;
-  guf_error error = cpu::fresh_error();
+  guf_error error = fresh_error();
   HostSink commands(fold_loop("add", GUF_TIMEDELTA64));
   ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
   // 5.9 is truncated to 5, 4.9 to 4, and 6.5 to 6. A not-a-time value remains.
@@ -256,7 +256,7 @@ TEST_F(DeviceForms, LaunchesStayBelowTwoToThe31) {
     block.nindices = 2;
     guf_backend_method method = {};
     method.block = &block;
-    guf_error error = cpu::fresh_error();
+    guf_error error = fresh_error();
     CountingSink commands;
     ASSERT_EQ(queue_method(method, commands, &error), GUF_OK) << error.message;
     EXPECT_GE(commands.threads[row.entry], row.items) << row.method;
@@ -322,7 +322,7 @@ TEST_F(DeviceForms, RefusesUnsupportedForms) {
   guf_method_block block = sum_of(&data, &sum);
   guf_backend_method method = {};
   method.block = &block;
-  guf_error error = cpu::fresh_error();
+  guf_error error = fresh_error();
   HostSink commands(fold_loop("scale", GUF_F32));  // this loop has no entry except `fold`
   EXPECT_EQ(queue_method(method, commands, &error), GUF_E_UNSUPPORTED);
   EXPECT_NE(std::strstr(error.message, "_leaves"), nullptr) << error.message;
@@ -354,7 +354,7 @@ TEST_F(DeviceForms, DescribesItsSteps) {
   guf_method_block block = sum_of(&data, &sum);
   guf_backend_method method = {};
   method.block = &block;
-  guf_error error = cpu::fresh_error();
+  guf_error error = fresh_error();
   char text[1024];
   const HostSink device(fold_loop("add", GUF_F32));
   ASSERT_EQ(describe_method_commands(method, device, text, sizeof text, &error), GUF_OK);

@@ -12,6 +12,7 @@
 #include <cstdio>
 
 #include "tests/plugins/failing_malloc.h"
+#include "tests/support/fresh_error.h"
 
 namespace gufunc::gpu {
 namespace {
@@ -21,8 +22,7 @@ constexpr const char *kNames[] = {"libnot_there.so.7", GUFUNC_TEST_DRIVER};
 enum Found { kSucceeded, kLackedMemory, kAnotherStatus };
 
 int open_without(long k) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   VendorLibrary library;
   left = k;
   const guf_status status = library.open(kNames, 2, &error);
@@ -62,8 +62,7 @@ TEST(VendorLibrary, LacksMemoryWhereItIsLoadedAlready) {
 }
 
 TEST(VendorLibrary, AMissingOneIsNoDriver) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   VendorLibrary library;
   EXPECT_EQ(library.open(kNames, 1, &error), GUF_E_NO_DRIVER) << error.message;
 }

@@ -46,12 +46,12 @@ struct Halve {
 
 // An operand of n elements in the middle of its own buffer. Its stride is in elements.
 template <class T>
-struct Operand {
+struct LoopOperand {
   std::vector<T> buffer;
   i64 step = 0;
   size_t first = 0;
 
-  Operand(i64 n, i64 step_in, T seed) : step(step_in) {
+  LoopOperand(i64 n, i64 step_in, T seed) : step(step_in) {
     const auto span = static_cast<size_t>(1 + (step < 0 ? -step : step) * n);
     for (size_t i = 0; i < span + 8; ++i)
       buffer.push_back(static_cast<T>(seed + static_cast<T>(i % 23)));
@@ -77,7 +77,7 @@ TYPED_TEST(Ternary, EveryMixOfSteps) {
       for (const i64 sb : kSteps)
         for (const i64 sc : kSteps)
           for (const i64 so : {1, 2, -1, -3}) {
-            Operand<T> a(n, sa, 1), b(n, sb, 2), c(n, sc, 3), out(n, so, 9);
+            LoopOperand<T> a(n, sa, 1), b(n, sb, 2), c(n, sc, 3), out(n, so, 9);
             auto expected = out;
             for (i64 i = 0; i < n; ++i) expected.at(i) = Fused::call(a.at(i), b.at(i), c.at(i));
             char *args[] = {a.base(), b.base(), c.base(), out.base()};
@@ -94,8 +94,8 @@ TYPED_TEST(Ternary, InPlaceOnEitherInput) {
   for (const i64 n : kSizes)
     for (const i64 step : {1, 2, -1})
       for (const bool first : {true, false}) {
-        Operand<T> a(n, step, 1), b(n, step, 7);
-        Operand<T> &out = first ? a : b;
+        LoopOperand<T> a(n, step, 1), b(n, step, 7);
+        LoopOperand<T> &out = first ? a : b;
         auto expected = out;
         for (i64 i = 0; i < n; ++i) expected.at(i) = Difference::call(a.at(i), b.at(i));
         char *args[] = {a.base(), b.base(), out.base()};
@@ -131,7 +131,7 @@ TEST(HostLoops, StorageTypesAreRoundedOnce) {
 TEST(HostLoops, SeveralOutputs) {
   for (const i64 n : kSizes)
     for (const i64 step : {1, 2, -1}) {
-      Operand<float> a(n, step, 1), b(n, 0, 7), sum(n, step, 0), product(n, 1, 0);
+      LoopOperand<float> a(n, step, 1), b(n, 0, 7), sum(n, step, 0), product(n, 1, 0);
       auto expected_sum = sum, expected_product = product;
       for (i64 i = 0; i < n; ++i) {
         SumAndProduct::call<float>(a.at(i), b.at(i), expected_sum.at(i), expected_product.at(i));

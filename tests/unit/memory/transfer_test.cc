@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/backend/backend.h"
+#include "tests/support/fresh_error.h"
 
 namespace gufunc::memory {
 namespace {
@@ -189,7 +190,7 @@ TEST(ConvertBlocks, RefuseMoreAxesThanAnArrayHas) {
   const std::vector<int64_t> shape(2 * GUF_MAX_NDIM, 2), strides(shape.size(), 4);
   const array::Layout layout = {GUF_I32, static_cast<int32_t>(shape.size()), shape.data(),
                                 strides.data(), 4096};
-  guf_error error = {sizeof error, 0, 0, 0, 0, 0, {}};
+  guf_error error = fresh_error();
   EXPECT_EQ(convert(fake.device, nullptr, {layout, false}, {layout, false}, &error),
             GUF_E_INTERNAL);
   EXPECT_STREQ(error.message, "expected a copy of at most 64 axes, got 128");
@@ -293,8 +294,7 @@ TEST_F(Transfer, StreamsOfOtherDevicesAreRefused) {
   FakeDevice other(false, "other");
   backend::Stream stream;
   stream.device = &other.device;
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   EXPECT_EQ(check_stream(&stream, near_.device, far_.device, &error), GUF_E_DEVICE_MISMATCH);
   EXPECT_THAT(error.message, testing::HasSubstr("the stream is of device other"));
   stream.device = &near_.device;

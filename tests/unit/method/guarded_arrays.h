@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/support/fresh_error.h"
 #include "tests/support/requests.h"
 
 namespace gufunc {
@@ -218,10 +219,6 @@ inline int64_t stretched(int64_t number, const Shape &shape, const Shape &own) {
     step *= extent;
   }
   return place;
-}
-
-inline guf_error fresh_error() {
-  return {sizeof(guf_error), 0, 0, 0, 0, 0, {}};
 }
 
 using CallFunction = guf_status (*)(guf_ufunc, guf_call_args *, guf_error *);

@@ -3,34 +3,9 @@
 #ifndef GUFUNC_TESTS_UNIT_METHOD_METHOD_FIXTURE_H
 #define GUFUNC_TESTS_UNIT_METHOD_METHOD_FIXTURE_H
 
-#include <cstring>
-#include <list>
-
 #include "tests/unit/call/call_fixture.h"
 
 namespace gufunc {
-
-// Makes operands from views, and keeps the data structures to which the operands refer.
-class Operands {
- public:
-  const guf_operand *tensor(const View &view) { return keep(tensors_.operand(view)); }
-  const guf_operand *weak_int(int64_t value) { return keep(Call::weak_int(value)); }
-  const guf_operand *weak_float(double value) {
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_WEAK_FLOAT;
-    std::memcpy(operand.value, &value, sizeof value);
-    return keep(operand);
-  }
-  const guf_operand *none() { return keep({}); }
-  const guf_operand *keep(const guf_operand &operand) {
-    operands_.push_back(operand);
-    return &operands_.back();
-  }
-
- private:
-  Tensors tensors_;
-  std::list<guf_operand> operands_;
-};
 
 inline guf_ufunc find_ufunc(const char *name) {
   guf_ufunc ufunc = nullptr;
@@ -73,11 +48,10 @@ struct Fold : Operands {
   guf_ufunc handle;
   Args args = {};
   guf_operand output = {};
-  guf_error error = {};
+  guf_error error = fresh_error();
 
  private:
   void start(const View &input) {
-    error.struct_size = sizeof error;
     args.struct_size = sizeof args;
     args.input = tensor(input);
     args.output = &output;
@@ -109,7 +83,6 @@ struct Accumulate : Fold<guf_accumulate_args> {
 
 struct At : Operands {
   At(const char *ufunc, const View &array) : handle(find_ufunc(ufunc)) {
-    error.struct_size = sizeof error;
     args.struct_size = sizeof args;
     args.array = tensor(array);
   }
@@ -123,7 +96,7 @@ struct At : Operands {
 
   guf_ufunc handle;
   guf_at_args args = {};
-  guf_error error = {};
+  guf_error error = fresh_error();
 
  private:
   std::vector<guf_operand> indices_;

@@ -8,7 +8,7 @@
 #include <memory>
 
 #include "core/method/indices.h"
-#include "tests/unit/call_sample.h"
+#include "tests/unit/call_view_sample.h"
 
 namespace gufunc::method {
 namespace {
@@ -25,7 +25,7 @@ guf_status record(void *, const guf_backend_method *method, guf_error *) {
 // A geometry without memory. Its addresses are only numbers.
 struct Sample {
   explicit Sample(guf_dtype dtype, uint32_t flags)
-      : call("folded", "", "", 2, {operand(dtype), operand(dtype), operand(dtype)}) {
+      : call("folded", "", "", 2, std::vector<View>(3, shaped({}, {}, dtype))) {
     seen.clear();
     backend.api.method = record;
     device.backend = &backend;
@@ -37,14 +37,9 @@ struct Sample {
     view.operand[2].layout.address = 0x20000;
     begin(GUF_METHOD_REDUCE, view, loop, &view.operand[1], view.operand[2], &geometry);
   }
-  static sample::Operand operand(guf_dtype dtype) {
-    sample::Operand made;
-    made.dtype = dtype;
-    return made;
-  }
   void launch() { EXPECT_EQ(run(call.view(), loop, {}, &geometry, nullptr), GUF_OK); }
 
-  sample::Call call;
+  CallViewSample call;
   backend::Backend backend;
   backend::Device device;
   op::Loop loop;

@@ -90,8 +90,7 @@ TEST(MethodQueries, OuterReturnsBothShapes) {
   args.inputs = inputs;
   args.ninputs = 2;
   guf_resolution found = fresh();
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   const guf_ufunc add = find_ufunc("add");
   ASSERT_EQ(requests::resolve_outer(add, &args, &found, &error), GUF_OK) << error.message;
   EXPECT_EQ(shape_of(found), std::vector<int64_t>({2, 3, 4}));

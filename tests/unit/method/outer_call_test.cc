@@ -38,7 +38,7 @@ TEST(OuterCall, AllocatesWithTheAxesOfBoth) {
 TEST(OuterCall, ScalarsAreNotWeak) {
   const std::vector<int8_t> a = {1};
   Call outer("multiply");
-  outer.in(view(GUF_I8, a)).in(Call::weak_int(300)).out_missing();
+  outer.in(view(GUF_I8, a)).in(weak_int_of(300)).out_missing();
   outer.ready();
   ASSERT_EQ(guf_outer(outer.handle, &outer.args, &outer.error), GUF_OK) << outer.error.message;
   EXPECT_EQ(info_of(outer.outputs[0]).dtype, GUF_I64);

@@ -283,8 +283,7 @@ TEST(StateReduce, AsManyElementsAsCountNeedMemoryForTheirLeaves) {
 
 TEST(StateReduce, PartsThatDoNotFitAreRefused) {
   const guf_ufunc add = find_ufunc("add");
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   EXPECT_EQ(set_parts(add, add, nullptr, &error), GUF_E_SIGNATURE);  // no block function
   const guf_ufunc block_function = make_part("test_pair_block", "(n),()->(),()", 2, 2, 0,
                                              {GUF_F64, GUF_I64, GUF_F64, GUF_I64}, take_first);

@@ -102,12 +102,9 @@ class StreamKeep : public testing::Test {
   guf_operand *wrapped(const View &view) {
     guf_array array = nullptr;
     EXPECT_EQ(
-        guf_array_wrap(tensors_.operand(view).tensor, count_release, nullptr, 0, &array, nullptr),
+        guf_array_wrap(kept_.tensor(view)->tensor, count_release, nullptr, 0, &array, nullptr),
         GUF_OK);
-    guf_operand &made = operands_.emplace_back();
-    made.kind = GUF_OPERAND_ARRAY;
-    made.array = array;
-    return &made;
+    return &operands_.emplace_back(operand_of(array));
   }
 
   // Releases all wrapped arrays, and checks that they exist until the queued work is complete.
@@ -134,7 +131,7 @@ class StreamKeep : public testing::Test {
   std::deque<std::vector<int64_t>> integers_;
   std::deque<std::vector<uint8_t>> bits_;
   std::deque<guf_operand> operands_;
-  Tensors tensors_;
+  Operands kept_;
 };
 
 }  // namespace gufunc

@@ -11,6 +11,7 @@
 #include <cstdlib>
 
 #include "core/module/module.h"
+#include "tests/support/fresh_error.h"
 #include "tests/unit/module/module_files.h"
 
 namespace gufunc::module {
@@ -39,8 +40,7 @@ class HostileModule : public ::testing::Test {
   // Opens the module. Returns whether it was rejected with a documented error.
   bool refuses(uint32_t flags) {
     base::Ref<Module> module;
-    guf_error error = {};
-    error.struct_size = sizeof error;
+    guf_error error = fresh_error();
     const guf_status status = open_module(path_.c_str(), flags, &module, &error);
     if (status == GUF_OK) {
       ++accepted_;

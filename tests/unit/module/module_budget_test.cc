@@ -12,6 +12,7 @@
 #include <cstdio>
 
 #include "core/module/module.h"
+#include "tests/support/fresh_error.h"
 #include "tests/unit/module/module_files.h"
 
 namespace gufunc::module {
@@ -47,8 +48,7 @@ class Budget {
       return false;
     }
     if (pwrite(descriptor_, bytes.data(), bytes.size(), 0) != written) return false;
-    guf_error error = {};
-    error.struct_size = sizeof error;
+    guf_error error = fresh_error();
     base::Ref<Module> module;
     const double before = processor_seconds();
     const guf_status status = open_module(path_.c_str(), GUF_MODULE_DATA_ONLY, &module, &error);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <sha2.h>
 
+#include "tests/support/fresh_error.h"
 #include "tests/unit/elf_sample.h"
 
 namespace gufunc::module {
@@ -90,8 +91,7 @@ TEST(ModuleDigest, EveryOtherLoadedByteCounts) {
 }
 
 TEST(ModuleDigest, RefusesFilesThatAreNoModule) {
-  guf_error error{};
-  error.struct_size = sizeof(error);
+  guf_error error = fresh_error();
   Digest digest;
   EXPECT_EQ(digest_of(ElfSample(base::kBackendNoteType, {1}).bytes(), &digest, nullptr, &error),
             GUF_E_BAD_FILE);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "core/module/module.h"
+#include "tests/support/fresh_error.h"
 #include "tests/unit/module/module_files.h"
 
 namespace gufunc::module {
@@ -54,7 +55,6 @@ class OpenModule : public ::testing::Test {
  protected:
   void SetUp() override {
     base::collect();  // removes mappings that this test would share with earlier tests
-    error_.struct_size = sizeof error_;
   }
   ModuleRef open(const std::string &path, uint32_t flags = 0) {
     ModuleRef module;
@@ -69,7 +69,7 @@ class OpenModule : public ::testing::Test {
     EXPECT_FALSE(module);
     return status;
   }
-  guf_error error_ = {};
+  guf_error error_ = fresh_error();
 };
 
 TEST_F(OpenModule, OfGufcc) {

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "core/base/checked.h"
+#include "tests/support/fresh_error.h"
 
 namespace gufunc::op {
 namespace {
@@ -25,8 +26,7 @@ struct Parsed {
 
 Parsed parse(std::string_view text, std::string_view rules = "", std::vector<int32_t> roles = {}) {
   Parsed parsed;
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   parsed.status = parse_signature(text, rules, roles.empty() ? nullptr : roles.data(),
                                   static_cast<int32_t>(roles.size()), &parsed.signature, &error);
   parsed.message = error.message;
@@ -196,8 +196,7 @@ std::string describe(const Signature &signature) {
 
 std::string outcome(const std::string &text) {
   Signature signature;
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   const guf_status status = parse_signature(text, "", nullptr, 0, &signature, &error);
   if (status == GUF_OK) return describe(signature);
   EXPECT_EQ(status, GUF_E_SIGNATURE) << text;
@@ -260,8 +259,7 @@ std::optional<int64_t> size_of(const std::string &rule, int64_t m, int64_t n) {
   EXPECT_EQ(parsed.status, GUF_OK) << parsed.message;
   const int64_t sizes[] = {m, n, -1};
   int64_t size = 0;
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   const guf_status status =
       evaluate("pairs", parsed.signature, parsed.signature.rules.at(0), sizes, &size, &error);
   if (status == GUF_OK) return size;
@@ -379,8 +377,7 @@ TEST(DimRules, FailuresNameTheSizes) {
     const Parsed parsed = parse("(m),(n)->(p)", row.rule);
     const int64_t sizes[] = {5, 7, -1};
     int64_t size = 0;
-    guf_error error = {};
-    error.struct_size = sizeof error;
+    guf_error error = fresh_error();
     const DimRule &rule = parsed.signature.rules.at(0);
     EXPECT_EQ(evaluate("pairs", parsed.signature, rule, sizes, &size, &error), GUF_E_SHAPE);
     EXPECT_STREQ(error.message, row.text);

@@ -4,6 +4,7 @@
 
 #include "core/dtype/dtype.h"
 #include "core/op/ufunc.h"
+#include "tests/support/fresh_error.h"
 
 namespace gufunc::op {
 namespace {
@@ -52,8 +53,7 @@ TEST_F(UfuncLoops, StayInOrder) {
 }
 
 TEST_F(UfuncLoops, RefuseEqualInputs) {
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   ASSERT_EQ(ufunc_->add_loop(loop("ff"), nullptr), GUF_OK);
   EXPECT_EQ(ufunc_->add_loop(loop("fd"), &error), GUF_E_EXISTS);
   EXPECT_STREQ(error.message,

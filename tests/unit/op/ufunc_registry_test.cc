@@ -10,6 +10,7 @@
 
 #include "core/dtype/dtype.h"
 #include "core/op/nearest_name.h"
+#include "tests/support/fresh_error.h"
 
 namespace gufunc::op {
 namespace {
@@ -77,7 +78,7 @@ class UfuncRegistry : public testing::Test {
   }
 
   int ndead_ = 0;  // outlives every module, because TearDown collects modules
-  guf_error error_ = {sizeof(guf_error), 0, 0, 0, 0, 0, {}};
+  guf_error error_ = fresh_error();
   Ref<Context> context_ = Ref<Context>::adopt(new Context);
 };
 

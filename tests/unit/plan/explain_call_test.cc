@@ -90,7 +90,7 @@ TEST(ExplainCall, TouchesNoElement) {
 TEST(ExplainCall, IncludesTheBackendsDescription) {
   const std::vector<float> x(200 * 300), y(200 * 300);
   Call small("add"), across("add"), requested("add"), shifted("add"), none("add");
-  small.in(Call::weak_int(1)).in({GUF_F32, x.data(), {300}, {}, 0});
+  small.in(weak_int_of(1)).in({GUF_F32, x.data(), {300}, {}, 0});
   EXPECT_THAT(text_of(small), HasSubstr("\nkernel image x86-64-v"));
   EXPECT_THAT(text_of(small),
               HasSubstr("\nwalk: one call of the loop\nthreads: 1, as the work, 300, "));
@@ -189,7 +189,7 @@ TEST(ExplainCall, ListsWhyEarlierLoopsWereRejected) {
   Call divide("divide"), weak("add"), requested("add");
   divide.in({GUF_I8, bytes.data(), {2}, {}, 0}).in({GUF_I8, bytes.data(), {2}, {}, 0});
   EXPECT_THAT(text_of(divide.out_missing()), HasSubstr("refused ee->e: the rule for its types"));
-  weak.in(Call::weak_int(1)).in({GUF_F32, reals.data(), {2}, {}, 0});
+  weak.in(weak_int_of(1)).in({GUF_F32, reals.data(), {2}, {}, 0});
   EXPECT_THAT(text_of(weak.out_missing()),
               HasSubstr("refused ee->e: argument 1 cannot be cast safely"));
   requested.in({GUF_I8, bytes.data(), {2}, {}, 0}).in({GUF_I8, bytes.data(), {2}, {}, 0});

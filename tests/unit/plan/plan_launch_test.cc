@@ -26,7 +26,6 @@ class PlanLaunch : public testing::Test {
     ASSERT_EQ(guf_plan_create(call->handle, call->ready(), &plan_, &error_), GUF_OK)
         << error_.message;
   }
-  void SetUp() override { error_.struct_size = sizeof error_; }
   void TearDown() override { EXPECT_EQ(guf_plan_release(plan_, &error_), GUF_OK); }
   guf_status launch(std::vector<uint64_t> addresses, uint64_t workspace = 0) {
     return guf_plan_launch(plan_, nullptr, static_cast<int32_t>(addresses.size()), addresses.data(),
@@ -34,7 +33,7 @@ class PlanLaunch : public testing::Test {
   }
 
   guf_plan plan_ = nullptr;
-  guf_error error_ = {};
+  guf_error error_ = fresh_error();
 };
 
 TEST_F(PlanLaunch, RunsOnOtherAddresses) {
@@ -97,7 +96,7 @@ TEST_F(PlanLaunch, KeepsScalarsByValue) {
   const std::vector<double> x = {1, 2};
   std::vector<double> z(2);
   Call call("multiply");
-  call.in(view(GUF_F64, x)).in(Call::weak_int(7)).out(view(GUF_F64, z));
+  call.in(view(GUF_F64, x)).in(weak_int_of(7)).out(view(GUF_F64, z));
   make(&call);
   ASSERT_EQ(launch({address_of(x), 0, address_of(z)}), GUF_OK) << error_.message;
   EXPECT_THAT(z, ElementsAre(7, 14));
@@ -176,7 +175,7 @@ TEST_F(PlanLaunch, ManyThreadsLaunchOne) {
   const std::vector<double> x(1000, 2.0);
   std::vector<double> z(1000);
   Call call("multiply");
-  call.in(view(GUF_F64, x)).in(Call::weak_int(3)).out(view(GUF_F64, z));
+  call.in(view(GUF_F64, x)).in(weak_int_of(3)).out(view(GUF_F64, z));
   make(&call);
   std::vector<std::thread> threads;
   std::vector<std::vector<double>> results(4, std::vector<double>(1000));

@@ -9,6 +9,8 @@
 
 #include <string>
 
+#include "tests/support/fresh_error.h"
+
 namespace gufunc::plugin {
 namespace {
 
@@ -79,8 +81,7 @@ class MalformedNote : public ::testing::TestWithParam<Row> {};
 
 TEST_P(MalformedNote, IsRefused) {
   BackendNote note;
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   EXPECT_EQ(parse(GetParam().text, &note, &error), GUF_E_BAD_FILE);
   EXPECT_THAT(error.message, ::testing::HasSubstr(GetParam().message));
   EXPECT_TRUE(note.name.empty());

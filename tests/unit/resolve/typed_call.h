@@ -10,6 +10,7 @@
 
 #include "core/op/ufunc_registry.h"
 #include "core/resolve/resolve.h"
+#include "tests/support/fresh_error.h"
 
 namespace gufunc::resolve {
 
@@ -19,7 +20,6 @@ class TypedCall {
  public:
   TypedCall(std::string_view ufunc, std::string_view operands,
             int casting = GUF_CASTING_SAME_KIND) {
-    error_.struct_size = sizeof error_;
     EXPECT_EQ(op::Context::process().find(ufunc, &ufunc_, nullptr), GUF_OK) << ufunc;
     args_.struct_size = sizeof args_;
     view_->ufunc = ufunc_.get();
@@ -109,7 +109,7 @@ class TypedCall {
   guf_dtype types_[GUF_MAX_OPERANDS] = {};
   std::unique_ptr<op::CallView> view_ = std::make_unique<op::CallView>();
   Choice choice_ = {};
-  guf_error error_ = {};
+  guf_error error_ = fresh_error();
 };
 
 }  // namespace gufunc::resolve

@@ -14,6 +14,8 @@
 #include <sstream>
 #include <string>
 
+#include "tests/support/fresh_error.h"
+
 namespace gufunc::trace {
 namespace {
 
@@ -24,7 +26,6 @@ class TraceFiles : public testing::Test {
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
     path_ = folder_ / "t.json";
-    error_.struct_size = sizeof error_;
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
@@ -38,7 +39,7 @@ class TraceFiles : public testing::Test {
   }
 
   std::filesystem::path folder_, path_;
-  guf_error error_ = {};
+  guf_error error_ = fresh_error();
 };
 
 TEST_F(TraceFiles, IsAnArrayAfterEveryWrite) {

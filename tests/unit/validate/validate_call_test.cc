@@ -11,18 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/call_sample.h"
+#include "tests/unit/call_view_sample.h"
 
 namespace gufunc::validate {
 namespace {
 
 using testing::HasSubstr;
-
-guf_error no_error() {
-  guf_error error = {};
-  error.struct_size = sizeof error;
-  return error;
-}
 
 // ---- arguments
 
@@ -185,11 +179,11 @@ guf_call_args good_args(int32_t ninputs, int32_t noutputs) {
 class Arguments : public testing::TestWithParam<ArgsRow> {};
 
 TEST_P(Arguments, AreCheckedBeforeOperands) {
-  const sample::Operand x{{3}, {}};
-  sample::Call add("add", "", "", 2, {x, x, x});
+  const View x = shaped({3});
+  CallViewSample add("add", "", "", 2, {x, x, x});
   guf_call_args args = good_args(2, 1);
   GetParam().change(&args);
-  guf_error error = no_error();
+  guf_error error = fresh_error();
   const guf_status status = check_args(add.ufunc(), args, &error);
   if (GetParam().text == nullptr) {
     EXPECT_EQ(status, GUF_OK) << error.message;
@@ -212,7 +206,7 @@ TEST(ValidateCall, OutputsOfASignatureWithoutOutputs) {
   ufunc.name = "sort";
   ufunc.signature.nin = 2;
   ufunc.signature.role = {GUF_ROLE_IN, GUF_ROLE_INOUT};
-  guf_error error = no_error();
+  guf_error error = fresh_error();
   EXPECT_EQ(check_args(ufunc, good_args(2, 0), &error), GUF_OK);
   EXPECT_EQ(check_args(ufunc, good_args(2, 1), &error), GUF_OK);
   EXPECT_EQ(check_args(ufunc, good_args(2, 2), &error), GUF_E_ARG);
@@ -268,35 +262,35 @@ const OperandRow kOperandRows[] = {
     {"ReversedWindow", 2, {3, 2}, {-8, 8}, 0, GUF_E_OVERLAP, kShares},
 };
 
-class Operands : public testing::TestWithParam<OperandRow> {};
+class CallOperands : public testing::TestWithParam<OperandRow> {};
 
-TEST_P(Operands, AreChecked) {
+TEST_P(CallOperands, AreChecked) {
   const OperandRow &row = GetParam();
-  const sample::Operand plain{{3}, {}};
-  std::vector<sample::Operand> given(3, plain);
-  given[static_cast<size_t>(row.operand)] = {row.shape, row.strides};
-  sample::Call call("add", "", "", 2, given);
+  const View plain = shaped({3});
+  std::vector<View> given(3, plain);
+  given[static_cast<size_t>(row.operand)] = shaped(row.shape, row.strides);
+  CallViewSample call("add", "", "", 2, given);
   call.view().operand[row.operand].flags |= row.flags;
-  guf_error error = no_error();
+  guf_error error = fresh_error();
   EXPECT_EQ(check_operands(call.view(), &error), row.status) << error.message;
   EXPECT_THAT(error.message, HasSubstr(row.text));
   EXPECT_EQ(error.argument, row.status == GUF_OK ? 0 : row.operand);
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, Operands, testing::ValuesIn(kOperandRows),
+INSTANTIATE_TEST_SUITE_P(Rows, CallOperands, testing::ValuesIn(kOperandRows),
                          [](const auto &row) { return std::string(row.param.name); });
 
 // If an inout operand has a separate output, the call only reads the operand, so the operand may be
 // read-only.
 TEST(ValidateCall, SeparateOutputsAreWritten) {
-  const sample::Operand plain{{3}, {}};
-  sample::Call call("sort", "", "", 1, {plain, plain});
+  const View plain = shaped({3});
+  CallViewSample call("sort", "", "", 1, {plain, plain});
   call.ufunc().signature.nin = 1;
   call.ufunc().signature.nout = 0;
   call.ufunc().signature.role = {GUF_ROLE_INOUT};
   call.view().noperands = 1;
   call.view().operand[0].flags = op::kReadOnly;
-  guf_error error = no_error();
+  guf_error error = fresh_error();
   EXPECT_EQ(check_operands(call.view(), &error), GUF_E_READ_ONLY);
   EXPECT_EQ(error.argument, 0);
 
@@ -309,13 +303,13 @@ TEST(ValidateCall, SeparateOutputsAreWritten) {
 }
 
 TEST(ValidateCall, TheMaskIsBool) {
-  const sample::Operand plain{{3}, {}};
-  sample::Call call("negative", "", "", 1, {plain, plain});
-  guf_error error = no_error();
-  call.set_where({{3}, {}, GUF_BOOL});
+  const View plain = shaped({3});
+  CallViewSample call("negative", "", "", 1, {plain, plain});
+  guf_error error = fresh_error();
+  call.set_where(shaped({3}, {}, GUF_BOOL));
   EXPECT_EQ(check_operands(call.view(), &error), GUF_OK);
   for (const guf_dtype dtype : {GUF_U8, GUF_F64}) {
-    call.set_where({{3}, {}, dtype});
+    call.set_where(shaped({3}, {}, dtype));
     EXPECT_EQ(check_operands(call.view(), &error), GUF_E_CASTING);
     EXPECT_THAT(error.message, HasSubstr("to dtype('bool') according to the rule 'safe'; where: "));
     EXPECT_EQ(error.argument, 2);
@@ -402,7 +396,7 @@ TEST_P(Tensors, AreChecked) {
   tensor.address = row.address;
   int64_t buffer[GUF_MAX_NDIM] = {};
   array::Layout layout = {};
-  guf_error error = no_error();
+  guf_error error = fresh_error();
   EXPECT_EQ(check_tensor(tensor, 4, buffer, &layout, &error), row.status) << error.message;
   EXPECT_EQ(error.status, row.status);
   EXPECT_THAT(error.message, HasSubstr(row.text));
@@ -442,7 +436,7 @@ TEST(ValidateTensor, NumberOfDimensions) {
   const std::vector<int64_t> ones(GUF_MAX_NDIM + 1, 1);
   int64_t buffer[GUF_MAX_NDIM + 1] = {};
   array::Layout layout = {};
-  guf_error error = no_error();
+  guf_error error = fresh_error();
   EXPECT_EQ(check_tensor(tensor_of(GUF_MAX_NDIM, ones.data()), 0, buffer, &layout, &error), GUF_OK);
   for (const int32_t ndim : {-1, GUF_MAX_NDIM + 1, std::numeric_limits<int32_t>::max()}) {
     EXPECT_EQ(check_tensor(tensor_of(ndim, ones.data()), 2, buffer, &layout, &error), GUF_E_SHAPE);
@@ -454,7 +448,7 @@ TEST(ValidateTensor, NumberOfDimensions) {
 TEST(ValidateTensor, ShapesThatAreNull) {
   int64_t buffer[GUF_MAX_NDIM] = {};
   array::Layout layout = {};
-  guf_error error = no_error();
+  guf_error error = fresh_error();
   EXPECT_EQ(check_tensor(tensor_of(0, nullptr), 2, buffer, &layout, &error), GUF_OK);
   EXPECT_EQ(check_tensor(tensor_of(1, nullptr), 2, buffer, &layout, &error), GUF_E_ARG);
   EXPECT_STREQ(error.message, "argument 2: the tensor's shape is NULL");

@@ -1,38 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // Provides a handwritten call view for tests of components that need no pipeline.
-#ifndef GUFUNC_TESTS_UNIT_CALL_SAMPLE_H
-#define GUFUNC_TESTS_UNIT_CALL_SAMPLE_H
+#ifndef GUFUNC_TESTS_UNIT_CALL_VIEW_SAMPLE_H
+#define GUFUNC_TESTS_UNIT_CALL_VIEW_SAMPLE_H
 
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "core/op/call_view.h"
+#include "tests/support/fresh_error.h"
+#include "tests/support/operands.h"
 
-namespace gufunc::sample {
+namespace gufunc {
 
-// One operand, of dtype float64 by default. The default address is not backed by memory, so
-// operands whose values are read must set `address`.
-struct Operand {
-  std::vector<int64_t> shape;
-  std::vector<int64_t> strides;  // empty means C-contiguous
-  guf_dtype dtype = GUF_F64;
-  bool missing = false;
-  uint64_t address = 0x10000;
-};
+// Describes an operand whose values are not read: its address is only a number.
+inline View shaped(std::vector<int64_t> shape, std::vector<int64_t> strides = {},
+                   guf_dtype dtype = GUF_F64, uint64_t address = 0x10000) {
+  return {dtype, reinterpret_cast<const void *>(address), std::move(shape), std::move(strides), 0};
+}
 
-inline Operand missing() {
-  Operand operand;
-  operand.missing = true;
-  return operand;
+// Describes an output for the call to allocate. It has no dtype.
+inline View missing_operand() {
+  return shaped({}, {}, 0);
 }
 
 // Owns all data that the call view borrows. An empty signature makes an elementwise function with
 // `nin` inputs; the other operands are outputs.
-class Call {
+class CallViewSample {
  public:
-  Call(const std::string &name, const std::string &signature, const std::string &rules, int32_t nin,
-       std::vector<Operand> operands)
+  CallViewSample(const std::string &name, const std::string &signature, const std::string &rules,
+                 int32_t nin, std::vector<View> operands)
       : operands_(std::move(operands)), view_(new op::CallView) {
     ufunc_.name = name;
     status = signature.empty()
@@ -51,7 +48,7 @@ class Call {
     for (size_t i = 0; i < operands_.size(); ++i) fill(&operands_[i], &view_->operand[i]);
   }
 
-  void set_where(Operand mask) {
+  void set_where(View mask) {
     where_ = std::move(mask);
     fill(&where_, &view_->where);
     view_->has_where = true;
@@ -61,11 +58,13 @@ class Call {
   op::Ufunc &ufunc() { return ufunc_; }
 
   guf_call_args args = {};
-  guf_error error = {sizeof(guf_error), 0, 0, 0, 0, 0, {}};
+  guf_error error = fresh_error();
   guf_status status = GUF_OK;  // result of parsing the signature
 
  private:
-  static void fill(Operand *from, op::OperandView *to) {
+  static void fill(View *from, op::OperandView *to) {
+    const bool missing = from->dtype == 0;
+    if (missing) from->dtype = GUF_F64;
     if (from->strides.empty()) {
       from->strides.resize(from->shape.size());
       int64_t stride = dtype::itemsize(from->dtype);
@@ -75,20 +74,20 @@ class Call {
       }
     }
     to->layout = {from->dtype, static_cast<int32_t>(from->shape.size()), from->shape.data(),
-                  from->strides.data(), from->address};
-    to->span = from->missing ? array::ByteSpan{0, 0} : array::span_of(to->layout);
-    to->flags = from->missing ? static_cast<uint32_t>(op::kMissing) : 0U;
-    to->kind = from->missing ? GUF_OPERAND_NONE : GUF_OPERAND_TENSOR;
+                  from->strides.data(), reinterpret_cast<uint64_t>(from->data)};
+    to->span = missing ? array::ByteSpan{0, 0} : array::span_of(to->layout);
+    to->flags = missing ? static_cast<uint32_t>(op::kMissing) : 0U;
+    to->kind = missing ? GUF_OPERAND_NONE : GUF_OPERAND_TENSOR;
     to->device = nullptr;
     to->array = nullptr;
   }
 
   op::Ufunc ufunc_;
-  std::vector<Operand> operands_;
-  Operand where_;
+  std::vector<View> operands_;
+  View where_;
   std::unique_ptr<op::CallView> view_;
 };
 
-}  // namespace gufunc::sample
+}  // namespace gufunc
 
-#endif  // GUFUNC_TESTS_UNIT_CALL_SAMPLE_H
+#endif  // GUFUNC_TESTS_UNIT_CALL_VIEW_SAMPLE_H

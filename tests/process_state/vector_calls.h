@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Short helper functions that call the C API with vectors.
-#ifndef GUFUNC_TESTS_PROCESS_STATE_CALL_SAMPLES_H
-#define GUFUNC_TESTS_PROCESS_STATE_CALL_SAMPLES_H
+#ifndef GUFUNC_TESTS_PROCESS_STATE_VECTOR_CALLS_H
+#define GUFUNC_TESTS_PROCESS_STATE_VECTOR_CALLS_H
 
 #include <gmock/gmock.h>
 #include <gufunc/gufunc.h>
@@ -9,6 +9,9 @@
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "tests/support/fresh_error.h"
+#include "tests/support/operands.h"
 
 template <class T>
 inline constexpr guf_dtype kDtypeOf = 0;
@@ -19,38 +22,24 @@ inline constexpr guf_dtype kDtypeOf<double> = GUF_F64;
 template <>
 inline constexpr guf_dtype kDtypeOf<int64_t> = GUF_I64;
 
-struct Error : guf_error {
-  Error() : guf_error{} { struct_size = sizeof(guf_error); }
-};
-
 // Makes an operand that refers to the elements of a vector.
 class Vector {
  public:
   template <class T>
   explicit Vector(const std::vector<T> &data)
-      : shape_(static_cast<int64_t>(data.size())),
-        tensor_{sizeof(guf_tensor),
-                kDtypeOf<T>,
-                1,
-                0,
-                reinterpret_cast<uint64_t>(data.data()),
-                &shape_,
-                nullptr,
-                nullptr},
-        operand_{GUF_OPERAND_TENSOR, 0, 0, 0, nullptr, &tensor_, {}} {}
+      : operand_(*operands_.tensor(gufunc::view(kDtypeOf<T>, data))) {}
   Vector(const Vector &) = delete;
   Vector &operator=(const Vector &) = delete;
 
   const guf_operand &get() const { return operand_; }
 
  private:
-  int64_t shape_;
-  guf_tensor tensor_;
-  guf_operand operand_;
+  gufunc::Operands operands_;
+  const guf_operand &operand_;
 };
 
 inline guf_ufunc find_ufunc(const char *name) {
-  Error error;
+  guf_error error = fresh_error();
   guf_ufunc ufunc = nullptr;
   EXPECT_EQ(guf_ufunc_find(nullptr, name, &ufunc, &error), GUF_OK) << error.message;
   return ufunc;
@@ -59,7 +48,7 @@ inline guf_ufunc find_ufunc(const char *name) {
 // Returns a ufunc with one f32 input and one f32 output. By default its loop may run on any thread.
 inline guf_ufunc make_ufunc(const char *name, guf_loop_numpy loop, void *user,
                             uint32_t flags = GUF_LOOP_ANY_THREAD) {
-  Error error;
+  guf_error error = fresh_error();
   guf_ufunc_desc desc = {};
   desc.struct_size = sizeof desc;
   desc.nin = desc.nout = 1;
@@ -86,7 +75,7 @@ struct CallOptions {
 
 // Calls ufunc(inputs...) and stores the result in `out`.
 inline guf_status call(guf_ufunc ufunc, const std::vector<guf_operand> &inputs, guf_operand out,
-                       Error *error, CallOptions options = {}) {
+                       guf_error *error, CallOptions options = {}) {
   guf_call_args args = {};
   args.struct_size = sizeof args;
   args.ninputs = static_cast<int32_t>(inputs.size());
@@ -99,4 +88,4 @@ inline guf_status call(guf_ufunc ufunc, const std::vector<guf_operand> &inputs, 
   return guf_call(ufunc, &args, error);
 }
 
-#endif  // GUFUNC_TESTS_PROCESS_STATE_CALL_SAMPLES_H
+#endif  // GUFUNC_TESTS_PROCESS_STATE_VECTOR_CALLS_H
