@@ -9,7 +9,7 @@ using namespace gufunc;
 
 namespace {
 
-[[gnu::noinline]] guf_status reduce_states(method::FoldView &view, guf_operand *outputs,
+[[gnu::noinline]] guf_status reduce_states(method::ReduceView &view, guf_operand *outputs,
                                            guf_error *error) {
   method::StateResults results;
   GUF_TRY(capi::unpack_results(*view.call.ufunc, outputs, &results, error));
@@ -20,17 +20,17 @@ namespace {
 
 guf_status guf_reduce(guf_ufunc ufunc, guf_reduce_args *args, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
-    method::FoldView view;  // FoldView has 40 KB; unused parts stay uninitialised.
+    method::ReduceView view;  // ReduceView has 40 KB; unused parts stay uninitialised.
     guf_operand *output = nullptr;
     GUF_TRY(capi::unpack_reduce(ufunc, args, &view, &output, error));
-    if (view.call.ufunc->state_fold() != nullptr) return reduce_states(view, output, error);
+    if (view.call.ufunc->state_reduction() != nullptr) return reduce_states(view, output, error);
     return capi::trace_choice(view.call, method::reduce(view, output, error));
   });
 }
 
 guf_status guf_accumulate(guf_ufunc ufunc, guf_accumulate_args *args, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
-    method::FoldView view;
+    method::ReduceView view;
     guf_operand *output = nullptr;
     GUF_TRY(capi::unpack_accumulate(ufunc, args, false, &view, &output, error));
     return capi::trace_choice(view.call, method::accumulate(view, output, error));
@@ -39,7 +39,7 @@ guf_status guf_accumulate(guf_ufunc ufunc, guf_accumulate_args *args, guf_error 
 
 guf_status guf_reduceat(guf_ufunc ufunc, guf_accumulate_args *args, guf_error *error) {
   return capi::guard(error, [&]() -> guf_status {
-    method::FoldView view;
+    method::ReduceView view;
     guf_operand *output = nullptr;
     GUF_TRY(capi::unpack_accumulate(ufunc, args, true, &view, &output, error));
     return capi::trace_choice(view.call, method::reduceat(view, output, error));

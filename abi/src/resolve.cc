@@ -86,9 +86,9 @@ template <class Answer>
 [[gnu::noinline]] guf_status answer_reduce(guf_ufunc ufunc, const guf_reduce_args *args,
                                            Answer *out, guf_error *error) {
   guf_operand *results = nullptr;
-  method::FoldView view;
+  method::ReduceView view;
   GUF_TRY(capi::unpack_reduce(ufunc, args, &view, &results, error));
-  if (view.call.ufunc->state_fold() == nullptr) {
+  if (view.call.ufunc->state_reduction() == nullptr) {
     return select<Answer>(method::resolve_reduce, method::explain_reduce)(view, out, error);
   }
   method::StateResults states;
@@ -100,7 +100,7 @@ template <class Answer>
 [[gnu::noinline]] guf_status answer_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args,
                                                bool with_indices, Answer *out, guf_error *error) {
   guf_operand *output = nullptr;
-  method::FoldView view;
+  method::ReduceView view;
   GUF_TRY(capi::unpack_accumulate(ufunc, args, with_indices, &view, &output, error));
   return with_indices
              ? select<Answer>(method::resolve_reduceat, method::explain_reduceat)(view, out, error)

@@ -238,10 +238,11 @@ guf_status guf_ufunc_get_info(guf_ufunc ufunc, guf_ufunc_info *out_info, guf_err
     capi::copy_text(found->doc, info.doc);
     std::copy_n(found->signature.role.begin(), found->noperands(), info.roles);
     describe_core(found->signature, &info);
-    if (const op::StateFold *const fold = found->state_fold(); fold != nullptr) {
-      info.nresults = fold->nresults();
-      capi::copy_text(fold->merge->full_name, info.merge);
-      if (fold->finish) capi::copy_text(fold->finish->full_name, info.finish);
+    if (const op::StateReduction *const reduction = found->state_reduction();
+        reduction != nullptr) {
+      info.nresults = reduction->nresults();
+      capi::copy_text(reduction->merge->full_name, info.merge);
+      if (reduction->finish) capi::copy_text(reduction->finish->full_name, info.finish);
     }
     return base::write_struct(out_info, "out_info", info, error);
   });
@@ -361,9 +362,9 @@ guf_status guf_ufunc_set_reduction(guf_ufunc ufunc, const guf_reduction_desc *de
     GUF_TRY(base::find_object(desc->merge, "desc->merge", &merge, error));
     if (desc->finish != nullptr)
       GUF_TRY(base::find_object(desc->finish, "desc->finish", &finish, error));
-    op::StateFold fold;
-    fold.merge = base::Ref<op::Ufunc>::share(merge);
-    if (finish != nullptr) fold.finish = base::Ref<op::Ufunc>::share(finish);
-    return found->set_state_fold(std::move(fold), error);
+    op::StateReduction reduction;
+    reduction.merge = base::Ref<op::Ufunc>::share(merge);
+    if (finish != nullptr) reduction.finish = base::Ref<op::Ufunc>::share(finish);
+    return found->set_state_reduction(std::move(reduction), error);
   });
 }

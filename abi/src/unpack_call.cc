@@ -10,7 +10,7 @@
 #include "abi/src/capi.h"
 #include "abi/src/handles.h"
 #include "core/base/struct_size.h"
-#include "core/op/state_fold.h"
+#include "core/op/state_reduction.h"
 #include "core/validate/validate_call.h"
 
 namespace gufunc::capi {
@@ -148,7 +148,7 @@ guf_status unpack_output(guf_operand *output, op::CallView *call, guf_error *err
                         &call->operand[method::kOutput], error);
 }
 
-guf_status unpack_initial(const guf_operand *initial, method::FoldView *out, guf_error *error) {
+guf_status unpack_initial(const guf_operand *initial, method::ReduceView *out, guf_error *error) {
   out->initial_kind = method::Initial::kIdentity;
   if (initial == nullptr) return GUF_OK;
   out->initial_kind = method::Initial::kNone;
@@ -272,7 +272,7 @@ guf_status unpack_call(op::Ufunc &ufunc, const guf_call_args *args, guf_call_arg
 
 guf_status unpack_results(const op::Ufunc &ufunc, const guf_operand *results,
                           method::StateResults *out, guf_error *error) {
-  out->count = ufunc.state_fold()->nresults();
+  out->count = ufunc.state_reduction()->nresults();
   for (int32_t k = 0; k < out->count; ++k) {
     GUF_TRY(unpack_operand(results[k], method::result_argument(k), false, out->strides[k],
                            &out->result[k], error));
@@ -280,7 +280,7 @@ guf_status unpack_results(const op::Ufunc &ufunc, const guf_operand *results,
   return GUF_OK;
 }
 
-guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::FoldView *out,
+guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::ReduceView *out,
                          guf_operand **out_output, guf_error *error) {
   op::CallView *const call = &out->call;
   guf_reduce_args buffer;
@@ -296,7 +296,7 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::F
   GUF_TRY(need(known->input, "args->input", error));
   GUF_TRY(unpack_operand(*known->input, method::kInput, true, call->stride_buffer[method::kInput],
                          &call->operand[method::kInput], error));
-  const op::StateFold *const states = call->ufunc->state_fold();
+  const op::StateReduction *const states = call->ufunc->state_reduction();
   GUF_TRY(find_results(*known, states == nullptr ? 1 : states->nresults(), out_output, error));
   if (states == nullptr) GUF_TRY(unpack_output(*out_output, call, error));
   GUF_TRY(unpack_initial(known->initial, out, error));
@@ -310,7 +310,7 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::F
 }
 
 guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, bool with_indices,
-                             method::FoldView *out, guf_operand **out_output, guf_error *error) {
+                             method::ReduceView *out, guf_operand **out_output, guf_error *error) {
   op::CallView *const call = &out->call;
   guf_accumulate_args buffer;
   const guf_accumulate_args *known = nullptr;

@@ -41,7 +41,7 @@ guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input,
 // operand. For a reduction with a user-defined accumulator, it receives the first of the results;
 // unpack_results checks all results.
 // Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG, GUF_E_DTYPE, GUF_E_SHAPE <= as guf_call
-guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::FoldView *out,
+guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::ReduceView *out,
                          guf_operand **out_output, guf_error *error);
 
 guf_status unpack_results(const op::Ufunc &ufunc, const guf_operand *results,
@@ -49,7 +49,7 @@ guf_status unpack_results(const op::Ufunc &ufunc, const guf_operand *results,
 
 // `with_indices` is true for reduceat, which requires indices. accumulate rejects them.
 guf_status unpack_accumulate(guf_ufunc ufunc, const guf_accumulate_args *args, bool with_indices,
-                             method::FoldView *out, guf_operand **out_output, guf_error *error);
+                             method::ReduceView *out, guf_operand **out_output, guf_error *error);
 
 guf_status unpack_at(guf_ufunc ufunc, const guf_at_args *args, method::AtView *out,
                      guf_error *error);

@@ -11,7 +11,7 @@
 #include "core/base/checked.h"
 #include "core/dtype/dtype.h"
 #include "core/op/signature.h"
-#include "core/op/state_fold.h"
+#include "core/op/state_reduction.h"
 
 namespace gufunc::backend {
 namespace {
@@ -409,8 +409,9 @@ guf_status Checker::check_reduction(const guf_module_v1 &table,
   GUF_TRY(read_signature(function, &block_function));
   GUF_TRY(read_signature(merge, &merges));
   if (finish != nullptr) GUF_TRY(read_signature(*finish, &finishes));
-  if (plain && op::check_state_fold(block_function, merges, finish == nullptr ? nullptr : &finishes,
-                                    nullptr) == GUF_OK) {
+  if (plain &&
+      op::check_state_reduction(block_function, merges, finish == nullptr ? nullptr : &finishes,
+                                nullptr) == GUF_OK) {
     return GUF_OK;
   }
   return bad("merge and finish", "a reduction's");

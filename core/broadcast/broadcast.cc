@@ -171,7 +171,7 @@ void add_requested(const op::CallView &call, const LoopShape &loop, int32_t ncor
 }
 
 // Broadcasts one operand against the common shape. Returns the axis that does not match, or kNone.
-int32_t fold(const Extents &own, LoopShape *loop) {
+int32_t broadcast_operand(const Extents &own, LoopShape *loop) {
   const int32_t pad = loop->ndim - own.ndim;
   for (int32_t axis = 0; axis < own.ndim; ++axis) {
     int64_t &common = loop->extent[pad + axis];
@@ -185,7 +185,7 @@ int32_t fold(const Extents &own, LoopShape *loop) {
 
 // PERF. Handles the most frequent kind of call: elementwise, without a mask, with all operands
 // passed and of the same shape. Returns false for other calls.
-bool fold_alike(const op::CallView &call, LoopShape *loop) {
+bool broadcast_alike(const op::CallView &call, LoopShape *loop) {
   const array::Layout &first = call.operand[0].layout;
   for (int32_t i = 1; i < call.noperands; ++i) {
     const array::Layout &layout = call.operand[i].layout;
@@ -250,7 +250,7 @@ guf_status check_written(const op::CallView &call, const LoopShape &loop, guf_er
   return GUF_OK;
 }
 
-guf_status fold_operands(const op::CallView &call, LoopShape *loop, guf_error *error) {
+guf_status broadcast_all(const op::CallView &call, LoopShape *loop, guf_error *error) {
   int32_t ndim = call.has_where ? call.where.layout.ndim : 0;
   for (int32_t i = 0; i < call.noperands; ++i) {
     if (!is_missing(call, i)) ndim = std::max(ndim, loop_extents(call, *loop, i).ndim);
@@ -262,7 +262,7 @@ guf_status fold_operands(const op::CallView &call, LoopShape *loop, guf_error *e
     if (mask ? !call.has_where : is_missing(call, i)) continue;
     const Extents own = mask ? Extents{call.where.layout.ndim, call.where.layout.shape}
                              : loop_extents(call, *loop, i);
-    const int32_t axis = fold(own, loop);
+    const int32_t axis = broadcast_operand(own, loop);
     if (__builtin_expect(axis != kNone, 0)) {
       return fail_broadcast(call, *loop, i, axis, own.shape[axis],
                             loop->extent[loop->ndim - own.ndim + axis], error);
@@ -389,7 +389,7 @@ guf_status broadcast_operands(op::CallView &call, LoopShape *out, guf_error *err
     GUF_TRY(find_core_sizes(call, out, error));
   }
   const bool usual = !call.ufunc->signature.generalized && !call.has_where && !is_missing(call, 0);
-  if (!usual || !fold_alike(call, out)) GUF_TRY(fold_operands(call, out, error));
+  if (!usual || !broadcast_alike(call, out)) GUF_TRY(broadcast_all(call, out, error));
   return count_items(out, error);
 }
 

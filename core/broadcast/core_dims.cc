@@ -174,8 +174,8 @@ bool drop_optional(const op::Signature &signature, int32_t operand, int32_t nope
 }
 
 // Compares the core sizes of one operand with the known sizes, and records new sizes.
-guf_status fold_operand(const op::CallView &call, int32_t operand, LoopShape *loop,
-                        guf_error *error) {
+guf_status match_core_sizes(const op::CallView &call, int32_t operand, LoopShape *loop,
+                            guf_error *error) {
   const op::Signature &signature = call.ufunc->signature;
   const array::Layout &layout = call.operand[operand].layout;
   const int32_t first = layout.ndim - loop->core_ndim[operand];
@@ -495,12 +495,12 @@ guf_status find_core_sizes(const op::CallView &call, LoopShape *loop, guf_error 
     const bool missing = (loop->missing >> dim & 1U) != 0;
     loop->core_size[dim] = missing ? 1 : signature.dims[dim].frozen;  // frozen may be kUnknown
   }
-  for (int32_t i = 0; i < signature.nin; ++i) GUF_TRY(fold_operand(call, i, loop, error));
+  for (int32_t i = 0; i < signature.nin; ++i) GUF_TRY(match_core_sizes(call, i, loop, error));
   GUF_TRY(apply_dims(call, loop, error));
   uint64_t done = 0;
   GUF_TRY(apply_rules(call, loop, &done, error));
   for (int32_t i = signature.nin; i < call.noperands; ++i) {
-    if (!is_missing(call, i)) GUF_TRY(fold_operand(call, i, loop, error));
+    if (!is_missing(call, i)) GUF_TRY(match_core_sizes(call, i, loop, error));
   }
   GUF_TRY(apply_rules(call, loop, &done, error));
   GUF_TRY(call_hook(call, loop, error));

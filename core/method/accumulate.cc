@@ -6,9 +6,9 @@
 
 #include "core/array/overlap.h"
 #include "core/method/decide.h"
-#include "core/method/fold_types.h"
 #include "core/method/geometry.h"
 #include "core/method/indices.h"
+#include "core/method/reduction_types.h"
 
 namespace gufunc::method {
 namespace {
@@ -25,7 +25,7 @@ void make_geometry(const op::CallView &call, const AccumulateDecision &decision,
     // The stride of an axis of extent 1 is arbitrary, and the output may be longer along the axis.
     const int64_t step = extent == 1 ? 0 : input.layout.strides[k];
     if (k == decision.axis) {
-      geometry.add_fold({extent, step, 0, 0});
+      geometry.reduce({extent, step, 0, 0});
       if (output.layout.shape[k] != 1) geometry.block.fold_output_step = output.layout.strides[k];
     } else {
       geometry.keep({output.layout.shape[k], step, output.layout.strides[k], 0});
@@ -56,9 +56,9 @@ int32_t find_extents(const op::CallView &call, const AccumulateDecision &decisio
   return decision.method == GUF_METHOD_REDUCEAT ? decision.axis : kNoAxis;
 }
 
-[[gnu::noinline]] guf_status launch_with_arrays(FoldView &view, const AccumulateDecision &decision,
-                                                bool copy_input, guf_operand *output,
-                                                guf_error *error) {
+[[gnu::noinline]] guf_status launch_with_arrays(ReduceView &view,
+                                                const AccumulateDecision &decision, bool copy_input,
+                                                guf_operand *output, guf_error *error) {
   op::CallView &call = view.call;
   backend::ErrorRecord record(error);
   call::Temporaries arrays(call);
@@ -78,7 +78,7 @@ int32_t find_extents(const op::CallView &call, const AccumulateDecision &decisio
 }
 
 // Runs the method. An output of the caller must have been checked.
-guf_status finish(FoldView &view, const AccumulateDecision &decision, guf_operand *output,
+guf_status finish(ReduceView &view, const AccumulateDecision &decision, guf_operand *output,
                   guf_error *error) {
   op::CallView &call = view.call;
   // accumulate reads each element before it writes the result at the same position, so an output
@@ -91,7 +91,7 @@ guf_status finish(FoldView &view, const AccumulateDecision &decision, guf_operan
   return launch_with_arrays(view, decision, copy_input, output, error);
 }
 
-guf_status check_indices(const FoldView &view, guf_error *error) {
+guf_status check_indices(const ReduceView &view, guf_error *error) {
   const op::OperandView &indices = view.indices;
   const guf_dtype type = indices.layout.dtype;
   if (indices.layout.ndim != 1) {
@@ -111,7 +111,7 @@ guf_status check_indices(const FoldView &view, guf_error *error) {
 
 // Reads the indices. Contiguous int64 indices are used in place; other indices are converted and
 // stored in `buffer`.
-guf_status read_indices(const FoldView &view, AccumulateDecision *decision,
+guf_status read_indices(const ReduceView &view, AccumulateDecision *decision,
                         std::vector<int64_t> *buffer, guf_error *error) {
   const op::CallView &call = view.call;
   const op::OperandView &indices = view.indices;
@@ -142,20 +142,20 @@ guf_status read_indices(const FoldView &view, AccumulateDecision *decision,
 
 }  // namespace
 
-guf_status decide_accumulate(FoldView &view, AccumulateDecision *out, guf_error *error) {
+guf_status decide_accumulate(ReduceView &view, AccumulateDecision *out, guf_error *error) {
   *out = {GUF_METHOD_ACCUMULATE, "accumulate", {}, 0, nullptr, 0};
-  GUF_TRY(check_folds(*view.call.ufunc, out->name, error));
+  GUF_TRY(check_reducible(*view.call.ufunc, out->name, error));
   GUF_TRY(prepare(view, error));
   GUF_TRY(find_axis(view, out->name, &out->axis, error));
-  GUF_TRY(resolve_fold(view, out->name, &out->choice, error));
+  GUF_TRY(resolve_reduction(view, out->name, &out->choice, error));
   out->length = view.call.operand[kInput].layout.shape[out->axis];
   return check_output(view, out->name, out->axis, out->length, error);
 }
 
-guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_t> *buffer,
+guf_status decide_reduceat(ReduceView &view, Elements elements, std::vector<int64_t> *buffer,
                            AccumulateDecision *out, guf_error *error) {
   *out = {GUF_METHOD_REDUCEAT, "reduceat", {}, 0, nullptr, 0};
-  GUF_TRY(check_folds(*view.call.ufunc, out->name, error));
+  GUF_TRY(check_reducible(*view.call.ufunc, out->name, error));
   GUF_TRY(check_indices(view, error));
   GUF_TRY(prepare(view, error));
   GUF_TRY(find_axis(view, out->name, &out->axis, error));
@@ -165,12 +165,12 @@ guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_
   } else {
     GUF_TRY(make_readable(view.indices, nullptr, 3, error));
   }
-  GUF_TRY(resolve_fold(view, out->name, &out->choice, error));
+  GUF_TRY(resolve_reduction(view, out->name, &out->choice, error));
   return check_output(view, out->name, out->axis, out->length, error);
 }
 
-guf_status describe_accumulate(FoldView &view, const AccumulateDecision &decision, std::string *out,
-                               guf_error *error) {
+guf_status describe_accumulate(ReduceView &view, const AccumulateDecision &decision,
+                               std::string *out, guf_error *error) {
   op::CallView &call = view.call;
   const op::Loop &loop = *decision.choice.loop;
   ResultBuffer result;
@@ -188,13 +188,13 @@ guf_status describe_accumulate(FoldView &view, const AccumulateDecision &decisio
   return describe(call, loop, kernels, &geometry, out, error);
 }
 
-guf_status accumulate(FoldView &view, guf_operand *output, guf_error *error) {
+guf_status accumulate(ReduceView &view, guf_operand *output, guf_error *error) {
   AccumulateDecision decision;
   GUF_TRY(decide_accumulate(view, &decision, error));
   return finish(view, decision, output, error);
 }
 
-guf_status reduceat(FoldView &view, guf_operand *output, guf_error *error) {
+guf_status reduceat(ReduceView &view, guf_operand *output, guf_error *error) {
   AccumulateDecision decision;
   std::vector<int64_t> buffer;
   GUF_TRY(decide_reduceat(view, Elements::kRead, &buffer, &decision, error));

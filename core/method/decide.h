@@ -18,7 +18,7 @@ namespace gufunc::method {
 // The decisions about a reduce.
 struct ReduceDecision {
   resolve::Choice choice;
-  array::AxisSet folded;
+  array::AxisSet reduced;
   ResultAxes axes;
   alignas(64) unsigned char initial_value[kInitialValueBytes];
   bool has_initial_value;
@@ -36,10 +36,11 @@ struct AccumulateDecision {
 
 // Each function reports the errors that gufunc/methods.h lists for the steps before a launch. With
 // Elements::kNotRead, the function reads no values from memory, so it cannot reject any value.
-guf_status decide_reduce(FoldView &view, Elements elements, ReduceDecision *out, guf_error *error);
-guf_status decide_accumulate(FoldView &view, AccumulateDecision *out, guf_error *error);
+guf_status decide_reduce(ReduceView &view, Elements elements, ReduceDecision *out,
+                         guf_error *error);
+guf_status decide_accumulate(ReduceView &view, AccumulateDecision *out, guf_error *error);
 // Indices that cannot be used in place are converted and stored in `buffer`.
-guf_status decide_reduceat(FoldView &view, Elements elements, std::vector<int64_t> *buffer,
+guf_status decide_reduceat(ReduceView &view, Elements elements, std::vector<int64_t> *buffer,
                            AccumulateDecision *out, guf_error *error);
 guf_status decide_at(AtView &view, Elements elements, resolve::Choice *choice,
                      IndexOffsets *offsets, guf_error *error);
@@ -48,7 +49,7 @@ guf_status decide_at(AtView &view, Elements elements, resolve::Choice *choice,
 void describe_reduce_result(const op::CallView &call, const ReduceDecision &decision,
                             guf_resolution *out);
 // Writes the number of dimensions and the shape of result `index` of a reduction to `out`.
-void describe_result(const array::Layout &input, const array::AxisSet &folded,
+void describe_result(const array::Layout &input, const array::AxisSet &reduced,
                      const ResultAxes &axes, int32_t index, guf_resolution *out);
 void describe_accumulate_result(const op::CallView &call, const AccumulateDecision &decision,
                                 guf_resolution *out);
@@ -57,10 +58,10 @@ void describe_accumulate_result(const op::CallView &call, const AccumulateDecisi
 // described with the layout that would be allocated for it.
 // Errors  GUF_E_SHAPE, GUF_E_NO_IMAGE
 //         GUF_E_UNSUPPORTED <= floating-point flags are requested, but the backend reports none
-guf_status describe_reduce(FoldView &view, const ReduceDecision &decision, std::string *out,
+guf_status describe_reduce(ReduceView &view, const ReduceDecision &decision, std::string *out,
                            guf_error *error);
-guf_status describe_accumulate(FoldView &view, const AccumulateDecision &decision, std::string *out,
-                               guf_error *error);
+guf_status describe_accumulate(ReduceView &view, const AccumulateDecision &decision,
+                               std::string *out, guf_error *error);
 guf_status describe_offsets(AtView &view, const resolve::Choice &choice,
                             const IndexOffsets &offsets, std::string *out, guf_error *error);
 

@@ -25,11 +25,11 @@ namespace {
 // Computes the strides of a copy. The innermost axis is the last reduced axis, followed by the
 // other reduced axes and then by the kept axes.
 void strides_of_copy(guf_dtype dtype, int32_t ndim, const int64_t *shape,
-                     const array::AxisSet &folded, int64_t *out) {
+                     const array::AxisSet &reduced, int64_t *out) {
   int64_t stride = dtype::itemsize(dtype);
-  for (const bool is_folded : {true, false}) {
+  for (const bool is_reduced : {true, false}) {
     for (int32_t axis = ndim - 1; axis >= 0; --axis) {
-      if (folded.test(static_cast<size_t>(axis)) != is_folded) continue;
+      if (reduced.test(static_cast<size_t>(axis)) != is_reduced) continue;
       out[axis] = stride;
       stride *= std::max<int64_t>(shape[axis], 1);
     }
@@ -37,11 +37,11 @@ void strides_of_copy(guf_dtype dtype, int32_t ndim, const int64_t *shape,
 }
 
 guf_status copy_operand(op::CallView &call, const int64_t *shape, int32_t ndim,
-                        const array::AxisSet &folded, op::OperandView *operand,
+                        const array::AxisSet &reduced, op::OperandView *operand,
                         call::Temporaries *arrays, guf_error *error) {
   const array::Layout from = operand->layout;
   int64_t strides[GUF_MAX_NDIM];
-  strides_of_copy(from.dtype, ndim, shape, folded, strides);
+  strides_of_copy(from.dtype, ndim, shape, reduced, strides);
   GUF_TRY(arrays->check_capture(error));
   base::Ref<array::Array> copy;
   GUF_TRY(
@@ -140,7 +140,7 @@ void flag_alignment(const Geometry &geometry, guf_method_block *block) {
     output |= static_cast<uint64_t>(axis.output_step);
   };
   std::for_each(geometry.kept, geometry.kept + geometry.nkept, add);
-  std::for_each(geometry.fold, geometry.fold + geometry.nfold, add);
+  std::for_each(geometry.reduced, geometry.reduced + geometry.nreduced, add);
   if ((input & (dtype::alignment(block->input_dtype) - 1)) != 0)
     block->input_flags |= GUF_LAUNCH_OPERAND_UNALIGNED;
   if ((output & (dtype::alignment(block->output_dtype) - 1)) != 0)
@@ -149,7 +149,7 @@ void flag_alignment(const Geometry &geometry, guf_method_block *block) {
 
 void write_axes(const Geometry &geometry, guf_method_block *block) {
   block->nkept = std::min<int32_t>(geometry.nkept, GUF_MAX_LOOP_NDIM);
-  block->nfold = geometry.nfold;
+  block->nfold = geometry.nreduced;
   block->items = 1;
   for (int32_t k = 0; k < block->nkept; ++k) {
     const Axis &axis = geometry.kept[k];
@@ -160,14 +160,14 @@ void write_axes(const Geometry &geometry, guf_method_block *block) {
     block->kept_mask_step[k] = axis.mask_step;
   }
   for (int32_t k = 0; k < block->nfold; ++k) {
-    const Axis &axis = geometry.fold[k];
+    const Axis &axis = geometry.reduced[k];
     block->fold_size[k] = axis.extent;
     block->fold_input_step[k] = axis.input_step;
     block->fold_mask_step[k] = axis.mask_step;
   }
 }
 
-[[gnu::cold, gnu::noinline]] guf_status fail_folds(int32_t found, guf_error *error) {
+[[gnu::cold, gnu::noinline]] guf_status fail_reduced_axes(int32_t found, guf_error *error) {
   return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
                     "a method reduces %d axes, expected at most %d", found,
                     static_cast<int>(GUF_MAX_LOOP_NDIM));
@@ -176,8 +176,8 @@ void write_axes(const Geometry &geometry, guf_method_block *block) {
 // Completes the block of the first launch from the dimensions that the caller added.
 // Errors  GUF_E_INTERNAL <= too many reduced dimensions for a block, or an overfull geometry
 guf_status fill_block(Geometry *geometry, guf_error *error) {
-  if (__builtin_expect(geometry->nfold > GUF_MAX_LOOP_NDIM, 0))
-    return fail_folds(geometry->nfold, error);
+  if (__builtin_expect(geometry->nreduced > GUF_MAX_LOOP_NDIM, 0))
+    return fail_reduced_axes(geometry->nreduced, error);
   if (__builtin_expect(geometry->overfull, 0)) {
     return base::fail(error, GUF_E_INTERNAL, base::kNone, base::kNone,
                       "a method has more than %d axes", static_cast<int>(GUF_MAX_NDIM));
@@ -210,23 +210,23 @@ void advance(const Axis &axis, int64_t steps, guf_method_block *block) {
 
 }  // namespace
 
-bool exceeds_reduced_axis_limit(const array::Layout &input, const array::AxisSet &folded) {
+bool exceeds_reduced_axis_limit(const array::Layout &input, const array::AxisSet &reduced) {
   if (input.ndim <= GUF_MAX_LOOP_NDIM) return false;
   int32_t count = 0;
   for (int32_t axis = 0; axis < input.ndim; ++axis) {
     if (input.shape[axis] == 0) return false;  // no elements to reduce
-    if (folded.test(static_cast<size_t>(axis)) && input.shape[axis] != 1) ++count;
+    if (reduced.test(static_cast<size_t>(axis)) && input.shape[axis] != 1) ++count;
   }
   return count > GUF_MAX_LOOP_NDIM;
 }
 
-void set_contiguous_layout(op::CallView &call, const array::AxisSet &folded,
+void set_contiguous_layout(op::CallView &call, const array::AxisSet &reduced,
                            ContiguousBuffer *buffer) {
   const array::Layout input = call.operand[kInput].layout;
   std::copy_n(input.shape, input.ndim, buffer->shape);
   const auto lay_out = [&](op::OperandView &operand, int64_t *strides) {
     const guf_dtype dtype = operand.layout.dtype;
-    strides_of_copy(dtype, input.ndim, buffer->shape, folded, strides);
+    strides_of_copy(dtype, input.ndim, buffer->shape, reduced, strides);
     operand.layout = {dtype, input.ndim, buffer->shape, strides, geometry::kDummyAddress};
     operand.flags = 0;
   };
@@ -234,18 +234,18 @@ void set_contiguous_layout(op::CallView &call, const array::AxisSet &folded,
   if (call.has_where) lay_out(call.where, buffer->mask_strides);
 }
 
-guf_status make_reduced_axes_contiguous(op::CallView &call, const array::AxisSet &folded,
+guf_status make_reduced_axes_contiguous(op::CallView &call, const array::AxisSet &reduced,
                                         call::Temporaries *arrays, guf_error *error) {
   op::OperandView &input = call.operand[kInput];
   const int32_t ndim = input.layout.ndim;
   int64_t shape[GUF_MAX_NDIM];
   std::copy_n(input.layout.shape, ndim, shape);
-  GUF_TRY(copy_operand(call, shape, ndim, folded, &input, arrays, error));
+  GUF_TRY(copy_operand(call, shape, ndim, reduced, &input, arrays, error));
   if (!call.has_where) return GUF_OK;
-  return copy_operand(call, shape, ndim, folded, &call.where, arrays, error);
+  return copy_operand(call, shape, ndim, reduced, &call.where, arrays, error);
 }
 
-uint32_t fold_flags(int32_t method, const op::CallView &call, const op::Loop &loop) {
+uint32_t method_flags(int32_t method, const op::CallView &call, const op::Loop &loop) {
   uint32_t flags = 0;
   // A loop (X, Y) -> X cannot combine two partial results, which both have dtype X.
   const bool mixed = method == GUF_METHOD_REDUCE && loop.types[kInput] != loop.types[kLeft];
@@ -264,14 +264,14 @@ uint32_t fold_flags(int32_t method, const op::CallView &call, const op::Loop &lo
 void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
            const op::OperandView *input, const op::OperandView &output, Geometry *out) {
   out->nkept = 0;
-  out->nfold = 0;
+  out->nreduced = 0;
   out->overfull = false;
   out->input_bits = 0;
   out->output_bits = 0;
   out->structured_initial = nullptr;
   guf_method_block &block = out->block;
   block.method = method;
-  block.flags = fold_flags(method, call, loop);
+  block.flags = method_flags(method, call, loop);
   block.loop_dtype = loop.types[kLeft];
   const bool mixed = (block.flags & GUF_METHOD_MIXED) != 0;
   block.element_dtype = mixed ? loop.types[kInput] : 0;
@@ -291,28 +291,28 @@ void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
 }
 
 void merge_folds(Geometry *geometry) {
-  drop_single(&geometry->nfold, geometry->fold);
+  drop_single(&geometry->nreduced, geometry->reduced);
   if ((geometry->block.flags & GUF_METHOD_MIXED) != 0) {
     // A mixed loop, (X, Y) -> X, reduces strictly in C order, which merging contiguous neighbours
     // preserves.
-    coalesce(&geometry->nfold, geometry->fold);
+    coalesce(&geometry->nreduced, geometry->reduced);
     return;
   }
   if ((geometry->block.flags & GUF_METHOD_EXACT) == 0) {
     // If there are more dimensions than a block can store, the outermost dimensions are merged. The
     // caller has arranged their steps so that this is possible.
     constexpr int32_t kApart = GUF_MAX_LOOP_NDIM - 1;
-    int32_t rest = geometry->nfold - kApart;
+    int32_t rest = geometry->nreduced - kApart;
     if (rest < 2) return;
-    coalesce(&rest, geometry->fold + kApart);
-    geometry->nfold = kApart + rest;
+    coalesce(&rest, geometry->reduced + kApart);
+    geometry->nreduced = kApart + rest;
     return;
   }
-  if (geometry->nfold < 2) return;
-  sort(geometry->nfold, geometry->fold, [](const Axis &a, const Axis &b) {
+  if (geometry->nreduced < 2) return;
+  sort(geometry->nreduced, geometry->reduced, [](const Axis &a, const Axis &b) {
     return base::magnitude(a.input_step) < base::magnitude(b.input_step);
   });
-  coalesce(&geometry->nfold, geometry->fold);
+  coalesce(&geometry->nreduced, geometry->reduced);
 }
 
 guf_status run(const op::CallView &call, const op::Loop &loop, const MethodKernels &kernels,

@@ -29,17 +29,17 @@ struct Axis {
 // that do not depend on the method.
 struct Geometry {
   int32_t nkept;
-  int32_t nfold;
-  bool overfull;            // whether too many dimensions were added
-  Axis kept[GUF_MAX_NDIM];  // kept dimensions, in any order
-  Axis fold[GUF_MAX_NDIM];  // reduced dimensions, in the order of the reduction
-  uint64_t input_bits;      // OR of all byte offsets other than steps; used for alignment
+  int32_t nreduced;
+  bool overfull;               // whether too many dimensions were added
+  Axis kept[GUF_MAX_NDIM];     // kept dimensions, in any order
+  Axis reduced[GUF_MAX_NDIM];  // reduced dimensions, in the order of the reduction
+  uint64_t input_bits;         // OR of all byte offsets other than steps; used for alignment
   uint64_t output_bits;
   const void *structured_initial;  // becomes guf_backend_method.initial
   guf_method_block block;
 
   void keep(const Axis &axis) { append(axis, kept, &nkept); }
-  void add_fold(const Axis &axis) { append(axis, fold, &nfold); }
+  void reduce(const Axis &axis) { append(axis, reduced, &nreduced); }
 
  private:
   void append(const Axis &axis, Axis *axes, int32_t *count) {
@@ -52,7 +52,7 @@ struct Geometry {
 };
 
 // Returns the guf_method_flag bits of a reduction with this loop, without GUF_METHOD_INITIAL.
-uint32_t fold_flags(int32_t method, const op::CallView &call, const op::Loop &loop);
+uint32_t method_flags(int32_t method, const op::CallView &call, const op::Loop &loop);
 
 // Fills in the first part of a geometry: the method, the flags, the dtypes and the addresses, from
 // the operands and the loop. `input` is nullptr for `at` with a unary ufunc.
@@ -97,12 +97,12 @@ void merge_folds(Geometry *geometry);
 
 // Returns whether the number of reduced axes of extent > 1 exceeds the limit of a block. Returns
 // false if the input has no elements.
-bool exceeds_reduced_axis_limit(const array::Layout &input, const array::AxisSet &folded);
+bool exceeds_reduced_axis_limit(const array::Layout &input, const array::AxisSet &reduced);
 
 // Copies the input and the mask so that the reduced axes are the innermost axes in memory, in
 // unchanged order. Adjacent reduced axes can then be merged into one axis.
 // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, GUF_E_SHAPE
-guf_status make_reduced_axes_contiguous(op::CallView &call, const array::AxisSet &folded,
+guf_status make_reduced_axes_contiguous(op::CallView &call, const array::AxisSet &reduced,
                                         call::Temporaries *arrays, guf_error *error);
 
 // Sets the operands to the layout that `make_reduced_axes_contiguous` would produce, to describe a
@@ -112,7 +112,7 @@ struct ContiguousBuffer {
   int64_t strides[GUF_MAX_NDIM];
   int64_t mask_strides[GUF_MAX_NDIM];
 };
-void set_contiguous_layout(op::CallView &call, const array::AxisSet &folded,
+void set_contiguous_layout(op::CallView &call, const array::AxisSet &reduced,
                            ContiguousBuffer *buffer);
 
 }  // namespace gufunc::method

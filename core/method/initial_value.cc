@@ -100,7 +100,7 @@ guf_status check_given(const op::OperandView &initial, guf_dtype type, guf_error
 }
 
 // Reads the initial value from an array or from a scalar with a dtype.
-guf_status read_element(FoldView &view, guf_dtype type, unsigned char *out, guf_error *error) {
+guf_status read_element(ReduceView &view, guf_dtype type, unsigned char *out, guf_error *error) {
   const op::OperandView &initial = view.initial;
   if (view.call.stream != nullptr && (initial.flags & op::kScalar) == 0) {
     backend::wait_quietly(*view.call.stream);
@@ -125,7 +125,7 @@ guf_status read_element(FoldView &view, guf_dtype type, unsigned char *out, guf_
 // Converts a scalar with a dtype to a Python int, because NumPy does so if the reduction
 // runs in a signed integer dtype. Fails for a datetime value that NumPy converts to a Python date
 // or duration, because Python does not convert these to int.
-guf_status make_number_of(FoldView &view, op::OperandView *out, guf_error *error) {
+guf_status make_number_of(ReduceView &view, op::OperandView *out, guf_error *error) {
   const guf_dtype type = view.initial.layout.dtype;
   unsigned char bytes[16];
   if (dtype::is_time(type)) {
@@ -162,7 +162,7 @@ bool converts_through_int(const op::OperandView &initial, guf_dtype type) {
          dtype::is_signed(type) && initial.layout.dtype != type;
 }
 
-guf_status write_given(FoldView &view, guf_dtype type, unsigned char *out, guf_error *error) {
+guf_status write_given(ReduceView &view, guf_dtype type, unsigned char *out, guf_error *error) {
   op::OperandView &initial = view.initial;
   GUF_TRY(check_given(initial, type, error));
   if (converts_through_int(initial, type)) {
@@ -189,8 +189,8 @@ guf_status fail_initial_cast(guf_dtype from, guf_dtype to, int32_t argument, con
                     expected.c_str(), what);
 }
 
-guf_status find_initial_value(FoldView &view, guf_dtype type, Elements elements, unsigned char *out,
-                              bool *out_has, guf_error *error) {
+guf_status find_initial_value(ReduceView &view, guf_dtype type, Elements elements,
+                              unsigned char *out, bool *out_has, guf_error *error) {
   *out_has = false;
   switch (view.initial_kind) {
     case Initial::kNone:

@@ -22,8 +22,8 @@ inline constexpr size_t kInitialValueBytes = GUF_MAX_STRUCTURED_ITEMSIZE + 1;
 // Errors  GUF_E_OVERFLOW <= a Python int outside the range of the type
 //         GUF_E_VALUE <= several values;  GUF_E_CASTING <= complex to real
 //         GUF_E_DEVICE_MISMATCH <= the value is in device memory
-guf_status find_initial_value(FoldView &view, guf_dtype type, Elements elements, unsigned char *out,
-                              bool *out_has, guf_error *error);
+guf_status find_initial_value(ReduceView &view, guf_dtype type, Elements elements,
+                              unsigned char *out, bool *out_has, guf_error *error);
 
 }  // namespace gufunc::method
 

@@ -32,7 +32,7 @@ enum class Initial : uint8_t {
 
 // The arguments of reduce, accumulate and reduceat. Fields that a method does not use stay
 // uninitialised.
-struct FoldView {
+struct ReduceView {
   op::CallView call;
   guf_call_args args;  // call.args points here
   guf_dtype dtype;     // dtype of the loop; 0 if not specified
@@ -66,9 +66,9 @@ enum class Elements : uint8_t { kRead, kNotRead };
 
 // Each function runs one method. On success, an allocated output is stored in `output`.
 // Errors  as methods.h lists for each method
-guf_status reduce(FoldView &view, guf_operand *output, guf_error *error);
-guf_status accumulate(FoldView &view, guf_operand *output, guf_error *error);
-guf_status reduceat(FoldView &view, guf_operand *output, guf_error *error);
+guf_status reduce(ReduceView &view, guf_operand *output, guf_error *error);
+guf_status accumulate(ReduceView &view, guf_operand *output, guf_error *error);
+guf_status reduceat(ReduceView &view, guf_operand *output, guf_error *error);
 // Checks that the ufunc supports `outer`. The caller runs this check before it counts the operands.
 // Errors  GUF_E_VALUE, GUF_E_DTYPE <= the ufunc is not binary, or has core dimensions
 guf_status check_outer(const op::Ufunc &ufunc, guf_error *error);
@@ -78,18 +78,18 @@ guf_status at(AtView &view, guf_error *error);
 // Each function determines the types and the result shape of one method. Indices
 // and initial values in memory are not read.
 // Errors  those of the method before its launch, except errors that depend on values in memory
-guf_status resolve_reduce(FoldView &view, guf_resolution *out, guf_error *error);
-guf_status resolve_accumulate(FoldView &view, guf_resolution *out, guf_error *error);
-guf_status resolve_reduceat(FoldView &view, guf_resolution *out, guf_error *error);
+guf_status resolve_reduce(ReduceView &view, guf_resolution *out, guf_error *error);
+guf_status resolve_accumulate(ReduceView &view, guf_resolution *out, guf_error *error);
+guf_status resolve_reduceat(ReduceView &view, guf_resolution *out, guf_error *error);
 guf_status resolve_outer(op::CallView &call, guf_resolution *out, guf_error *error);
 guf_status resolve_at(AtView &view, guf_resolution *out, guf_error *error);
 
 // Each function describes one method as text: the types and shapes, the order of the reduction, the
 // kernel, and the rejected loops.
 // Errors  as the method's resolve_ function;  GUF_E_NO_IMAGE
-guf_status explain_reduce(FoldView &view, std::string *out, guf_error *error);
-guf_status explain_accumulate(FoldView &view, std::string *out, guf_error *error);
-guf_status explain_reduceat(FoldView &view, std::string *out, guf_error *error);
+guf_status explain_reduce(ReduceView &view, std::string *out, guf_error *error);
+guf_status explain_accumulate(ReduceView &view, std::string *out, guf_error *error);
+guf_status explain_reduceat(ReduceView &view, std::string *out, guf_error *error);
 guf_status explain_outer(op::CallView &call, std::string *out, guf_error *error);
 guf_status explain_at(AtView &view, std::string *out, guf_error *error);
 

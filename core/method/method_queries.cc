@@ -31,8 +31,8 @@ void describe_shape(const array::Layout &layout, guf_resolution *out) {
 }
 
 // Operand 0 is also the result. A missing output has no dtype until the loop is chosen.
-void describe_fold_types(const op::CallView &call, const resolve::Choice &choice,
-                         guf_resolution *out) {
+void describe_reduction_types(const op::CallView &call, const resolve::Choice &choice,
+                              guf_resolution *out) {
   describe_types(call, choice, out);
   out->dtypes[kLeft] = call.operand[kOutput].layout.dtype;
 }
@@ -72,7 +72,7 @@ guf_status describe_order(const op::CallView &call, const resolve::Choice &choic
                           std::string *out, guf_error *error) {
   void *entry = nullptr;
   GUF_TRY(backend::load_fold(*call.ufunc, *choice.loop, *call.device, &entry, error));
-  const uint32_t flags = fold_flags(method, call, *choice.loop);
+  const uint32_t flags = method_flags(method, call, *choice.loop);
   if ((flags & GUF_METHOD_MIXED) != 0) {
     *out = "from the left in C order over all of them, as the loop's types differ";
   } else if ((flags & GUF_METHOD_EXACT) != 0) {
@@ -91,7 +91,7 @@ guf_status describe_order(const op::CallView &call, const resolve::Choice &choic
   return GUF_OK;
 }
 
-void describe_initial(const FoldView &view, const ReduceDecision &decision, std::string *out) {
+void describe_initial(const ReduceView &view, const ReduceDecision &decision, std::string *out) {
   static constexpr const char *kIdentities[] = {"", "", "0", "1", "-1", "-inf"};
   *out += "initial: ";
   if (!decision.has_initial_value) {
@@ -111,25 +111,25 @@ void describe_copies(const op::CallView &call, bool many, std::string *out) {
     *out += "copied first: the mask, which overlaps the output\n";
 }
 
-void describe_axes(const array::Layout &input, const array::AxisSet &folded, std::string *out) {
-  *out += "folds";
+void describe_axes(const array::Layout &input, const array::AxisSet &reduced, std::string *out) {
+  *out += "reduces";
   const char *before = " axis ";
   for (int32_t axis = input.ndim - 1; axis >= 0; --axis) {
-    if (!folded.test(static_cast<size_t>(axis))) continue;
+    if (!reduced.test(static_cast<size_t>(axis))) continue;
     *out += before + std::to_string(axis) + " of " + std::to_string(input.shape[axis]);
     before = ", then axis ";
   }
-  *out += folded.none() ? " no axis\n" : "\n";
+  *out += reduced.none() ? " no axis\n" : "\n";
 }
 
-guf_status explain_decision(FoldView &view, const AccumulateDecision &decision,
+guf_status explain_decision(ReduceView &view, const AccumulateDecision &decision,
                             const guf_resolution &resolution, std::string *out, guf_error *error) {
   const op::CallView &call = view.call;
   GUF_TRY(begin_text(call, decision.name, decision.choice, out, error));
   for (const int32_t i : {kInput, kOutput}) add_operand(call, decision.choice, i, resolution, out);
-  array::AxisSet folded;
-  folded.set(static_cast<size_t>(decision.axis));
-  describe_axes(call.operand[kInput].layout, folded, out);
+  array::AxisSet reduced;
+  reduced.set(static_cast<size_t>(decision.axis));
+  describe_axes(call.operand[kInput].layout, reduced, out);
   if (decision.method == GUF_METHOD_REDUCEAT)
     *out += std::to_string(decision.length) + " slices, each reduced separately\n";
   std::string order;
@@ -145,7 +145,7 @@ guf_status explain_decision(FoldView &view, const AccumulateDecision &decision,
 
 void describe_accumulate_result(const op::CallView &call, const AccumulateDecision &decision,
                                 guf_resolution *out) {
-  describe_fold_types(call, decision.choice, out);
+  describe_reduction_types(call, decision.choice, out);
   const bool missing = op::is_missing(call.operand[kOutput]);
   describe_shape(call.operand[missing ? kInput : kOutput].layout, out);
   out->output_shapes[0][decision.axis] = decision.length;
@@ -153,35 +153,35 @@ void describe_accumulate_result(const op::CallView &call, const AccumulateDecisi
 
 void describe_reduce_result(const op::CallView &call, const ReduceDecision &decision,
                             guf_resolution *out) {
-  describe_fold_types(call, decision.choice, out);
-  describe_result(call.operand[kInput].layout, decision.folded, decision.axes, 0, out);
+  describe_reduction_types(call, decision.choice, out);
+  describe_result(call.operand[kInput].layout, decision.reduced, decision.axes, 0, out);
 }
 
-void describe_result(const array::Layout &input, const array::AxisSet &folded,
+void describe_result(const array::Layout &input, const array::AxisSet &reduced,
                      const ResultAxes &axes, int32_t index, guf_resolution *out) {
   out->output_ndims[index] = axes.ndim;
   for (int32_t k = 0; k < input.ndim; ++k) {
     const int32_t axis = axes.of_input[k];
     if (axis == kNoAxis) continue;
-    out->output_shapes[index][axis] = folded.test(static_cast<size_t>(k)) ? 1 : input.shape[k];
+    out->output_shapes[index][axis] = reduced.test(static_cast<size_t>(k)) ? 1 : input.shape[k];
   }
 }
 
-guf_status resolve_reduce(FoldView &view, guf_resolution *out, guf_error *error) {
+guf_status resolve_reduce(ReduceView &view, guf_resolution *out, guf_error *error) {
   ReduceDecision decision;
   GUF_TRY(decide_reduce(view, Elements::kNotRead, &decision, error));
   describe_reduce_result(view.call, decision, out);
   return GUF_OK;
 }
 
-guf_status resolve_accumulate(FoldView &view, guf_resolution *out, guf_error *error) {
+guf_status resolve_accumulate(ReduceView &view, guf_resolution *out, guf_error *error) {
   AccumulateDecision decision;
   GUF_TRY(decide_accumulate(view, &decision, error));
   describe_accumulate_result(view.call, decision, out);
   return GUF_OK;
 }
 
-guf_status resolve_reduceat(FoldView &view, guf_resolution *out, guf_error *error) {
+guf_status resolve_reduceat(ReduceView &view, guf_resolution *out, guf_error *error) {
   AccumulateDecision decision;
   std::vector<int64_t> buffer;
   GUF_TRY(decide_reduceat(view, Elements::kNotRead, &buffer, &decision, error));
@@ -204,7 +204,7 @@ guf_status resolve_at(AtView &view, guf_resolution *out, guf_error *error) {
   return GUF_OK;
 }
 
-guf_status explain_reduce(FoldView &view, std::string *out, guf_error *error) {
+guf_status explain_reduce(ReduceView &view, std::string *out, guf_error *error) {
   ReduceDecision decision;
   guf_resolution resolution = {};
   GUF_TRY(decide_reduce(view, Elements::kNotRead, &decision, error));
@@ -215,16 +215,16 @@ guf_status explain_reduce(FoldView &view, std::string *out, guf_error *error) {
   if (call.has_where)
     *out += "where: shape " + describe_list(call.where.layout.shape, call.where.layout.ndim) + "\n";
   const array::Layout &input = call.operand[kInput].layout;
-  describe_axes(input, decision.folded, out);
+  describe_axes(input, decision.reduced, out);
   std::string order;
   GUF_TRY(describe_order(call, decision.choice, GUF_METHOD_REDUCE, &order, error));
   *out += "order: " + order;
   describe_initial(view, decision, out);
-  describe_copies(call, exceeds_reduced_axis_limit(input, decision.folded), out);
+  describe_copies(call, exceeds_reduced_axis_limit(input, decision.reduced), out);
   return describe_reduce(view, decision, out, error);
 }
 
-guf_status explain_accumulate(FoldView &view, std::string *out, guf_error *error) {
+guf_status explain_accumulate(ReduceView &view, std::string *out, guf_error *error) {
   AccumulateDecision decision;
   guf_resolution resolution = {};
   GUF_TRY(decide_accumulate(view, &decision, error));
@@ -232,7 +232,7 @@ guf_status explain_accumulate(FoldView &view, std::string *out, guf_error *error
   return explain_decision(view, decision, resolution, out, error);
 }
 
-guf_status explain_reduceat(FoldView &view, std::string *out, guf_error *error) {
+guf_status explain_reduceat(ReduceView &view, std::string *out, guf_error *error) {
   AccumulateDecision decision;
   guf_resolution resolution = {};
   std::vector<int64_t> buffer;

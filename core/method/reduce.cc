@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "core/method/decide.h"
-#include "core/method/fold_types.h"
 #include "core/method/geometry.h"
 #include "core/method/initial_value.h"
+#include "core/method/reduction_types.h"
 
 namespace gufunc::method {
 namespace {
@@ -26,7 +26,7 @@ guf_status check_first(const op::CallView &call, guf_error *error) {
 }
 
 // Checks that a reduction without an initial value has elements and no mask.
-guf_status check_initial_value(const FoldView &view, const ReduceDecision &decision,
+guf_status check_initial_value(const ReduceView &view, const ReduceDecision &decision,
                                guf_error *error) {
   if (decision.has_initial_value) return GUF_OK;
   const op::CallView &call = view.call;
@@ -40,7 +40,7 @@ guf_status check_initial_value(const FoldView &view, const ReduceDecision &decis
   const array::Layout &input = call.operand[kInput].layout;
   bool no_elements = false;  // whether a reduced axis has extent 0
   for (int32_t axis = 0; axis < input.ndim; ++axis) {
-    no_elements |= input.shape[axis] == 0 && decision.folded.test(static_cast<size_t>(axis));
+    no_elements |= input.shape[axis] == 0 && decision.reduced.test(static_cast<size_t>(axis));
   }
   if (!no_elements) return check_first(call, error);
   return base::fail(error, GUF_E_VALUE, kNone, kNone,
@@ -62,24 +62,24 @@ void add_axes(const op::CallView &call, const ReduceDecision &decision, Geometry
   const array::Layout &output = call.operand[kOutput].layout;
   const bool empty = is_empty(input);
   for (int32_t axis = input.ndim - 1; axis >= 0; --axis) {
-    const bool folded = decision.folded.test(static_cast<size_t>(axis));
-    if (folded && empty) continue;
+    const bool reduced = decision.reduced.test(static_cast<size_t>(axis));
+    if (reduced && empty) continue;
     Axis steps = {input.shape[axis], 0, 0, 0};
     if (!empty) {
       steps.input_step = input.strides[axis];
       steps.mask_step = mask_step(call, input.ndim, axis);
     }
-    if (folded) {
-      out->add_fold(steps);
+    if (reduced) {
+      out->reduce(steps);
     } else {
       steps.output_step = output.strides[decision.axes.of_input[axis]];
       out->keep(steps);
     }
   }
-  if (empty) out->add_fold({0, 0, 0, 0});
+  if (empty) out->reduce({0, 0, 0, 0});
 }
 
-void make_geometry(const FoldView &view, const ReduceDecision &decision, Geometry *out) {
+void make_geometry(const ReduceView &view, const ReduceDecision &decision, Geometry *out) {
   const op::CallView &call = view.call;
   begin(GUF_METHOD_REDUCE, call, *decision.choice.loop, &call.operand[kInput],
         call.operand[kOutput], out);
@@ -93,7 +93,7 @@ void make_geometry(const FoldView &view, const ReduceDecision &decision, Geometr
   merge_folds(out);
 }
 
-guf_status launch(FoldView &view, const ReduceDecision &decision, guf_error *error) {
+guf_status launch(ReduceView &view, const ReduceDecision &decision, guf_error *error) {
   op::CallView &call = view.call;
   const op::Loop &loop = *decision.choice.loop;
   MethodKernels kernels = {};
@@ -108,12 +108,12 @@ guf_status launch(FoldView &view, const ReduceDecision &decision, guf_error *err
 void find_extents(const op::CallView &call, const ReduceDecision &decision, int64_t *out) {
   const array::Layout &input = call.operand[kInput].layout;
   for (int32_t k = 0; k < input.ndim; ++k) {
-    out[k] = decision.folded.test(static_cast<size_t>(k)) ? 1 : input.shape[k];
+    out[k] = decision.reduced.test(static_cast<size_t>(k)) ? 1 : input.shape[k];
   }
 }
 
 // Launches after allocating a missing output and making the copies that the call needs.
-[[gnu::noinline]] guf_status launch_with_arrays(FoldView &view, ReduceDecision *decision,
+[[gnu::noinline]] guf_status launch_with_arrays(ReduceView &view, ReduceDecision *decision,
                                                 bool copy_input, bool copy_mask,
                                                 guf_operand *output, guf_error *error) {
   op::CallView &call = view.call;
@@ -125,12 +125,12 @@ void find_extents(const op::CallView &call, const ReduceDecision &decision, int6
     find_extents(call, *decision, extents);
     GUF_TRY(allocate_result(view, decision->axes, extents, kNoAxis, 0, &arrays, record.get()));
   }
-  const bool copies = exceeds_reduced_axis_limit(call.operand[kInput].layout, decision->folded);
+  const bool copies = exceeds_reduced_axis_limit(call.operand[kInput].layout, decision->reduced);
   if (copy_input && !copies)
     GUF_TRY(arrays.replace_by_copy(&call.operand[kInput], 0, record.get()));
   if (copy_mask && !copies) GUF_TRY(arrays.replace_by_copy(&call.where, 0, record.get()));
   GUF_TRY(transfer_reduction(call, &arrays, record.get()));
-  if (copies) GUF_TRY(make_reduced_axes_contiguous(call, decision->folded, &arrays, record.get()));
+  if (copies) GUF_TRY(make_reduced_axes_contiguous(call, decision->reduced, &arrays, record.get()));
   const guf_status status =
       finish_fold(launch(view, *decision, record.get()), &arrays, record.get());
   if (status == GUF_OK) arrays.publish(output);
@@ -139,27 +139,28 @@ void find_extents(const op::CallView &call, const ReduceDecision &decision, int6
 
 }  // namespace
 
-guf_status decide_reduce(FoldView &view, Elements elements, ReduceDecision *out, guf_error *error) {
+guf_status decide_reduce(ReduceView &view, Elements elements, ReduceDecision *out,
+                         guf_error *error) {
   op::CallView &call = view.call;
-  GUF_TRY(check_folds(*call.ufunc, "reduce", error));
+  GUF_TRY(check_reducible(*call.ufunc, "reduce", error));
   GUF_TRY(prepare(view, error));
-  GUF_TRY(find_axes(view, &out->folded, error));
-  GUF_TRY(resolve_fold(view, "reduce", &out->choice, error));
-  GUF_TRY(check_order(*call.ufunc, out->folded, error));
-  find_reduced_axes(call.operand[kInput].layout.ndim, out->folded, view.keepdims, &out->axes);
-  GUF_TRY(check_reduced(view, out->folded, out->axes, kOutput, error));
+  GUF_TRY(find_axes(view, &out->reduced, error));
+  GUF_TRY(resolve_reduction(view, "reduce", &out->choice, error));
+  GUF_TRY(check_order(*call.ufunc, out->reduced, error));
+  find_reduced_axes(call.operand[kInput].layout.ndim, out->reduced, view.keepdims, &out->axes);
+  GUF_TRY(check_reduced(view, out->reduced, out->axes, kOutput, error));
   const guf_dtype type = out->choice.loop->types[kLeft];
   GUF_TRY(
       find_initial_value(view, type, elements, out->initial_value, &out->has_initial_value, error));
   return check_initial_value(view, *out, error);
 }
 
-guf_status reduce(FoldView &view, guf_operand *output, guf_error *error) {
+guf_status reduce(ReduceView &view, guf_operand *output, guf_error *error) {
   op::CallView &call = view.call;
   ReduceDecision decision;
   GUF_TRY(decide_reduce(view, Elements::kRead, &decision, error));
   const bool copy_input = overlaps_output(call, call.operand[kInput]) ||
-                          exceeds_reduced_axis_limit(call.operand[kInput].layout, decision.folded);
+                          exceeds_reduced_axis_limit(call.operand[kInput].layout, decision.reduced);
   const bool copy_mask = call.has_where && overlaps_output(call, call.where);
   const bool missing = op::is_missing(call.operand[kOutput]);
   if (!copy_input && !copy_mask && !missing && !needs_device_scalars(call))
@@ -167,7 +168,7 @@ guf_status reduce(FoldView &view, guf_operand *output, guf_error *error) {
   return launch_with_arrays(view, &decision, copy_input, copy_mask, output, error);
 }
 
-guf_status describe_reduce(FoldView &view, const ReduceDecision &decision, std::string *out,
+guf_status describe_reduce(ReduceView &view, const ReduceDecision &decision, std::string *out,
                            guf_error *error) {
   op::CallView &call = view.call;
   const op::Loop &loop = *decision.choice.loop;
@@ -178,8 +179,8 @@ guf_status describe_reduce(FoldView &view, const ReduceDecision &decision, std::
     find_extents(call, decision, extents);
     GUF_TRY(lay_out_result(view, decision.axes, extents, kNoAxis, &result, error));
   }
-  if (exceeds_reduced_axis_limit(call.operand[kInput].layout, decision.folded))
-    set_contiguous_layout(call, decision.folded, &contiguous);
+  if (exceeds_reduced_axis_limit(call.operand[kInput].layout, decision.reduced))
+    set_contiguous_layout(call, decision.reduced, &contiguous);
   MethodKernels kernels = {};
   GUF_TRY(find_kernels(call, loop, &kernels, error));
   if (is_empty(call.operand[kOutput].layout)) return describe_nothing(out);

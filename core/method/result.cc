@@ -34,8 +34,9 @@ void add_remapped(const array::Layout &layout, int32_t ndim, const ResultAxes &a
   text->add(") ");
 }
 
-[[gnu::cold, gnu::noinline]] guf_status fail_broadcast(const FoldView &view, const ResultAxes &axes,
-                                                       int32_t operand, int32_t axis, int64_t found,
+[[gnu::cold, gnu::noinline]] guf_status fail_broadcast(const ReduceView &view,
+                                                       const ResultAxes &axes, int32_t operand,
+                                                       int32_t axis, int64_t found,
                                                        int64_t expected, guf_error *error) {
   const op::CallView &call = view.call;
   const array::Layout &input = call.operand[kInput].layout;
@@ -52,7 +53,7 @@ void add_remapped(const array::Layout &layout, int32_t ndim, const ResultAxes &a
                     static_cast<long long>(found));
 }
 
-guf_status check_dimensions(const FoldView &view, const ResultAxes &axes, int32_t argument,
+guf_status check_dimensions(const ReduceView &view, const ResultAxes &axes, int32_t argument,
                             guf_error *error) {
   const op::CallView &call = view.call;
   if (is_missing(call.operand[kOutput])) return GUF_OK;
@@ -66,14 +67,14 @@ guf_status check_dimensions(const FoldView &view, const ResultAxes &axes, int32_
 }
 
 // Broadcasts an extent against the common extent. Returns false if the extents are incompatible.
-bool fold(int64_t extent, int64_t *common) {
+bool broadcast_extent(int64_t extent, int64_t *common) {
   if (extent == *common || extent == 1) return true;
   if (*common != 1) return false;
   *common = extent;
   return true;
 }
 
-guf_status fail_narrow(const FoldView &view, const int64_t *common, int32_t axis,
+guf_status fail_narrow(const ReduceView &view, const int64_t *common, int32_t axis,
                        guf_error *error) {
   const array::Layout &input = view.call.operand[kInput].layout;
   base::Text text;
@@ -84,7 +85,7 @@ guf_status fail_narrow(const FoldView &view, const int64_t *common, int32_t axis
 
 // Computes the common shape of the input, the output and the mask. The output is broadcast against
 // the input first, and then the mask.
-guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t argument,
+guf_status find_common(const ReduceView &view, const ResultAxes &axes, int32_t argument,
                        int64_t *common, guf_error *error) {
   const op::CallView &call = view.call;
   const array::Layout &input = call.operand[kInput].layout;
@@ -94,7 +95,7 @@ guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t arg
     const int32_t axis = axes.of_input[k];
     if (!given || axis == kNoAxis) continue;
     const int64_t extent = call.operand[kOutput].layout.shape[axis];
-    if (!fold(extent, &common[k]))
+    if (!broadcast_extent(extent, &common[k]))
       return fail_broadcast(view, axes, argument, axis, extent, common[k], error);
   }
   if (!call.has_where) return GUF_OK;
@@ -107,7 +108,7 @@ guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t arg
   }
   for (int32_t own = 0; own < mask.ndim; ++own) {
     const int32_t k = own + input.ndim - mask.ndim;
-    if (!fold(mask.shape[own], &common[k]))
+    if (!broadcast_extent(mask.shape[own], &common[k]))
       return fail_broadcast(view, axes, 3, own, mask.shape[own], common[k], error);
   }
   return GUF_OK;
@@ -115,10 +116,10 @@ guf_status find_common(const FoldView &view, const ResultAxes &axes, int32_t arg
 
 // Checks the extent of one output axis. A reduced axis that keepdims= keeps must have extent 1, and
 // any other axis must have the common extent.
-guf_status check_axis(int32_t axis, int64_t found, bool folded, int64_t common, int32_t argument,
+guf_status check_axis(int32_t axis, int64_t found, bool reduced, int64_t common, int32_t argument,
                       guf_error *error) {
-  if (found == (folded ? 1 : common)) return GUF_OK;
-  if (folded) {
+  if (found == (reduced ? 1 : common)) return GUF_OK;
+  if (reduced) {
     return base::fail(error, GUF_E_SHAPE, argument, axis,
                       "operand was set up as a reduction along axis %d, but the length of the axis "
                       "is %lld (it has to be 1)",
@@ -133,8 +134,8 @@ guf_status check_axis(int32_t axis, int64_t found, bool folded, int64_t common, 
 
 }  // namespace
 
-guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, const ResultAxes &axes,
-                         int32_t argument, guf_error *error) {
+guf_status check_reduced(const ReduceView &view, const array::AxisSet &reduced,
+                         const ResultAxes &axes, int32_t argument, guf_error *error) {
   const op::CallView &call = view.call;
   const bool given = !is_missing(call.operand[kOutput]);
   if (!given && !call.has_where) return GUF_OK;
@@ -146,14 +147,14 @@ guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, con
     const int32_t axis = axes.of_input[k];
     if (given && axis != kNoAxis) {
       GUF_TRY(check_axis(axis, call.operand[kOutput].layout.shape[axis],
-                         folded.test(static_cast<size_t>(k)), common[k], argument, error));
+                         reduced.test(static_cast<size_t>(k)), common[k], argument, error));
     }
     if (input.shape[k] != common[k]) return fail_narrow(view, common, k, error);
   }
   return GUF_OK;
 }
 
-guf_status check_output(const FoldView &view, const char *name, int32_t axis, int64_t extent,
+guf_status check_output(const ReduceView &view, const char *name, int32_t axis, int64_t extent,
                         guf_error *error) {
   const array::Layout &input = view.call.operand[kInput].layout;
   const array::Layout &output = view.call.operand[kOutput].layout;
@@ -191,7 +192,7 @@ guf_status check_output(const FoldView &view, const char *name, int32_t axis, in
 }
 
 using base::kNone;
-guf_status find_axes(const FoldView &view, array::AxisSet *out, guf_error *error) {
+guf_status find_axes(const ReduceView &view, array::AxisSet *out, guf_error *error) {
   const int32_t ndim = view.call.operand[kInput].layout.ndim;
   static constexpr int64_t kFirst = 0;
   out->reset();
@@ -209,15 +210,15 @@ guf_status find_axes(const FoldView &view, array::AxisSet *out, guf_error *error
   return GUF_OK;
 }
 
-guf_status check_order(const op::Ufunc &ufunc, const array::AxisSet &folded, guf_error *error) {
-  if (folded.count() <= 1 || ufunc.identity != GUF_IDENTITY_NONE) return GUF_OK;
+guf_status check_order(const op::Ufunc &ufunc, const array::AxisSet &reduced, guf_error *error) {
+  if (reduced.count() <= 1 || ufunc.identity != GUF_IDENTITY_NONE) return GUF_OK;
   return base::fail(
       error, GUF_E_VALUE, kNone, kNone,
       "reduction operation '%s' is not reorderable, so at most one axis may be specified",
       ufunc.name.c_str());
 }
 
-guf_status find_axis(const FoldView &view, const char *name, int32_t *out, guf_error *error) {
+guf_status find_axis(const ReduceView &view, const char *name, int32_t *out, guf_error *error) {
   const int32_t ndim = view.call.operand[kInput].layout.ndim;
   if (ndim == 0 && (view.one_axis == 0 || view.one_axis == -1)) {
     return base::fail(error, GUF_E_DTYPE, kInput, kNone, "cannot %s on a scalar", name);
@@ -225,10 +226,10 @@ guf_status find_axis(const FoldView &view, const char *name, int32_t *out, guf_e
   return array::normalize_axis(view.one_axis, ndim, out, error);
 }
 
-void find_reduced_axes(int32_t ndim, const array::AxisSet &folded, bool keepdims, ResultAxes *out) {
+void find_reduced_axes(int32_t ndim, const array::AxisSet &reduced, bool keepdims, ResultAxes *out) {
   out->ndim = 0;
   for (int32_t axis = 0; axis < ndim; ++axis) {
-    const bool has = keepdims || !folded.test(static_cast<size_t>(axis));
+    const bool has = keepdims || !reduced.test(static_cast<size_t>(axis));
     out->of_input[axis] = has ? out->ndim++ : kNoAxis;
   }
 }
@@ -239,7 +240,7 @@ ResultAxes same_axes(int32_t ndim) {
   return axes;
 }
 
-guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
+guf_status lay_out_result(ReduceView &view, const ResultAxes &axes, const int64_t *extents,
                           int32_t ignored_axis, ResultBuffer *buffer, guf_error *error) {
   op::CallView &call = view.call;
   const array::Layout input = call.operand[kInput].layout;
@@ -270,7 +271,7 @@ guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t 
   return GUF_OK;
 }
 
-guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
+guf_status allocate_result(ReduceView &view, const ResultAxes &axes, const int64_t *extents,
                            int32_t ignored_axis, int32_t index, call::Temporaries *arrays,
                            guf_error *error) {
   GUF_TRY(arrays->check_capture(error));

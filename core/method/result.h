@@ -11,15 +11,15 @@ namespace gufunc::method {
 
 // Collects the axes to reduce.
 // Errors  GUF_E_AXIS <= out of range, or repeated
-guf_status find_axes(const FoldView &view, array::AxisSet *out, guf_error *error);
+guf_status find_axes(const ReduceView &view, array::AxisSet *out, guf_error *error);
 
 // Checks that the ufunc may reduce several axes.
 // Errors  GUF_E_VALUE <= several axes, but the ufunc is not reorderable
-guf_status check_order(const op::Ufunc &ufunc, const array::AxisSet &folded, guf_error *error);
+guf_status check_order(const op::Ufunc &ufunc, const array::AxisSet &reduced, guf_error *error);
 
 // Finds the axis of accumulate and reduceat.
 // Errors  GUF_E_DTYPE <= a 0-d input;  GUF_E_AXIS
-guf_status find_axis(const FoldView &view, const char *name, int32_t *out, guf_error *error);
+guf_status find_axis(const ReduceView &view, const char *name, int32_t *out, guf_error *error);
 
 // Maps each axis of the input to an axis of the result, or to kNoAxis if there is none.
 inline constexpr int32_t kNoAxis = -1;
@@ -30,18 +30,18 @@ struct ResultAxes {
 
 // Maps the axes of a reduction. A reduced axis is in the result, with extent 1, if `keepdims` is
 // true. Entries of `out->of_input` beyond `ndim` are not written.
-void find_reduced_axes(int32_t ndim, const array::AxisSet &folded, bool keepdims, ResultAxes *out);
+void find_reduced_axes(int32_t ndim, const array::AxisSet &reduced, bool keepdims, ResultAxes *out);
 // Maps each axis of the input to the same axis of the result, as in accumulate and reduceat.
 ResultAxes same_axes(int32_t ndim);
 
 // Checks reduce's output and mask against the input. `argument` is the output's argument number.
 // Errors  GUF_E_SHAPE <= NumPy's messages
-guf_status check_reduced(const FoldView &view, const array::AxisSet &folded, const ResultAxes &axes,
-                         int32_t argument, guf_error *error);
+guf_status check_reduced(const ReduceView &view, const array::AxisSet &reduced,
+                         const ResultAxes &axes, int32_t argument, guf_error *error);
 
 // Checks the output of accumulate or reduceat, which has `extent` elements along `axis`.
 // Errors  GUF_E_SHAPE
-guf_status check_output(const FoldView &view, const char *name, int32_t axis, int64_t extent,
+guf_status check_output(const ReduceView &view, const char *name, int32_t axis, int64_t extent,
                         guf_error *error);
 
 // The shape and strides of a result.
@@ -56,12 +56,12 @@ struct ResultBuffer {
 // because the indices determine the extent of the axis. If `ignored_axis` is kNoAxis, all strides
 // have influence.
 // Errors  GUF_E_SHAPE
-guf_status lay_out_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
+guf_status lay_out_result(ReduceView &view, const ResultAxes &axes, const int64_t *extents,
                           int32_t ignored_axis, ResultBuffer *buffer, guf_error *error);
 
 // Allocates a missing output. `index` is its position among the caller's outputs.
 // Errors  GUF_E_SHAPE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
-guf_status allocate_result(FoldView &view, const ResultAxes &axes, const int64_t *extents,
+guf_status allocate_result(ReduceView &view, const ResultAxes &axes, const int64_t *extents,
                            int32_t ignored_axis, int32_t index, call::Temporaries *arrays,
                            guf_error *error);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A reduction with a user-defined accumulator: its types, axes and shapes, which are decided before
-// anything is allocated, its launches, and its description. core/op/state_fold.h explains the
+// anything is allocated, its launches, and its description. core/op/state_reduction.h explains the
 // block, merge and finish ufuncs.
 #include "core/method/state_reduce.h"
 
@@ -19,7 +19,7 @@
 #include "core/method/decide.h"
 #include "core/method/geometry.h"
 #include "core/method/result.h"
-#include "core/op/state_fold.h"
+#include "core/op/state_reduction.h"
 #include "core/plan/plan_text.h"
 #include "core/plugin/find_device.h"
 #include "core/resolve/resolve.h"
@@ -32,7 +32,7 @@ namespace {
 constexpr int32_t kMaxKept = GUF_MAX_NDIM - 2;
 
 struct StateDecision {
-  array::AxisSet folded;
+  array::AxisSet reduced;
   ResultAxes axes;
   int64_t elements;                // number of elements per result
   resolve::Choice block_function;  // the loop of the block function
@@ -64,7 +64,7 @@ guf_status check_result(const op::OperandView &result, int32_t index, guf_error 
   return GUF_OK;
 }
 
-guf_status prepare_states(FoldView &view, const StateResults &results, guf_error *error) {
+guf_status prepare_states(ReduceView &view, const StateResults &results, guf_error *error) {
   op::CallView &call = view.call;
   call.noperands = 3;
   GUF_TRY(resolve::convert_to_default(&call.operand[kInput], kInput, error));
@@ -140,9 +140,9 @@ guf_status find_loop(op::Ufunc &ufunc, const guf_dtype *inputs, const char *part
                     ufunc.full_name.c_str(), part, types.c_str());
 }
 
-guf_status resolve_types(const FoldView &view, StateDecision *out, guf_error *error) {
+guf_status resolve_types(const ReduceView &view, StateDecision *out, guf_error *error) {
   const op::Ufunc &block_function = *view.call.ufunc;
-  const op::StateFold &fold = *block_function.state_fold();
+  const op::StateReduction &reduction = *block_function.state_reduction();
   const guf_dtype types[] = {view.call.operand[kInput].layout.dtype, GUF_I64, GUF_BOOL};
   GUF_TRY(choose_for(*view.call.ufunc, types, view.dtype, &out->block_function, error));
   out->nstates = block_function.nout();
@@ -152,18 +152,19 @@ guf_status resolve_types(const FoldView &view, StateDecision *out, guf_error *er
   std::copy_n(out->state, out->nstates, both);
   std::copy_n(out->state, out->nstates, both + out->nstates);
   const op::Loop *merge = nullptr;
-  GUF_TRY(find_loop(*fold.merge, both, "merge", &merge, error));
+  GUF_TRY(find_loop(*reduction.merge, both, "merge", &merge, error));
   if (!std::equal(out->state, out->state + out->nstates,
-                  merge->types.begin() + fold.merge->nin())) {
+                  merge->types.begin() + reduction.merge->nin())) {
     return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
                       "%s returns accumulators of other types than it accepts",
-                      fold.merge->full_name.c_str());
+                      reduction.merge->full_name.c_str());
   }
   std::copy_n(out->state, out->nstates, out->result);
-  if (!fold.finish) return GUF_OK;
+  if (!reduction.finish) return GUF_OK;
   const op::Loop *finish = nullptr;
-  GUF_TRY(find_loop(*fold.finish, out->state, "finish", &finish, error));
-  std::copy_n(finish->types.begin() + fold.finish->nin(), fold.finish->nout(), out->result);
+  GUF_TRY(find_loop(*reduction.finish, out->state, "finish", &finish, error));
+  std::copy_n(finish->types.begin() + reduction.finish->nin(), reduction.finish->nout(),
+              out->result);
   return GUF_OK;
 }
 
@@ -172,7 +173,7 @@ guf_status count_elements(const array::Layout &input, StateDecision *out, guf_er
   bool empty = false;
   bool fits = true;
   for (int32_t axis = 0; axis < input.ndim; ++axis) {
-    if (!out->folded.test(static_cast<size_t>(axis))) continue;
+    if (!out->reduced.test(static_cast<size_t>(axis))) continue;
     empty = empty || input.shape[axis] == 0;
     fits = fits && base::checked_mul(count, static_cast<uint64_t>(input.shape[axis]), &count) &&
            count <= INT64_MAX;
@@ -185,7 +186,7 @@ guf_status count_elements(const array::Layout &input, StateDecision *out, guf_er
 
 // Checks that there are elements to reduce. An accumulator of no elements exists only if the block
 // function ufunc declares GUF_FUNCTION_ACCEPTS_EMPTY.
-guf_status check_elements(const FoldView &view, const StateDecision &decision, guf_error *error) {
+guf_status check_elements(const ReduceView &view, const StateDecision &decision, guf_error *error) {
   const op::Ufunc &block_function = *view.call.ufunc;
   const bool accepts_empty = (block_function.flags & GUF_FUNCTION_ACCEPTS_EMPTY) != 0;
   if (view.initial_kind == Initial::kGiven) {
@@ -219,14 +220,14 @@ guf_status check_elements(const FoldView &view, const StateDecision &decision, g
 // Computes the stride of an operand when all reduced axes of `input` are treated as a single axis
 // in C order. The operand may have fewer axes than `input` and may be broadcast. Returns false if
 // there is no such stride; the caller must then copy the operand first.
-bool find_fold_stride(const array::Layout &own, const array::Layout &input,
-                      const array::AxisSet &folded, int64_t *out) {
+bool find_reduced_stride(const array::Layout &own, const array::Layout &input,
+                         const array::AxisSet &reduced, int64_t *out) {
   *out = 0;
   uint64_t count = 1;  // may wrap around if there are no elements
   bool straight = true;
   for (int32_t axis = input.ndim - 1; axis >= 0; --axis) {
     const int64_t extent = input.shape[axis];
-    if (!folded.test(static_cast<size_t>(axis)) || extent == 1) continue;
+    if (!reduced.test(static_cast<size_t>(axis)) || extent == 1) continue;
     const int32_t k = axis - (input.ndim - own.ndim);
     const int64_t stride = k < 0 || own.shape[k] == 1 ? 0 : own.strides[k];
     if (count == 1) *out = stride;
@@ -239,26 +240,26 @@ bool find_fold_stride(const array::Layout &own, const array::Layout &input,
 
 // Makes the decisions, and sets the dtypes of missing results.
 // Errors  as guf_reduce before a launch
-guf_status decide_states(FoldView &view, StateResults &results, StateDecision *out,
+guf_status decide_states(ReduceView &view, StateResults &results, StateDecision *out,
                          guf_error *error) {
   op::CallView &call = view.call;
   GUF_TRY(prepare_states(view, results, error));
-  GUF_TRY(find_axes(view, &out->folded, error));
+  GUF_TRY(find_axes(view, &out->reduced, error));
   GUF_TRY(resolve_types(view, out, error));
   const array::Layout &input = call.operand[kInput].layout;
-  const auto nkept = input.ndim - static_cast<int32_t>(out->folded.count());
+  const auto nkept = input.ndim - static_cast<int32_t>(out->reduced.count());
   if (nkept > kMaxKept) {
     return base::fail(error, GUF_E_SHAPE, kInput, kNone,
                       "a reduction with a user-defined accumulator keeps at most %d axes; got %d",
                       kMaxKept, nkept);
   }
   GUF_TRY(count_elements(input, out, error));
-  find_reduced_axes(input.ndim, out->folded, view.keepdims, &out->axes);
+  find_reduced_axes(input.ndim, out->reduced, view.keepdims, &out->axes);
   for (int32_t k = 0; k < results.count; ++k) {
     op::OperandView &result = results.result[k];
     if (op::is_missing(result)) result.layout.dtype = out->result[k];
     call.operand[kOutput] = result;
-    GUF_TRY(check_reduced(view, out->folded, out->axes, result_argument(k), error));
+    GUF_TRY(check_reduced(view, out->reduced, out->axes, result_argument(k), error));
   }
   return check_elements(view, *out, error);
 }
@@ -278,12 +279,12 @@ struct OperandMemory {
   backend::Device *device;
   array::Array *array;
   int64_t stride[GUF_MAX_NDIM];  // indexed by kept dimension
-  int64_t fold_stride;           // stride between consecutive reduced elements in C order
+  int64_t reduced_stride;        // stride between consecutive reduced elements in C order
 };
 
 class StateLaunches {
  public:
-  StateLaunches(FoldView &view, StateResults &results, const StateDecision &decision,
+  StateLaunches(ReduceView &view, StateResults &results, const StateDecision &decision,
                 guf_error *error)
       : view_(view), results_(results), decision_(decision), arrays_(view.call), failure_(error) {}
 
@@ -313,10 +314,10 @@ class StateLaunches {
     const int64_t full = decision_.elements / kBaseBlock;
     return std::max<int64_t>(decision_.elements % kBaseBlock == 0 ? full : full + 1, 1);
   }
-  bool folded(int32_t axis) const { return decision_.folded.test(static_cast<size_t>(axis)); }
+  bool reduced(int32_t axis) const { return decision_.reduced.test(static_cast<size_t>(axis)); }
   const array::Layout &input() const { return view_.call.operand[kInput].layout; }
 
-  FoldView &view_;
+  ReduceView &view_;
   StateResults &results_;
   const StateDecision &decision_;
   call::Temporaries arrays_;
@@ -338,7 +339,7 @@ OperandMemory ground_of(const op::OperandView &operand) {
   ground.flags = operand.flags & (op::kSwapped | op::kReadOnly);
   ground.device = operand.device;
   ground.array = operand.array;
-  ground.fold_stride = 0;
+  ground.reduced_stride = 0;
   return ground;
 }
 
@@ -349,11 +350,11 @@ bool StateLaunches::line_up(const op::OperandView &operand, OperandMemory *out) 
   const array::Layout &own = operand.layout;  // the mask may have fewer axes, and be broadcast
   int32_t kept = 0;
   for (int32_t axis = 0; axis < input().ndim; ++axis) {
-    if (folded(axis)) continue;
+    if (reduced(axis)) continue;
     const int32_t k = axis - (input().ndim - own.ndim);
     out->stride[kept++] = k < 0 || own.shape[k] == 1 ? 0 : own.strides[k];
   }
-  return find_fold_stride(own, input(), decision_.folded, &out->fold_stride);
+  return find_reduced_stride(own, input(), decision_.reduced, &out->reduced_stride);
 }
 
 guf_status StateLaunches::find_grounds(guf_error *error) {
@@ -364,7 +365,7 @@ guf_status StateLaunches::find_grounds(guf_error *error) {
     return straight || decision_.elements == 0;
   };
   if (find()) return GUF_OK;
-  GUF_TRY(make_reduced_axes_contiguous(call, decision_.folded, &arrays_, error));
+  GUF_TRY(make_reduced_axes_contiguous(call, decision_.reduced, &arrays_, error));
   find();
   return GUF_OK;
 }
@@ -374,7 +375,7 @@ guf_status StateLaunches::allocate(guf_error *error) {
   GUF_TRY(arrays_.check_capture(error));
   op::CallView &call = view_.call;
   for (int32_t axis = 0; axis < input().ndim; ++axis) {
-    if (folded(axis)) continue;
+    if (reduced(axis)) continue;
     if (nkept_ == kMaxKept) {
       return base::fail(error, GUF_E_INTERNAL, kInput, base::kNone,
                         "expected at most %d kept axes, got more", kMaxKept);
@@ -396,7 +397,7 @@ guf_status StateLaunches::allocate(guf_error *error) {
   }
   int64_t extents[GUF_MAX_NDIM];
   for (int32_t axis = 0; axis < input().ndim; ++axis)
-    extents[axis] = folded(axis) ? 1 : input().shape[axis];
+    extents[axis] = reduced(axis) ? 1 : input().shape[axis];
   for (int32_t k = 0; k < results_.count; ++k) {
     op::OperandView &result = results_.result[k];
     if (op::is_missing(result)) {
@@ -410,7 +411,7 @@ guf_status StateLaunches::allocate(guf_error *error) {
     result_memory_.push_back(ground_of(result));
     int32_t kept = 0;
     for (int32_t axis = 0; axis < input().ndim; ++axis) {
-      if (folded(axis)) continue;
+      if (reduced(axis)) continue;
       result_memory_.back().stride[kept++] = result.layout.strides[decision_.axes.of_input[axis]];
     }
   }
@@ -482,11 +483,11 @@ int64_t distance(int64_t step, int64_t count) {
 // overflow, because memory::allocate has checked the size of the array.
 guf_status StateLaunches::launch_block_function(int64_t count, int64_t length, int64_t from) {
   op::Ufunc &block_function = *view_.call.ufunc;
-  const auto put_folded = [&](int32_t i, const OperandMemory &ground) {
-    const int64_t step = ground.fold_stride;
+  const auto put_reduced = [&](int32_t i, const OperandMemory &ground) {
+    const int64_t step = ground.reduced_stride;
     put(i, ground, distance(step, from), {{count, distance(step, length)}, {length, step}});
   };
-  put_folded(op::kBlockElements, elements_);
+  put_reduced(op::kBlockElements, elements_);
   if (block_function.nin() > op::kBlockFirst) {
     put_number(from);
     if (count > 1) {
@@ -496,7 +497,7 @@ guf_status StateLaunches::launch_block_function(int64_t count, int64_t length, i
     }
   }
   if (block_function.nin() > op::kBlockMask) {
-    put_folded(op::kBlockMask, mask_);
+    put_reduced(op::kBlockMask, mask_);
   }
   for (int32_t k = 0; k < decision_.nstates; ++k) {
     const auto size = static_cast<int64_t>(dtype::itemsize(decision_.state[k]));
@@ -569,7 +570,7 @@ guf_status StateLaunches::make_states(guf_error *error) {
 // unchanged, and the next level reads it at the same position. The steps cannot overflow, because
 // they are less than twice the size of the array.
 guf_status StateLaunches::merge_states() {
-  op::Ufunc &merge = *view_.call.ufunc->state_fold()->merge;
+  op::Ufunc &merge = *view_.call.ufunc->state_reduction()->merge;
   const int32_t n = decision_.nstates;
   for (int64_t apart = 1; apart < base_blocks(); apart *= 2) {
     const int64_t pairs = ((base_blocks() + apart - 1) / apart) / 2;
@@ -586,7 +587,7 @@ guf_status StateLaunches::merge_states() {
 }
 
 guf_status StateLaunches::make_results(guf_error *error) {
-  const base::Ref<op::Ufunc> &finish = view_.call.ufunc->state_fold()->finish;
+  const base::Ref<op::Ufunc> &finish = view_.call.ufunc->state_reduction()->finish;
   const int32_t n = decision_.nstates;
   for (int32_t k = 0; k < n; ++k) put_dimensions(k, states_[static_cast<size_t>(k)], 0, {});
   for (int32_t k = 0; k < results_.count; ++k)
@@ -618,7 +619,7 @@ guf_status StateLaunches::run(guf_operand *outputs, guf_error *error) {
   return status;
 }
 
-void describe_states(const FoldView &view, const StateResults &results,
+void describe_states(const ReduceView &view, const StateResults &results,
                      const StateDecision &decision, guf_resolution *out) {
   const array::Layout &input = view.call.operand[kInput].layout;
   out->loop = decision.block_function.index;
@@ -628,7 +629,7 @@ void describe_states(const FoldView &view, const StateResults &results,
   for (int32_t k = 0; k < results.count; ++k) {
     out->loop_dtypes[1 + k] = decision.result[k];
     out->dtypes[1 + k] = results.result[k].layout.dtype;
-    describe_result(input, decision.folded, decision.axes, k, out);
+    describe_result(input, decision.reduced, decision.axes, k, out);
   }
 }
 
@@ -641,7 +642,7 @@ std::string describe_state(const StateDecision &decision) {
 
 }  // namespace
 
-guf_status reduce_states(FoldView &view, StateResults &results, guf_operand *outputs,
+guf_status reduce_states(ReduceView &view, StateResults &results, guf_operand *outputs,
                          guf_error *error) {
   StateDecision decision;
   GUF_TRY(decide_states(view, results, &decision, error));
@@ -649,7 +650,7 @@ guf_status reduce_states(FoldView &view, StateResults &results, guf_operand *out
   return StateLaunches(view, results, decision, record.get()).run(outputs, record.get());
 }
 
-guf_status resolve_states(FoldView &view, StateResults &results, guf_resolution *out,
+guf_status resolve_states(ReduceView &view, StateResults &results, guf_resolution *out,
                           guf_error *error) {
   StateDecision decision;
   GUF_TRY(decide_states(view, results, &decision, error));
@@ -657,22 +658,23 @@ guf_status resolve_states(FoldView &view, StateResults &results, guf_resolution 
   return GUF_OK;
 }
 
-guf_status explain_states(FoldView &view, StateResults &results, std::string *out,
+guf_status explain_states(ReduceView &view, StateResults &results, std::string *out,
                           guf_error *error) {
   StateDecision decision;
   guf_resolution resolution = {};
   GUF_TRY(decide_states(view, results, &decision, error));
   describe_states(view, results, decision, &resolution);
   op::CallView &call = view.call;
-  const op::StateFold &fold = *call.ufunc->state_fold();
+  const op::StateReduction &reduction = *call.ufunc->state_reduction();
   *out = call.ufunc->full_name + ".reduce on " + call.device->spec + ": " +
          plan::describe_loop(call, decision.block_function) + "\n" + call::describe_auto(call);
   *out += plan::describe_operand(call, kInput, resolution.loop_dtypes[0]);
   const array::Layout &input = call.operand[kInput].layout;
   int64_t stride = 0;
   if (decision.elements != 0 &&
-      (!find_fold_stride(input, input, decision.folded, &stride) ||
-       (call.has_where && !find_fold_stride(call.where.layout, input, decision.folded, &stride)))) {
+      (!find_reduced_stride(input, input, decision.reduced, &stride) ||
+       (call.has_where &&
+        !find_reduced_stride(call.where.layout, input, decision.reduced, &stride)))) {
     *out += call.has_where ? "copied first: argument 1 and the mask" : "copied first: argument 1";
     *out += ", as the reduced axes have no common stride\n";
   }
@@ -683,8 +685,9 @@ guf_status explain_states(FoldView &view, StateResults &results, std::string *ou
   }
   *out += "state " + describe_state(decision) + " of base blocks of " +
           std::to_string(GUF_LEAF_SIZE) +
-          " elements in C order over the reduced axes, merged in pairs by " + fold.merge->full_name;
-  *out += fold.finish ? ", finished by " + fold.finish->full_name + "\n" : "\n";
+          " elements in C order over the reduced axes, merged in pairs by " +
+          reduction.merge->full_name;
+  *out += reduction.finish ? ", finished by " + reduction.finish->full_name + "\n" : "\n";
   return GUF_OK;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions with a user-defined accumulator (core/op/state_fold.h). The elements are split into
-// base blocks of 128, which are numbered in C order over the reduced axes. One launch reduces each
-// base block to an accumulator. Accumulators are then merged in aligned pairs, level by level, and
-// a last step converts the final accumulator to the results. Every step is an ordinary call on
+// Reductions with a user-defined accumulator (core/op/state_reduction.h). The elements are split
+// into base blocks of 128, which are numbered in C order over the reduced axes. One launch reduces
+// each base block to an accumulator. Accumulators are then merged in aligned pairs, level by level,
+// and a last step converts the final accumulator to the results. Every step is an ordinary call on
 // arrays of accumulators. The bits of the result therefore depend only on the shape, and every
 // backend supports these reductions.
 #ifndef GUFUNC_CORE_METHOD_STATE_REDUCE_H
@@ -21,12 +21,12 @@ struct StateResults {
 
 // Runs the reduction. `view` is prepared as for `reduce`, with the block function as ufunc and no
 // output.
-guf_status reduce_states(FoldView &view, StateResults &results, guf_operand *outputs,
+guf_status reduce_states(ReduceView &view, StateResults &results, guf_operand *outputs,
                          guf_error *error);
 // Resolves the types and shapes. Result k is operand 1 + k of the resolution.
-guf_status resolve_states(FoldView &view, StateResults &results, guf_resolution *out,
+guf_status resolve_states(ReduceView &view, StateResults &results, guf_resolution *out,
                           guf_error *error);
-guf_status explain_states(FoldView &view, StateResults &results, std::string *out,
+guf_status explain_states(ReduceView &view, StateResults &results, std::string *out,
                           guf_error *error);
 
 }  // namespace gufunc::method

@@ -73,11 +73,11 @@ base::Ref<Ufunc> ModuleEntry::build(const std::shared_ptr<ModuleEntry> &entry, u
   made->flags = function.flags;
   if (made->add_loops(loops_of(entry->table_, function, owner), nullptr) != GUF_OK) return {};
   if (function.merge == 0) return made;
-  StateFold fold;  // the check of the table rejects nested reductions
-  fold.merge = ufunc(entry, function.merge - 1U);
-  if (function.finish != 0) fold.finish = ufunc(entry, function.finish - 1U);
-  if (!fold.merge || (function.finish != 0 && !fold.finish)) return {};
-  if (made->set_state_fold(std::move(fold), nullptr) != GUF_OK) return {};
+  StateReduction reduction;  // the check of the table rejects nested reductions
+  reduction.merge = ufunc(entry, function.merge - 1U);
+  if (function.finish != 0) reduction.finish = ufunc(entry, function.finish - 1U);
+  if (!reduction.merge || (function.finish != 0 && !reduction.finish)) return {};
+  if (made->set_state_reduction(std::move(reduction), nullptr) != GUF_OK) return {};
   return made;
 }
 

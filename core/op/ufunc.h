@@ -20,7 +20,7 @@
 #include "core/base/fork.h"
 #include "core/base/object.h"
 #include "core/op/signature.h"
-#include "core/op/state_fold.h"
+#include "core/op/state_reduction.h"
 
 namespace gufunc::op {
 
@@ -218,15 +218,17 @@ class Ufunc final : public base::Object {
   guf_status add_loops(std::vector<std::unique_ptr<Loop>> loops, guf_error *error);
 
   // Returns the parts of a reduction with a user-defined accumulator, or nullptr for other ufuncs.
-  const StateFold *state_fold() const { return state_fold_.load(std::memory_order_acquire); }
+  const StateReduction *state_reduction() const {
+    return state_reduction_.load(std::memory_order_acquire);
+  }
   // Errors  GUF_E_SIGNATURE <= the parts do not match
   //         GUF_E_EXISTS <= the ufunc is a reduction already
-  guf_status set_state_fold(StateFold fold, guf_error *error);
+  guf_status set_state_reduction(StateReduction reduction, guf_error *error);
 
  private:
   std::mutex mutex_;
-  std::unique_ptr<StateFold> own_state_fold_;
-  std::atomic<const StateFold *> state_fold_{nullptr};
+  std::unique_ptr<StateReduction> own_state_reduction_;
+  std::atomic<const StateReduction *> state_reduction_{nullptr};
   std::atomic<LoopList *> list_{&empty_};
   std::vector<std::unique_ptr<LoopList>> lists_;  // includes old lists, which calls may still read
   std::vector<std::unique_ptr<Loop>> loops_;

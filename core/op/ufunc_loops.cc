@@ -95,17 +95,17 @@ base::DeferredCallback defer_destroy(guf_destroy_fn destroy, void *user) {
   return {run_destroy, user, reinterpret_cast<uint64_t>(destroy)};
 }
 
-guf_status Ufunc::set_state_fold(StateFold fold, guf_error *error) {
-  const Signature *const finish = fold.finish ? &fold.finish->signature : nullptr;
-  GUF_TRY(check_state_fold(signature, fold.merge->signature, finish, error));
-  auto own = std::make_unique<StateFold>(std::move(fold));
+guf_status Ufunc::set_state_reduction(StateReduction reduction, guf_error *error) {
+  const Signature *const finish = reduction.finish ? &reduction.finish->signature : nullptr;
+  GUF_TRY(check_state_reduction(signature, reduction.merge->signature, finish, error));
+  auto own = std::make_unique<StateReduction>(std::move(reduction));
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (own_state_fold_ != nullptr) {
+  if (own_state_reduction_ != nullptr) {
     return base::fail(error, GUF_E_EXISTS, base::kNone, base::kNone,
                       "ufunc '%s' is a reduction already", full_name.c_str());
   }
-  own_state_fold_ = std::move(own);
-  state_fold_.store(own_state_fold_.get(), std::memory_order_release);
+  own_state_reduction_ = std::move(own);
+  state_reduction_.store(own_state_reduction_.get(), std::memory_order_release);
   return GUF_OK;
 }
 

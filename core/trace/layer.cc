@@ -59,7 +59,7 @@ uint64_t kept_elements(const guf_method_block &block, const int64_t *steps) {
   return elements;
 }
 
-uint64_t folded(const guf_method_block &block) {
+uint64_t reduced_elements(const guf_method_block &block) {
   uint64_t elements = 1;
   for (int32_t d = 0; d < block.nfold; ++d) elements *= static_cast<uint64_t>(block.fold_size[d]);
   return elements;
@@ -449,7 +449,7 @@ uint64_t bytes_of(const guf_launch_block &block) {
 }
 
 uint64_t items_of(const guf_method_block &block) {
-  if (block.method != GUF_METHOD_AT) return block.items * folded(block);
+  if (block.method != GUF_METHOD_AT) return block.items * reduced_elements(block);
   return block.items * static_cast<uint64_t>(block.nindices);
 }
 
@@ -462,10 +462,10 @@ uint64_t bytes_of(const guf_method_block &block) {
            (block.input == 0 ? 2 * block.items * out : kept_in * in + 2 * block.items * out);
   }
   uint64_t results = block.items;
-  if (block.method == GUF_METHOD_ACCUMULATE) results *= folded(block);
+  if (block.method == GUF_METHOD_ACCUMULATE) results *= reduced_elements(block);
   if (block.method == GUF_METHOD_REDUCEAT) results *= indices;
-  const uint64_t masked = block.mask == 0 ? 0 : block.items * folded(block);
-  return kept_in * folded(block) * in + results * out + masked;
+  const uint64_t masked = block.mask == 0 ? 0 : block.items * reduced_elements(block);
+  return kept_in * reduced_elements(block) * in + results * out + masked;
 }
 
 void name_kernel(const void *kernel, const char *name) {

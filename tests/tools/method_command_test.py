@@ -30,8 +30,8 @@ class MethodCommand(command_fixture.CommandTest):
     def test_explain_of_methods(self):
         mask = self.save('mask.npy', np.ones((2, 3, 4), bool))
         for method, more, parts in (
-            ('reduce', ['--axis=0,2', '--where', mask], ['folds axis 2 of 4, then axis 0 of 2']),
-            ('accumulate', ['--axis', '1'], ['folds axis 1 of 3', 'shape (2,3,4), to allocate']),
+            ('reduce', ['--axis=0,2', '--where', mask], ['reduces axis 2 of 4, then axis 0 of 2']),
+            ('accumulate', ['--axis', '1'], ['reduces axis 1 of 3', 'shape (2,3,4), to allocate']),
             ('reduceat', ['--indices', '0,1'], ['2 slices', 'shape (2,3,4), to allocate']),
             ('at', ['1', '--indices', '0,1'], ['indices of shape (2,) for the first 1 axes']),
             ('outer', ['f4:1.5'],

@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "core/op/signature.h"
-#include "core/op/state_fold.h"
+#include "core/op/state_reduction.h"
 #include "kernel_entries.h"
 #include "registration_options.h"
 
@@ -328,8 +328,8 @@ bool check_reduction(const Function &block_function, const Module &module,
     return false;
   guf_error error = {};
   error.struct_size = sizeof error;
-  if (op::check_state_fold(form_of(block_function), merge, finishes ? &finish : nullptr, &error) ==
-      GUF_OK)
+  if (op::check_state_reduction(form_of(block_function), merge, finishes ? &finish : nullptr,
+                                &error) == GUF_OK)
     return true;
   return diagnostics->error(block_function.place, "{}", error.message);
 }

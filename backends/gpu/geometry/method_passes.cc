@@ -41,7 +41,8 @@ dev::fold_sink sink_from(const PassTarget &to, const LaneRange &range) {
   return sink;
 }
 
-dev::fold_source source_from(const FoldSource &from, const FoldAxis &axis, const LaneRange &range) {
+dev::fold_source source_from(const FoldSource &from, const ReducedAxis &axis,
+                             const LaneRange &range) {
   dev::fold_source source = {};
   source.input = from.address + static_cast<uint64_t>(range.input);
   source.mask = from.mask == 0 ? 0 : from.mask + static_cast<uint64_t>(range.mask);
@@ -74,7 +75,7 @@ TreeTiling tiling_of_joins(const LaneDims &lanes, uint64_t longest) {
 }
 
 guf_status launch_tree(MethodJob &job, Entry entry, const LaneDims &lanes, const FoldSource &from,
-                       const FoldAxis &axis, TreeTiling tiling, const PieceTable &table,
+                       const ReducedAxis &axis, TreeTiling tiling, const PieceTable &table,
                        const PassTarget &to) {
   const bool joins = entry == Entry::kJoin;
   dev::tree_block block = {};
@@ -121,7 +122,7 @@ guf_status combine_levels(MethodJob &job, const LaneDims &lanes, const FoldSourc
   for (;;) {
     const TreeTiling tiling = tiling_of_joins(lanes, count);
     const uint64_t pieces = ceil_div64(count, span_of_joins(tiling));
-    const FoldAxis axis = {static_cast<int64_t>(count), 0, 0};
+    const ReducedAxis axis = {static_cast<int64_t>(count), 0, 0};
     if (pieces == 1) return launch_tree(job, Entry::kJoin, lanes, source, axis, tiling, {}, to);
     PassTarget partial;
     partial.element = job.partial_bytes();
@@ -134,7 +135,7 @@ guf_status combine_levels(MethodJob &job, const LaneDims &lanes, const FoldSourc
 }
 
 guf_status fold_by_tree(MethodJob &job, const LaneDims &lanes, const FoldSource &from,
-                        const FoldAxis &axis, const PassTarget &to) {
+                        const ReducedAxis &axis, const PassTarget &to) {
   const auto size = static_cast<uint64_t>(axis.size);
   const TreeTiling tiling = tiling_of_leaves(lanes, axis.step, size);
   const uint64_t pieces = ceil_div64(size, span_of_leaves(tiling));

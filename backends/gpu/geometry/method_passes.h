@@ -8,7 +8,7 @@
 
 namespace gufunc::gpu {
 
-struct FoldAxis {
+struct ReducedAxis {
   int64_t size, step, mask_step;
 };
 
@@ -44,22 +44,22 @@ inline uint64_t span_of_joins(TreeTiling tiling) {
 
 // Queues one launch of `leaves` or `join`, or several launches if there are too many work-items.
 guf_status launch_tree(MethodJob &job, Entry entry, const LaneDims &lanes, const FoldSource &from,
-                       const FoldAxis &axis, TreeTiling tiling, const PieceTable &table,
+                       const ReducedAxis &axis, TreeTiling tiling, const PieceTable &table,
                        const PassTarget &to);
 
 // Reduces the whole axis of each lane.
 guf_status fold_by_tree(MethodJob &job, const LaneDims &lanes, const FoldSource &from,
-                        const FoldAxis &axis, const PassTarget &to);
+                        const ReducedAxis &axis, const PassTarget &to);
 // Combines `count` partial results of each lane, with the layout [slot][lane], level by level.
 guf_status combine_levels(MethodJob &job, const LaneDims &lanes, const FoldSource &from,
                           uint64_t count, const PassTarget &to);
 
 struct LeftFold {
   FoldSource from;
-  FoldAxis axis;
+  ReducedAxis axis;
   uint64_t start;  // address of the start values of X, one for each lane, or 0
   int ndim;        // number of further dimensions that are reduced together with the axis
-  FoldAxis further[GUF_MAX_LOOP_NDIM - 1];
+  ReducedAxis further[GUF_MAX_LOOP_NDIM - 1];
 };
 guf_status left_fold(MethodJob &job, const LaneDims &lanes, const LeftFold &fold,
                      const PieceTable &table, const PassTarget &to);

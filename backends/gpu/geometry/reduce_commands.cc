@@ -44,7 +44,7 @@ int dims_of(const MethodJob &job, LaneDims *lanes) {
 
 // Removes a reduced dimension from the list and returns it. A dimension that is not in the list has
 // a single element.
-FoldAxis remove_axis(LaneDims *lanes, int number) {
+ReducedAxis remove_axis(LaneDims *lanes, int number) {
   for (int i = 0; i < lanes->count(); ++i) {
     if ((*lanes)[i].fold != number) continue;
     const LaneDim dim = lanes->remove(i);
@@ -65,12 +65,12 @@ guf_status fill_initial(MethodJob &job) {
   to.sink.flags = dev::kFoldLast;
   job.set_initial(&to.sink);
   const FoldSource none = {0, 0, dev::kFormLoopType};
-  const FoldAxis axis = {0, 0, 0};
+  const ReducedAxis axis = {0, 0, 0};
   if (job.tree()) return fold_by_tree(job, lanes, none, axis, to);
   return left_fold(job, lanes, {none, axis, 0, 0, {}}, {}, to);
 }
 
-guf_status fold_dims(MethodJob &job) {
+guf_status reduce_dims(MethodJob &job) {
   const bool by_tree = job.tree();
   const int64_t element = by_tree ? job.partial_bytes() : job.value_bytes();
   LaneDims lanes;
@@ -79,7 +79,7 @@ guf_status fold_dims(MethodJob &job) {
   GUF_BACKEND_TRY(job.open_source(&lanes, &from));
   lanes.sort_and_merge();
   for (int d = 0; d < folds; ++d) {
-    const FoldAxis axis = remove_axis(&lanes, d);
+    const ReducedAxis axis = remove_axis(&lanes, d);
     PassTarget to;
     if (d + 1 == folds) {
       to.sink.output = job.output();
@@ -137,7 +137,7 @@ guf_status fold_mixed(MethodJob &job) {
   for (int i = 0; i < lanes.count(); ++i) lanes[i].input = all[i].input;
   fold.axis = {1, 0, 0};
   for (int i = lanes.count(), folds = 0; i < all.count(); ++i, ++folds) {
-    const FoldAxis axis = {all[i].size, all[i].input, all[i].mask};
+    const ReducedAxis axis = {all[i].size, all[i].input, all[i].mask};
     (folds == 0 ? fold.axis : fold.further[fold.ndim++]) = axis;
   }
   PassTarget to;
@@ -151,7 +151,7 @@ guf_status fold_mixed(MethodJob &job) {
 
 guf_status queue_reduce(MethodJob &job) {
   GUF_BACKEND_TRY(job.open_output(1));
-  GUF_BACKEND_TRY(job.is_empty() ? fill_initial(job) : fold_dims(job));
+  GUF_BACKEND_TRY(job.is_empty() ? fill_initial(job) : reduce_dims(job));
   return job.close_output();
 }
 

@@ -45,7 +45,7 @@ class SliceReduction {
   const guf_method_block &block_;
   LaneDims lanes_;
   FoldSource from_ = {};
-  FoldAxis axis_ = {};
+  ReducedAxis axis_ = {};
   TreeTiling tilings_[kClasses] = {};
   int64_t members_[kClasses] = {};
   uint64_t most_pieces_ = 0;

@@ -133,7 +133,7 @@ TEST(MethodQueries, ExplainNamesLoopCastsOrderAndRefusals) {
         "  refused \?\?->?: argument 1 cannot be cast safely to bool\n",
         "  refused bb->b: dtype=, or the rule for this method, requests other types\n",
         "argument 1: in, int8 cast to int64, shape (300,4), strides (4,1)\n",
-        "argument 2: out, int64, shape (4,), to allocate\n", "folds axis 0 of 300\n",
+        "argument 2: out, int64, shape (4,), to allocate\n", "reduces axis 0 of 300\n",
         "order: in any order, as the order does not change an integer result",
         "initial: the identity 0\n"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
@@ -142,7 +142,7 @@ TEST(MethodQueries, ExplainNamesLoopCastsOrderAndRefusals) {
   real.args.naxis = GUF_ALL_AXES;
   text = text_of(real.handle, real.args, requests::explain_reduce);
   for (const char *const part :
-       {"folds axis 1 of 4, then axis 0 of 300\n",
+       {"reduces axis 1 of 4, then axis 0 of 300\n",
         "order: as a tree: base blocks of 128, combined in pairs, with the loop's fold entry\n",
         "initial: none, starts with the first element\n"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;

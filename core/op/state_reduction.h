@@ -3,8 +3,8 @@
 // (the block function) computes an accumulator from the elements of a base block, a second
 // ufunc (merge) combines two accumulators, and an optional third ufunc (finish)
 // computes the results from the final accumulator.
-#ifndef GUFUNC_CORE_OP_STATE_FOLD_H
-#define GUFUNC_CORE_OP_STATE_FOLD_H
+#ifndef GUFUNC_CORE_OP_STATE_REDUCTION_H
+#define GUFUNC_CORE_OP_STATE_REDUCTION_H
 
 #include "core/base/object.h"
 #include "core/op/signature.h"
@@ -15,7 +15,7 @@ class Ufunc;
 
 // The ufuncs that, together with a block function, form a reduction. None of them may be a
 // reduction itself, so no reference cycle can arise.
-struct StateFold {
+struct StateReduction {
   base::Ref<Ufunc> merge;
   base::Ref<Ufunc> finish;  // if empty, the accumulator is the result
 
@@ -31,9 +31,9 @@ enum BlockInput : int32_t {
 
 // Checks that the signatures of the parts match.
 // Errors  GUF_E_SIGNATURE <= the signatures of the parts do not match
-guf_status check_state_fold(const Signature &block_function, const Signature &merge,
-                            const Signature *finish, guf_error *error);
+guf_status check_state_reduction(const Signature &block_function, const Signature &merge,
+                                 const Signature *finish, guf_error *error);
 
 }  // namespace gufunc::op
 
-#endif  // GUFUNC_CORE_OP_STATE_FOLD_H
+#endif  // GUFUNC_CORE_OP_STATE_REDUCTION_H

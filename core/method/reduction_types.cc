@@ -2,7 +2,7 @@
 // Type resolution of methods. The result is also the first operand, so a method
 // resolves like a call whose first input is the output. Without an output, a method resolves like a
 // call with the method's input as both inputs.
-#include "core/method/fold_types.h"
+#include "core/method/reduction_types.h"
 
 #include <cstring>
 
@@ -19,7 +19,7 @@ using base::kNone;
 // Returns the wider dtype in which a sum or product is computed, or 0 if the dtype is not widened.
 // NumPy computes sums and products of bool and small integers in 64 bits, unless the caller
 // requests a dtype.
-guf_dtype widened(const FoldView &view) {
+guf_dtype widened(const ReduceView &view) {
   const std::string &name = view.call.ufunc->full_name;
   const guf_dtype type = view.call.operand[kInput].layout.dtype;
   if (name != "add" && name != "multiply") return 0;
@@ -31,7 +31,7 @@ guf_dtype widened(const FoldView &view) {
 // Reports that a comparison cannot reduce this input. A comparison can only reduce bool, because
 // its result must be a valid first operand. If the output is bool, NumPy's message is about a first
 // operand of dtype bool. Otherwise the message is about the loop that has the output's dtype.
-guf_status fail_comparison(const FoldView &view, guf_error *error) {
+guf_status fail_comparison(const ReduceView &view, guf_error *error) {
   resolve::TypeQuery query;
   GUF_TRY(resolve::make_query(view.call, &query, error));
   const op::OperandView &output = view.call.operand[kOutput];
@@ -43,7 +43,7 @@ guf_status fail_comparison(const FoldView &view, guf_error *error) {
   return resolve::fail_types(query, error);
 }
 
-guf_status fail_mixed(const FoldView &view, const char *name, const op::Loop &loop,
+guf_status fail_mixed(const ReduceView &view, const char *name, const op::Loop &loop,
                       guf_error *error) {
   base::Text types[3];
   for (int32_t i = 0; i < 3; ++i)
@@ -77,7 +77,7 @@ guf_status check_casts(const op::CallView &call, const op::Loop &loop, guf_error
 
 }  // namespace
 
-guf_status check_folds(const op::Ufunc &ufunc, const char *name, guf_error *error) {
+guf_status check_reducible(const op::Ufunc &ufunc, const char *name, guf_error *error) {
   if (ufunc.signature.generalized) {
     return base::fail(error, GUF_E_VALUE, kNone, kNone,
                       "Reduction not defined on ufunc with signature");
@@ -93,7 +93,7 @@ guf_status check_folds(const op::Ufunc &ufunc, const char *name, guf_error *erro
   return GUF_OK;
 }
 
-guf_status prepare(FoldView &view, guf_error *error) {
+guf_status prepare(ReduceView &view, guf_error *error) {
   op::CallView &call = view.call;
   call.noperands = 3;
   GUF_TRY(resolve::convert_to_default(&call.operand[kInput], kInput, error));
@@ -105,7 +105,8 @@ guf_status prepare(FoldView &view, guf_error *error) {
   return call::place(call, error);
 }
 
-guf_status resolve_fold(FoldView &view, const char *name, resolve::Choice *out, guf_error *error) {
+guf_status resolve_reduction(ReduceView &view, const char *name, resolve::Choice *out,
+                             guf_error *error) {
   op::CallView &call = view.call;
   const bool missing = is_missing(call.operand[kOutput]);
   guf_dtype type = view.dtype;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The check whether the signatures of three ufuncs form a reduction.
-#include "core/op/state_fold.h"
+#include "core/op/state_reduction.h"
 
 #include <string>
 
@@ -46,12 +46,12 @@ bool is_plain(const Signature &signature) {
 
 }  // namespace
 
-int32_t StateFold::nresults() const {
+int32_t StateReduction::nresults() const {
   return finish ? finish->nout() : merge->nout();
 }
 
-guf_status check_state_fold(const Signature &block_function, const Signature &merge,
-                            const Signature *finish, guf_error *error) {
+guf_status check_state_reduction(const Signature &block_function, const Signature &merge,
+                                 const Signature *finish, guf_error *error) {
   if (!is_block_function(block_function)) {
     return base::fail(error, GUF_E_SIGNATURE, base::kNone, base::kNone,
                       "not a reduction: the block function must have the signature (n)->(),... or "
