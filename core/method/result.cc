@@ -226,7 +226,8 @@ guf_status find_axis(const ReduceView &view, const char *name, int32_t *out, guf
   return array::normalize_axis(view.one_axis, ndim, out, error);
 }
 
-void find_reduced_axes(int32_t ndim, const array::AxisSet &reduced, bool keepdims, ResultAxes *out) {
+void find_reduced_axes(int32_t ndim, const array::AxisSet &reduced, bool keepdims,
+                       ResultAxes *out) {
   out->ndim = 0;
   for (int32_t axis = 0; axis < ndim; ++axis) {
     const bool has = keepdims || !reduced.test(static_cast<size_t>(axis));
