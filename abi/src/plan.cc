@@ -41,7 +41,7 @@ guf_status guf_plan_workspace(guf_plan plan, uint64_t *out_nbytes, uint64_t *out
   PreparedPlan *found = nullptr;
   GUF_TRY(base::find_object(plan, "plan", &found, error));
   *out_nbytes = found->workspace();
-  *out_alignment = PreparedPlan::kWorkspaceAlignment;
+  *out_alignment = call::kWorkspaceAlignment;
   return GUF_OK;
 }
 

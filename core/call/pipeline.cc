@@ -71,8 +71,7 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   GUF_TRY(arrays.open(record.get()));
   GUF_TRY(arrays.allocate_outputs(loop, record.get()));
   if (loop->items != 0) {
-    if (copies != nullptr) GUF_TRY(arrays.copy_overlapping_operands(*copies, *loop, record.get()));
-    GUF_TRY(arrays.transfer_operands(*loop, record.get()));
+    GUF_TRY(arrays.make_copies(Staging::of_call(call, choice, copies), *loop, record.get()));
     if (outlives_call(call)) GUF_TRY(arrays.copy_scalars_to_device(record.get()));
   }
   return finish(call, *loop, choice, nullptr, &arrays, outputs, record.get());
@@ -92,8 +91,8 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   GUF_TRY(backend::load_kernel(*call.ufunc, *choice.loop, *call.device, &kernel, record.get()));
   GUF_TRY(arrays.open(record.get()));
   if (loop.items != 0) {
+    GUF_TRY(arrays.make_copies(Staging::of_call(call, choice, nullptr), loop, record.get()));
     GUF_TRY(separate.load(loop, record.get()));
-    GUF_TRY(arrays.transfer_operands(loop, record.get()));
   }
   if (outlives_call(call)) GUF_TRY(arrays.copy_scalars_to_device(record.get()));
   return finish(call, loop, choice, kernel, &arrays, outputs, record.get());

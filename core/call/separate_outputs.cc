@@ -50,7 +50,7 @@ void SeparateOutputs::mark() {
   for (int32_t i = 0; i < call_.noperands && output < call_.noperands + call_.nseparate; ++i) {
     if (!call_.ufunc->signature.writes(i)) continue;
     call_.operand[i].flags |= op::kHasSeparateOutput;
-    pairs_.push_back({i, output++, GUF_DTYPE_UNSPECIFIED, false, call_.operand[i], {}});
+    pairs_.push_back({i, output++, call_.operand[i], {}});
   }
 }
 
@@ -82,7 +82,6 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
   op::OperandView &operand = call_.operand[pair->operand];
   op::OperandView &output = call_.operand[pair->output];
   const guf_dtype loop_dtype = choice->loop->types[static_cast<size_t>(pair->operand)];
-  pair->loop_dtype = loop_dtype;
   pair->source = operand;
   // The strides are copied, because axes= may overwrite the memory in which they are stored.
   std::copy_n(operand.layout.strides, operand.layout.ndim, pair->source_strides);
@@ -102,9 +101,6 @@ guf_status SeparateOutputs::redirect_one(Pair *pair, int32_t number, resolve::Ch
         dtype::casting_name(call_.casting));
   }
   GUF_TRY(check_broadcast(operand.layout, output.layout, pair->operand, error));
-  // With a mask, the output must change only where the mask is true.
-  pair->through_copy =
-      call_.has_where || output.layout.dtype != loop_dtype || (output.flags & op::kSwapped) != 0;
   operand = output;
   choice->cast_mask &= ~(1U << pair->operand);
   return GUF_OK;
@@ -133,36 +129,20 @@ guf_status SeparateOutputs::redirect(resolve::Choice *choice, guf_error *error) 
 }
 
 guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *error) {
-  // Copies every operand that the copies below would overwrite. This is not needed for an operand
-  // that overlaps its own output, because memory::copy_overlapping permits it.
+  // An operand that another separate output overlaps is copied before any output is written. A copy
+  // is not needed if an operand overlaps its own output, because memory::copy_overlapping permits
+  // it.
   for (const Pair &pair : pairs_) {
     const array::Layout &written = call_.operand[pair.output].layout;
-    for (int32_t i = 0; i < call_.noperands; ++i) {
-      op::OperandView &operand = call_.operand[i];
-      if (call_.ufunc->signature.writes(i) || !has_memory(operand)) continue;
-      if (array::shares_memory(operand.layout, written)) {
-        GUF_TRY(arrays_->replace_by_copy(&operand, GUF_DTYPE_UNSPECIFIED, error));
-      }
-    }
     for (Pair &other : pairs_) {
       if (&other == &pair || !has_memory(other.source)) continue;
       if (array::shares_memory(other.source.layout, written)) {
         GUF_TRY(arrays_->replace_by_copy(&other.source, GUF_DTYPE_UNSPECIFIED, error));
       }
     }
-    if (call_.has_where && has_memory(call_.where) &&
-        array::shares_memory(call_.where.layout, written)) {
-      GUF_TRY(arrays_->replace_by_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, error));
-    }
   }
   for (Pair &pair : pairs_) {
-    op::OperandView &target = call_.operand[pair.operand];
-    if (pair.through_copy || call_.host_copies != op::HostCopies::kNone) {
-      op::OperandView output = call_.operand[pair.output];
-      output.layout = target.layout;  // with the axes as permuted by axes=
-      GUF_TRY(arrays_->replace_by_copy(&target, pair.loop_dtype, error));
-      GUF_TRY(arrays_->write_back_later(output, target, loop.core_ndim[pair.operand], error));
-    }
+    const op::OperandView &target = call_.operand[pair.operand];
     if (!call_.ufunc->signature.reads(pair.operand)) continue;
     if (call_.stream != nullptr && pair.source.array != nullptr) {
       arrays_->keep(base::Ref<array::Array>::share(pair.source.array));

@@ -31,8 +31,9 @@ class SeparateOutputs {
   //         GUF_E_OVERLAP <= two separate outputs overlap;  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
   guf_status redirect(resolve::Choice *choice, guf_error *error);
 
-  // Copies inputs that overlap outputs to temporary arrays, then copies operands to outputs. `loop`
-  // contains the permutation of the axes.
+  // Copies the values of the inout operands to the outputs on which the call runs. Must be called
+  // after Temporaries::make_copies, because it overwrites inputs that share memory with an output.
+  // `loop` contains the permutation of the axes.
   guf_status load(const broadcast::LoopShape &loop, guf_error *error);
 
   // Writes the dtypes of the inout operands, and the dtypes and shapes of their separate outputs,
@@ -48,9 +49,7 @@ class SeparateOutputs {
  private:
   struct Pair {
     int32_t operand;
-    int32_t output;  // index of the output in CallView::operand
-    guf_dtype loop_dtype;
-    bool through_copy;       // whether the loop runs on a copy with the loop's dtype
+    int32_t output;          // index of the output in CallView::operand
     op::OperandView source;  // the operand that the caller passed
     int64_t source_strides[GUF_MAX_NDIM];
   };

@@ -33,17 +33,6 @@ bool waits_for_host(const op::CallView &call) {
          (call.has_where && is_used_on_device(call.where));
 }
 
-void staged_shape(const array::Layout &operand, int64_t *out_shape) {
-  for (int32_t k = 0; k < operand.ndim; ++k)
-    out_shape[k] =
-        operand.strides[k] == 0 ? std::min<int64_t>(operand.shape[k], 1) : operand.shape[k];
-}
-
-void staged_strides(const array::Layout &operand, const array::Layout &copy, int64_t *out_strides) {
-  for (int32_t k = 0; k < operand.ndim; ++k)
-    out_strides[k] = operand.strides[k] == 0 ? 0 : copy.strides[k];
-}
-
 guf_status lay_out_missing(op::CallView &call, int32_t operand, broadcast::LoopShape *loop,
                            guf_error *error) {
   array::Layout &layout = call.operand[operand].layout;
@@ -104,12 +93,6 @@ guf_status Temporaries::find_host(backend::Device **out, guf_error *error) const
   return call_.host_copies == op::HostCopies::kAll ? plugin::cpu_device(out, error) : GUF_OK;
 }
 
-bool Temporaries::needs_transfer(const op::OperandView &operand) const {
-  return call_.host_copies != op::HostCopies::kNone &&
-         (operand.flags & (op::kScalar | op::kMissing)) == 0 &&
-         (operand.device == nullptr || operand.device->host_memory);
-}
-
 guf_status Temporaries::replace_by_copy(op::OperandView *operand, guf_dtype dtype,
                                         guf_error *error) {
   return make_copy(operand, dtype, true, error);
@@ -118,31 +101,28 @@ guf_status Temporaries::replace_by_copy(op::OperandView *operand, guf_dtype dtyp
 guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, bool load,
                                   guf_error *error) {
   GUF_TRY(check_capture(error));
-  int64_t shape[GUF_MAX_NDIM];
-  int64_t strides[GUF_MAX_NDIM];
   const array::Layout from = operand->layout;
-  staged_shape(from, shape);
   if (dtype == GUF_DTYPE_UNSPECIFIED) dtype = from.dtype;
+  StagedLayout layout;
+  GUF_TRY(lay_out_copy(from, dtype, &layout, error));
   if (call_.stream != nullptr && operand->array != nullptr)
     keep(base::Ref<array::Array>::share(operand->array));
   base::Ref<array::Array> copy;
-  GUF_TRY(
-      memory::allocate(*call_.device, dtype, from.ndim, shape, nullptr, GUF_ORDER_C, &copy, error));
+  GUF_TRY(memory::allocate(*call_.device, dtype, from.ndim, layout.shape, layout.strides,
+                           GUF_ORDER_C, &copy, error));
   const array::Layout to = copy->layout();
-  const memory::CopyOperand source = {{from.dtype, from.ndim, to.shape, from.strides, from.address},
-                                      (operand->flags & op::kSwapped) != 0,
-                                      (operand->flags & op::kScalar) != 0};
-  if (load && needs_transfer(*operand)) {
+  memory::CopyOperand source = as_copy_operand(*operand);
+  source.layout.shape = layout.shape;
+  if (load && needs_transfer(call_, *operand)) {
     backend::Device *cpu = nullptr;
     GUF_TRY(plugin::cpu_device(&cpu, error));
     GUF_TRY(memory::transfer({{to, false}, call_.device}, {source, cpu}, call_.stream, error));
   } else if (load) {
     GUF_TRY(memory::convert(*call_.device, call_.stream, {to, false}, source, error));
   }
-  staged_strides(from, to, strides);
   // A view of the copy with the operand's shape. The view is an array, so that its strides live as
   // long as the copy.
-  const array::Layout view = {dtype, from.ndim, from.shape, strides, to.address};
+  const array::Layout view = {dtype, from.ndim, from.shape, layout.broadcast_strides, to.address};
   auto stretched =
       base::Ref<array::Array>::adopt(new array::Array(view, 0, copy->device(), copy->storage()));
   point_at(stretched, operand);
@@ -151,22 +131,15 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
   return GUF_OK;
 }
 
-guf_status Temporaries::copy_overlapping_operands(const OverlapCopies &copies,
-                                                  const broadcast::LoopShape &loop,
-                                                  guf_error *error) {
-  for (int32_t i = 0; i < call_.noperands; ++i) {
-    // Operands that are copied to the device do not overlap there, and are written back in order.
-    if (needs_transfer(call_.operand[i])) continue;
-    if (has_bit(copies.copied, i))
-      GUF_TRY(replace_by_copy(&call_.operand[i], GUF_DTYPE_UNSPECIFIED, error));
-    if (has_bit(copies.staged, i)) {
-      const op::OperandView to = call_.operand[i];
-      GUF_TRY(replace_by_copy(&call_.operand[i], GUF_DTYPE_UNSPECIFIED, error));
-      GUF_TRY(write_back_later(to, call_.operand[i], loop.core_ndim[i], error));
-    }
+guf_status Temporaries::make_copies(const Staging &staging, const broadcast::LoopShape &loop,
+                                    guf_error *error) {
+  for (const StagedOperand &staged : staging) {
+    op::OperandView &operand = staged_view(call_, staged);
+    const op::OperandView original = operand;
+    GUF_TRY(make_copy(&operand, staged.dtype, staged.load, error));
+    if (staged.store)
+      GUF_TRY(write_back_later(original, operand, loop.core_ndim[staged.operand], error));
   }
-  if (copies.mask_copied && !needs_transfer(call_.where))
-    GUF_TRY(replace_by_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, error));
   return GUF_OK;
 }
 
@@ -184,28 +157,16 @@ guf_status Temporaries::close(guf_error *error) {
 }
 
 guf_status Temporaries::transfer_input(op::OperandView *operand, guf_error *error) {
-  return needs_transfer(*operand) ? make_copy(operand, GUF_DTYPE_UNSPECIFIED, true, error) : GUF_OK;
+  return needs_transfer(call_, *operand) ? make_copy(operand, GUF_DTYPE_UNSPECIFIED, true, error)
+                                         : GUF_OK;
 }
 
 guf_status Temporaries::transfer_output(op::OperandView *operand, bool load, int32_t ncore,
                                         guf_error *error) {
-  if (!needs_transfer(*operand)) return GUF_OK;
+  if (!needs_transfer(call_, *operand)) return GUF_OK;
   const op::OperandView original = *operand;
   GUF_TRY(make_copy(operand, GUF_DTYPE_UNSPECIFIED, load, error));
   return write_back_later(original, *operand, ncore, error);
-}
-
-guf_status Temporaries::transfer_operands(const broadcast::LoopShape &loop, guf_error *error) {
-  const op::Signature &signature = call_.ufunc->signature;
-  for (int32_t i = 0; i < call_.noperands; ++i) {
-    op::OperandView &operand = call_.operand[i];
-    GUF_TRY(signature.writes(i)
-                ? transfer_output(&operand, signature.reads(i), loop.core_ndim[i], error)
-                : transfer_input(&operand, error));
-  }
-  if (!call_.has_where) return GUF_OK;
-  if ((call_.where.flags & op::kScalar) == 0) return transfer_input(&call_.where, error);
-  return make_copy(&call_.where, GUF_DTYPE_UNSPECIFIED, true, error);
 }
 
 guf_status Temporaries::copy_scalars_to_device(guf_error *error) {
@@ -332,7 +293,7 @@ void Temporaries::publish(guf_operand *outputs) const {
 guf_status Temporaries::write_back_later(const op::OperandView &to, const op::OperandView &from,
                                          int32_t ncore, guf_error *error) {
   Staged staged = {as_copy_operand(to), as_copy_operand(from), as_copy_operand(from), ncore,
-                   needs_transfer(to)};
+                   needs_transfer(call_, to)};
   if (call_.has_where && !staged.to_host) {
     GUF_TRY(MaskedCopy::check(*call_.device, to.layout.dtype, error));
     if (from.layout.dtype != to.layout.dtype) {

@@ -8,7 +8,7 @@
 
 #include "core/backend/stream.h"
 #include "core/broadcast/broadcast.h"
-#include "core/call/operand_overlap.h"
+#include "core/call/staging.h"
 #include "core/memory/transfer.h"
 
 namespace gufunc::call {
@@ -29,11 +29,6 @@ class Temporaries {
   // Errors  GUF_E_SHAPE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY
   guf_status allocate_outputs(broadcast::LoopShape *loop, guf_error *error);
 
-  // Makes the copies that overlapping operands require. A staged output (computed in a copy, which
-  // is later written back) is copied with its present values.
-  guf_status copy_overlapping_operands(const OverlapCopies &copies,
-                                       const broadcast::LoopShape &loop, guf_error *error);
-
   // Prepares the call's stream. Must be called first. A call with host_copies, or for which
   // `waits_for_host` is true, borrows a stream. `close` then waits for this stream.
   // Errors  as backend::BorrowedStream::open
@@ -42,13 +37,13 @@ class Temporaries {
   // Errors  any failure on the stream
   guf_status close(guf_error *error);
 
-  // Copies operands in host memory, and the mask, to the call's device if the device cannot read
-  // them. write_back copies written operands back. Must be called after
-  // copy_overlapping_operands.
+  // Replaces each staged operand by a copy in a new array on the call's device. write_back copies
+  // written operands back.
   // Errors  GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY, and the errors of the copies
-  guf_status transfer_operands(const broadcast::LoopShape &loop, guf_error *error);
-  // Like transfer_operands, for one input or one output. If `load` is set, also copies the values
-  // of the output.
+  guf_status make_copies(const Staging &staging, const broadcast::LoopShape &loop,
+                         guf_error *error);
+  // Replaces one input or one output by a copy if it is in host memory that the call's device
+  // cannot access. If `load` is set, also copies the values of the output.
   guf_status transfer_input(op::OperandView *operand, guf_error *error);
   guf_status transfer_output(op::OperandView *operand, bool load, int32_t ncore, guf_error *error);
 
@@ -72,13 +67,6 @@ class Temporaries {
 
   // Replaces an operand by a copy in a new array, converted to `dtype` unless `dtype` is 0.
   guf_status replace_by_copy(op::OperandView *operand, guf_dtype dtype, guf_error *error);
-
-  // Schedules a conversion of `from` to `to` for `write_back`. The array of `to` must already be
-  // retained, by replace_by_copy or, for a separate output, by retain_until_done. The mask does not
-  // have the last `ncore` axes. If `ncore` is kUnmasked, the mask is not applied.
-  // Errors  GUF_E_NO_IMAGE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY <= with a mask
-  guf_status write_back_later(const op::OperandView &to, const op::OperandView &from, int32_t ncore,
-                              guf_error *error);
 
   // Checks that the call may allocate. Must be called before any allocation.
   // Errors  GUF_E_CAPTURE <= the call's stream is being captured
@@ -108,7 +96,12 @@ class Temporaries {
     bool to_host;  // whether `to` is in host memory that the device cannot write
   };
 
-  bool needs_transfer(const op::OperandView &operand) const;
+  // Schedules a conversion of `from` to `to` for `write_back`. make_copy must already have retained
+  // the array of `to`. The mask does not have the last `ncore` axes. If `ncore` is kUnmasked, the
+  // mask is not applied.
+  // Errors  GUF_E_NO_IMAGE, GUF_E_NO_MEMORY, GUF_E_DEVICE_MEMORY <= with a mask
+  guf_status write_back_later(const op::OperandView &to, const op::OperandView &from, int32_t ncore,
+                              guf_error *error);
   guf_status write_back_one(const Staged &staged, guf_error *error);
   guf_status write_back_masked(const Staged &staged, guf_error *error);
   guf_status write_to_host(const Staged &staged, guf_error *error);
@@ -136,12 +129,6 @@ bool waits_for_host(const op::CallView &call);
 // Errors  GUF_E_SHAPE <= the shape or its size is too large
 guf_status lay_out_missing(op::CallView &call, int32_t operand, broadcast::LoopShape *loop,
                            guf_error *error);
-
-// Computes the shape of a staged copy of an operand. Broadcast axes have extent 1 in the copy.
-void staged_shape(const array::Layout &operand, int64_t *out_shape);
-// Computes the strides with which the copy is read in the operand's shape. Broadcast axes have
-// stride 0.
-void staged_strides(const array::Layout &operand, const array::Layout &copy, int64_t *out_strides);
 
 // Returns the operand in the form that memory::convert and memory::copy_overlapping accept.
 inline memory::CopyOperand as_copy_operand(const op::OperandView &operand) {

@@ -112,14 +112,13 @@ std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &
   return text + "workspace " + std::to_string(workspace) + " bytes\n";
 }
 
-std::string describe_overlaps(const op::CallView &call, const call::OverlapCopies &copies) {
+std::string describe_overlaps(const op::CallView &call, const call::Staging &staging) {
   std::string text;
   for (int32_t o = 0; o < call.noperands; ++o) {
     if (!call.ufunc->signature.writes(o)) continue;
     for (int32_t i = 0; i < call.noperands; ++i) {
       if (i == o || (call.operand[i].flags & op::kScalar) != 0) continue;
-      const bool staged =
-          ((copies.copied | copies.staged) >> i & 1U) != 0 || (copies.staged >> o & 1U) != 0;
+      const bool staged = staging.contains(i) || staging.contains(o);
       const call::Overlap overlap = call::overlap_of(call, o, i);
       text += "arguments " + std::to_string(o) + " and " + std::to_string(i) + ": " +
               (overlap == call::Overlap::kDisjoint    ? "disjoint"

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "core/call/operand_overlap.h"
+#include "core/call/staging.h"
 #include "core/geometry/launch.h"
 
 namespace gufunc::plan {
@@ -25,7 +25,7 @@ std::string describe_refused(const op::CallView &call, const resolve::Choice &ch
                              const char *otherwise, bool last_first = false);
 
 // Describes how each written operand overlaps the other operands.
-std::string describe_overlaps(const op::CallView &call, const call::OverlapCopies &copies);
+std::string describe_overlaps(const op::CallView &call, const call::Staging &staging);
 
 }  // namespace gufunc::plan
 

@@ -13,7 +13,6 @@
 
 #include "core/array/overlap.h"
 #include "core/base/caller_state.h"
-#include "core/base/checked.h"
 #include "core/base/fork.h"
 #include "core/call/masked_copy.h"
 #include "core/call/pipeline.h"
@@ -71,7 +70,7 @@ void PreparedPlan::describe_operands(const op::CallView &call) {
   }
 }
 
-void PreparedPlan::find_pairs(const op::CallView &call, const call::OverlapCopies &copies) {
+void PreparedPlan::find_pairs(const op::CallView &call, const call::Staging &staging) {
   const op::Signature &signature = call.ufunc->signature;
   const auto add = [&](int32_t a, int32_t b, const op::OperandView &other) {
     if (!call::has_memory(other)) return;
@@ -79,75 +78,33 @@ void PreparedPlan::find_pairs(const op::CallView &call, const call::OverlapCopie
     pairs_.push_back({a, b, static_cast<int64_t>(from - other.layout.address)});
   };
   for (int32_t o = 0; o < call.noperands; ++o) {
-    if (!signature.writes(o)) continue;
+    // Pairs with a staged operand need no check at launch, because the launch accesses the copy of
+    // the operand in the workspace.
+    if (!signature.writes(o) || staging.contains(o)) continue;
     for (int32_t i = 0; i < call.noperands; ++i) {
       if (i == o || (signature.writes(i) && i < o)) continue;
-      // Pairs with a staged operand need no check at launch, because the launch accesses the copy
-      // of the operand in the workspace.
-      if (call::has_bit(copies.copied | copies.staged, i) || call::has_bit(copies.staged, o))
-        continue;
-      add(o, i, call.operand[i]);
+      if (!staging.contains(i)) add(o, i, call.operand[i]);
     }
-    if (masked_ && !copies.mask_copied && !call::has_bit(copies.staged, o))
-      add(o, noperands_, call.where);
+    if (masked_ && !staging.contains(noperands_)) add(o, noperands_, call.where);
   }
 }
 
-guf_status PreparedPlan::add_stage(op::OperandView *operand, int32_t index, bool load, bool store,
-                                   guf_error *error) {
-  const array::Layout &layout = operand->layout;
-  const auto ndim = static_cast<size_t>(layout.ndim);
-  Stage stage = {index,
-                 layout.dtype,
-                 (operand->flags & op::kSwapped) != 0,
-                 load,
-                 store,
-                 0,
-                 layout.ndim,
-                 std::vector<int64_t>(layout.shape, layout.shape + ndim),
-                 std::vector<int64_t>(layout.strides, layout.strides + ndim),
-                 {},
-                 {}};
-  stage.staged_shape.resize(ndim);
-  stage.staged_strides.resize(ndim);
-  call::staged_shape(layout, stage.staged_shape.data());
-  array::contiguous_strides(layout.dtype, layout.ndim, stage.staged_shape.data(), GUF_ORDER_C,
-                            stage.staged_strides.data());
-  uint64_t size = 0;
-  GUF_TRY(
-      array::count_elements(layout.dtype, layout.ndim, stage.staged_shape.data(), &size, error));
-  stage.workspace_offset = workspace_;
-  const uint64_t nbytes = size * dtype::itemsize(layout.dtype);
-  const uint64_t rounded =
-      (nbytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
-  if (!base::checked_add(workspace_, rounded, &workspace_)) {
-    return base::fail(error, GUF_E_SHAPE, index, kNone, "the workspace's size overflows");
-  }
-  stages_.push_back(std::move(stage));
-  return GUF_OK;
-}
-
-guf_status PreparedPlan::plan_stages(op::CallView &call, const call::OverlapCopies &copies,
+guf_status PreparedPlan::plan_stages(op::CallView &call, const call::Staging &staging,
                                      guf_error *error) {
-  const op::Signature &signature = call.ufunc->signature;
-  stages_.reserve(static_cast<size_t>(naddresses_));
-  for (int32_t i = 0; i < call.noperands; ++i) {
-    if (call::has_bit(copies.copied, i))
-      GUF_TRY(add_stage(&call.operand[i], i, true, false, error));
-    if (call::has_bit(copies.staged, i)) {
-      GUF_TRY(add_stage(&call.operand[i], i, masked_ || signature.reads(i), true, error));
-    }
-  }
-  if (copies.mask_copied) GUF_TRY(add_stage(&call.where, noperands_, true, false, error));
-  // The geometry of the launch is computed for the staged layouts.
-  for (Stage &stage : stages_) {
-    op::OperandView &view = stage.operand == noperands_ ? call.where : call.operand[stage.operand];
-    int64_t *const strides =
-        call.stride_buffer[stage.operand == noperands_ ? GUF_MAX_OPERANDS : stage.operand];
-    const array::Layout staged = {stage.dtype, stage.ndim, stage.staged_shape.data(),
-                                  stage.staged_strides.data(), 0};
-    call::staged_strides(view.layout, staged, strides);
-    view.layout.strides = strides;
+  stages_.reserve(static_cast<size_t>(staging.end() - staging.begin()));
+  for (const call::StagedOperand &staged : staging) {
+    op::OperandView &view = call::staged_view(call, staged);
+    array::Layout &layout = view.layout;
+    Stage &stage = stages_.emplace_back();
+    stage.staged = staged;
+    stage.swapped = (view.flags & op::kSwapped) != 0;
+    stage.shape.assign(layout.shape, layout.shape + layout.ndim);
+    stage.strides.assign(layout.strides, layout.strides + layout.ndim);
+    GUF_TRY(call::lay_out_copy(layout, staged.dtype, &stage.copy, error));
+    GUF_TRY(
+        call::append_copy(stage.copy, staged.operand, &workspace_, &stage.workspace_offset, error));
+    // The geometry of the launch is computed for the layout of the copy.
+    layout.strides = stage.copy.broadcast_strides;
     view.flags &= ~static_cast<uint32_t>(op::kSwapped);
   }
   return GUF_OK;
@@ -159,13 +116,14 @@ guf_status PreparedPlan::plan_masked_stores(const op::CallView &call,
                                             const broadcast::LoopShape &loop, guf_error *error) {
   if (!masked_ || items_ == 0) return GUF_OK;
   for (Stage &stage : stages_) {
-    if (!stage.store) continue;
+    if (!stage.staged.store) continue;
+    const op::OperandView &copied = call.operand[stage.staged.operand];
     const memory::CopyOperand outside = {
-        {stage.dtype, stage.ndim, stage.shape.data(), stage.strides.data(), 0}, stage.swapped};
-    const int32_t ncore = loop.core_ndim[stage.operand];
+        {copied.layout.dtype, copied.layout.ndim, stage.shape.data(), stage.strides.data(), 0},
+        stage.swapped};
+    const int32_t ncore = loop.core_ndim[stage.staged.operand];
     call::MaskedCopy copy;
-    GUF_TRY(copy.prepare(call, outside, call::as_copy_operand(call.operand[stage.operand]), ncore,
-                         error));
+    GUF_TRY(copy.prepare(call, outside, call::as_copy_operand(copied), ncore, error));
     GUF_TRY(prepare(copy.call, copy.choice, copy.loop, &stage.masked_store, error));
   }
   return GUF_OK;
@@ -287,15 +245,12 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   GUF_TRY(backend::load_kernel(*call.ufunc, *choice.loop, *call.device, &plan.kernel_, error));
   call::OverlapCopies copies = {0, 0, false};
   call::find_overlaps(call, &copies);
-  // The mask must be copied, because it is read again when staged outputs are
-  // stored, after other outputs have been written.
-  if (copies.staged != 0 && call.has_where && call::has_memory(call.where))
-    copies.mask_copied = true;
+  const call::Staging staging = call::Staging::of_plan(call, copies);
   plan.describe_operands(call);
-  plan.find_pairs(call, copies);
+  plan.find_pairs(call, staging);
   plan.keep_scalars(call);
-  const std::string overlaps = describe_overlaps(call, copies);
-  GUF_TRY(plan.plan_stages(call, copies, error));
+  const std::string overlaps = describe_overlaps(call, staging);
+  GUF_TRY(plan.plan_stages(call, staging, error));
   GUF_TRY(plan.plan_masked_stores(call, loop, error));
   GUF_TRY(plan.take_geometry({call, loop, choice}, error));
   plan.quiet_ =
@@ -316,11 +271,11 @@ guf_status PreparedPlan::check_addresses(const uint64_t *addresses, uint64_t wor
     }
   }
   if (__builtin_expect(workspace_ != 0, 0)) {
-    if (workspace == 0 || workspace % kWorkspaceAlignment != 0) {
+    if (workspace == 0 || workspace % call::kWorkspaceAlignment != 0) {
       return base::fail(
           error, GUF_E_ARG, kNone, kNone,
           "the plan needs a workspace of %llu bytes, aligned to %d; got address 0x%llx",
-          static_cast<unsigned long long>(workspace_), static_cast<int>(kWorkspaceAlignment),
+          static_cast<unsigned long long>(workspace_), static_cast<int>(call::kWorkspaceAlignment),
           static_cast<unsigned long long>(workspace));
     }
   }
@@ -364,10 +319,10 @@ void PreparedPlan::fill_block(const uint64_t *addresses, uint64_t workspace,
     block->core_ndim[i] = from.core_ndim[i];
   }
   for (const Stage &stage : stages_) {
-    if (stage.operand == n) continue;
-    const Operand &operand = operands_[static_cast<size_t>(stage.operand)];
-    block->address[stage.operand] =
-        workspace + stage.workspace_offset + static_cast<uint64_t>(operand.offset);
+    const int32_t i = stage.staged.operand;
+    if (i == n) continue;
+    const Operand &operand = operands_[static_cast<size_t>(i)];
+    block->address[i] = workspace + stage.workspace_offset + static_cast<uint64_t>(operand.offset);
   }
   for (int32_t i = 0; i < n; ++i) {
     geometry::flag_alignment(block, i, operands_[static_cast<size_t>(i)].stride_bits);
@@ -377,7 +332,7 @@ void PreparedPlan::fill_block(const uint64_t *addresses, uint64_t workspace,
   const Operand &mask = operands_[static_cast<size_t>(n)];
   block->mask = mask.fixed != 0 ? mask.fixed : addresses[n];
   for (const Stage &stage : stages_) {
-    if (stage.operand == n) block->mask = workspace + stage.workspace_offset;
+    if (stage.staged.operand == n) block->mask = workspace + stage.workspace_offset;
   }
   block->mask += static_cast<uint64_t>(mask.offset);
   copy_few(from.mask_step, std::max(from.nloop, 1), block->mask_step);
@@ -406,23 +361,20 @@ void PreparedPlan::fill_small_block(const uint64_t *addresses, guf_launch_block 
 guf_status PreparedPlan::copy_stages(bool load, backend::Stream *stream, const uint64_t *addresses,
                                      uint64_t workspace, guf_error *error) const {
   for (const Stage &stage : stages_) {
-    if (!(load ? stage.load : stage.store)) continue;
+    if (!(load ? stage.staged.load : stage.staged.store)) continue;
     if (!load && stage.masked_store.get() != nullptr) {
       GUF_TRY(store_masked(stage, stream, addresses, workspace, error));
       continue;
     }
-    const memory::CopyOperand outside = {{stage.dtype, stage.ndim, stage.shape.data(),
-                                          stage.strides.data(), addresses[stage.operand]},
+    const auto ndim = static_cast<int32_t>(stage.shape.size());
+    const memory::CopyOperand outside = {{stage.staged.dtype, ndim, stage.copy.shape,
+                                          stage.strides.data(), addresses[stage.staged.operand]},
                                          stage.swapped};
-    const memory::CopyOperand inside = {
-        {stage.dtype, stage.ndim, stage.staged_shape.data(), stage.staged_strides.data(),
-         workspace + stage.workspace_offset},
-        false};
-    // Elements of broadcast axes are copied once, so both operands have the staged shape.
-    memory::CopyOperand outside_once = outside;
-    outside_once.layout.shape = stage.staged_shape.data();
-    GUF_TRY(load ? memory::convert(*device_, stream, inside, outside_once, error)
-                 : memory::convert(*device_, stream, outside_once, inside, error));
+    const memory::CopyOperand inside = {{stage.staged.dtype, ndim, stage.copy.shape,
+                                         stage.copy.strides, workspace + stage.workspace_offset},
+                                        false};
+    GUF_TRY(load ? memory::convert(*device_, stream, inside, outside, error)
+                 : memory::convert(*device_, stream, outside, inside, error));
   }
   return GUF_OK;
 }
@@ -434,10 +386,10 @@ guf_status PreparedPlan::store_masked(const Stage &stage, backend::Stream *strea
                                       guf_error *error) const {
   uint64_t mask = 0;
   for (const Stage &other : stages_) {
-    if (other.operand == noperands_) mask = workspace + other.workspace_offset;
+    if (other.staged.operand == noperands_) mask = workspace + other.workspace_offset;
   }
-  const uint64_t masked_addresses[] = {workspace + stage.workspace_offset, addresses[stage.operand],
-                                       mask};
+  const uint64_t masked_addresses[] = {workspace + stage.workspace_offset,
+                                       addresses[stage.staged.operand], mask};
   return stage.masked_store->queue(stream, masked_addresses, 0, error);
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/backend/backend.h"
-#include "core/call/operand_overlap.h"
+#include "core/call/staging.h"
 #include "core/geometry/launch.h"
 #include "core/memory/memory.h"
 
@@ -20,7 +20,6 @@ inline constexpr int32_t kFewOperands = 4;
 class PreparedPlan final : public base::Object {
  public:
   static constexpr base::Kind kKind = base::Kind::kPlan;
-  static constexpr uint64_t kWorkspaceAlignment = 64;
 
   // Errors  as guf_plan_create
   static guf_status make(op::CallView &call, base::Ref<PreparedPlan> *out, guf_error *error);
@@ -57,28 +56,24 @@ class PreparedPlan final : public base::Object {
   };
   // An operand that the launch accesses in the workspace instead of its own memory.
   struct Stage {
-    int32_t operand;
-    guf_dtype dtype;
+    call::StagedOperand staged;
     bool swapped;
-    bool load;   // whether the operand is copied to the workspace before the launch
-    bool store;  // whether the operand is copied from the workspace after the launch
     uint64_t workspace_offset;
-    int32_t ndim;
-    std::vector<int64_t> shape, strides, staged_shape, staged_strides;
+    std::vector<int64_t> shape, strides;  // of the operand
+    call::StagedLayout copy;
     base::Ref<PreparedPlan> masked_store;  // stores the elements that the mask selects
   };
 
-  // Makes the plan of a call whose types and shapes are known.
+  // Makes the plan of a call whose types and shapes are known. Scalars and staged operands of the
+  // call then refer to memory of the plan.
   static guf_status prepare(op::CallView &call, const resolve::Choice &choice,
                             const broadcast::LoopShape &loop, base::Ref<PreparedPlan> *out,
                             guf_error *error);
   void describe_operands(const op::CallView &call);
-  guf_status plan_stages(op::CallView &call, const call::OverlapCopies &copies, guf_error *error);
-  guf_status add_stage(op::OperandView *operand, int32_t index, bool load, bool store,
-                       guf_error *error);
+  guf_status plan_stages(op::CallView &call, const call::Staging &staging, guf_error *error);
   guf_status plan_masked_stores(const op::CallView &call, const broadcast::LoopShape &loop,
                                 guf_error *error);
-  void find_pairs(const op::CallView &call, const call::OverlapCopies &copies);
+  void find_pairs(const op::CallView &call, const call::Staging &staging);
   void keep_scalars(op::CallView &call);
   std::string describe_launch() const;
   guf_status take_geometry(const geometry::Request &request, guf_error *error);

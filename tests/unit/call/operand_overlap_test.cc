@@ -330,6 +330,13 @@ TEST(OverlapOutputs, OutputsThatOverlapOneAnotherAreWrittenBackInOrder) {
                               {10, 2, 3, 4, 0});  // the last output is complete
 }
 
+TEST(OverlapOutputs, OutputsInTheSameMemoryHaveTheValuesOfTheLast) {
+  std::vector<double> y(3);
+  Call call(ten_times_and_next());
+  call.in(view(GUF_F64, kThree)).out(view(GUF_F64, y)).out(view(GUF_F64, y));
+  EveryStrategy().expect_each(call, {kThree.data(), y.data(), y.data()}, y, {2, 3, 4});
+}
+
 // Where the mask is false, an output keeps the values that the previous output wrote.
 TEST(OverlapOutputs, MaskedOutputsAreWrittenOneAfterTheOther) {
   const std::vector<uint8_t> mask = {1, 0, 1};

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Decisions about staged copies, and their layout.
+#include "core/call/staging.h"
+
+#include <algorithm>
+
+#include "core/array/overlap.h"
+#include "core/base/checked.h"
+
+namespace gufunc::call {
+namespace {
+
+using base::kNone;
+
+// Finds the inputs that share memory with a separate output. They must be copied even if both are
+// the same view, because the values of the inout operand are copied to its separate output before
+// the launch.
+OverlapCopies find_separate_overlaps(const op::CallView &call) {
+  OverlapCopies copies = {0, 0, false};
+  const op::Signature &signature = call.ufunc->signature;
+  for (int32_t o = 0; o < call.noperands; ++o) {
+    if (!signature.writes(o)) continue;
+    const auto overlaps_output = [&](const op::OperandView &operand) {
+      return has_memory(operand) && array::shares_memory(operand.layout, call.operand[o].layout);
+    };
+    for (int32_t i = 0; i < call.noperands; ++i) {
+      if (!signature.writes(i) && overlaps_output(call.operand[i])) copies.copied |= 1U << i;
+    }
+    if (call.has_where && overlaps_output(call.where)) copies.mask_copied = true;
+  }
+  return copies;
+}
+
+}  // namespace
+
+Staging Staging::of_call(const op::CallView &call, const resolve::Choice &choice,
+                         const OverlapCopies *overlaps) {
+  Staging made;
+  const bool separate = call.nseparate != 0;
+  OverlapCopies copies = {0, 0, false};
+  if (separate) {
+    copies = find_separate_overlaps(call);
+  } else if (overlaps != nullptr) {
+    copies = *overlaps;
+  }
+  const op::Signature &signature = call.ufunc->signature;
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    const op::OperandView &view = call.operand[i];
+    const bool transferred = needs_transfer(call, view);
+    const bool writes = signature.writes(i);
+    if (separate && writes) {
+      // The function runs in place on the separate output. It needs a copy if the output does not
+      // have the dtype of the loop, or if a mask excludes elements of the output from change.
+      const guf_dtype dtype = choice.loop->types[static_cast<size_t>(i)];
+      const bool is_cast = view.layout.dtype != dtype || (view.flags & op::kSwapped) != 0;
+      if (transferred || is_cast || call.has_where) {
+        // The old values of an output are not needed if the function reads the operand, because
+        // SeparateOutputs::load then fills the copy with the values of the inout operand.
+        made.add({i, dtype, !signature.reads(i), true});
+      }
+    } else if (transferred) {
+      // A transfer between devices is slow, so an output that the function does not read is not
+      // loaded.
+      made.add({i, view.layout.dtype, signature.reads(i), writes});
+    } else if (has_bit(copies.copied | copies.staged, i)) {
+      // Outputs are loaded too, so that no uninitialised memory is written back if the function
+      // does not write every element.
+      made.add({i, view.layout.dtype, true, writes});
+    }
+  }
+  if (!call.has_where) return made;
+  if (copies.mask_copied || (call.where.flags & op::kScalar) != 0 ||
+      needs_transfer(call, call.where)) {
+    made.add({call.noperands, call.where.layout.dtype, true, false});
+  }
+  return made;
+}
+
+Staging Staging::of_plan(const op::CallView &call, const OverlapCopies &overlaps) {
+  Staging made;
+  for (int32_t i = 0; i < call.noperands; ++i) {
+    if (!has_bit(overlaps.copied | overlaps.staged, i)) continue;
+    made.add({i, call.operand[i].layout.dtype, true, call.ufunc->signature.writes(i)});
+  }
+  // The mask is read again when a staged output is written back. By then, an earlier output of the
+  // launch may have overwritten the mask, so the mask is copied before the launch.
+  const bool reads_mask_late = overlaps.staged != 0 && call.has_where && has_memory(call.where);
+  if (overlaps.mask_copied || reads_mask_late) {
+    made.add({call.noperands, call.where.layout.dtype, true, false});
+  }
+  return made;
+}
+
+bool Staging::contains(int32_t operand) const {
+  return std::any_of(begin(), end(),
+                     [&](const StagedOperand &staged) { return staged.operand == operand; });
+}
+
+guf_status lay_out_copy(const array::Layout &operand, guf_dtype dtype, StagedLayout *out,
+                        guf_error *error) {
+  const int32_t ndim = operand.ndim;
+  for (int32_t k = 0; k < ndim; ++k) {
+    out->shape[k] =
+        operand.strides[k] == 0 ? std::min<int64_t>(operand.shape[k], 1) : operand.shape[k];
+  }
+  uint64_t size = 0;
+  GUF_TRY(array::count_elements(dtype, ndim, out->shape, &size, error));
+  out->nbytes = size * dtype::itemsize(dtype);
+  array::contiguous_strides(dtype, ndim, out->shape, GUF_ORDER_C, out->strides);
+  for (int32_t k = 0; k < ndim; ++k)
+    out->broadcast_strides[k] = operand.strides[k] == 0 ? 0 : out->strides[k];
+  return GUF_OK;
+}
+
+guf_status append_copy(const StagedLayout &copy, int32_t operand, uint64_t *size,
+                       uint64_t *out_offset, guf_error *error) {
+  *out_offset = *size;
+  const uint64_t rounded =
+      (copy.nbytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+  if (base::checked_add(*size, rounded, size)) return GUF_OK;
+  return base::fail(error, GUF_E_SHAPE, operand, kNone, "the workspace's size overflows");
+}
+
+}  // namespace gufunc::call

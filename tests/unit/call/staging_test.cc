@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tests which operands are staged, in which order their copies are made and written back, and the
+// layout of the copies.
+#include "core/call/staging.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#include "tests/unit/call_sample.h"
+
+namespace gufunc::call {
+namespace {
+
+using sample::Operand;
+using testing::ElementsAre;
+
+constexpr bool kLoad = true;
+constexpr bool kStore = true;
+
+// Describes a staged operand: its index, whether it is loaded, and whether it is stored.
+using Entry = std::tuple<int32_t, bool, bool>;
+
+std::vector<Entry> entries(const Staging &staging) {
+  std::vector<Entry> found;
+  for (const StagedOperand &staged : staging)
+    found.emplace_back(staged.operand, staged.load, staged.store);
+  return found;
+}
+
+Operand at(uint64_t address) {
+  return {{3}, {}, GUF_F64, false, address};
+}
+
+Operand mask_at(uint64_t address) {
+  return {{3}, {}, GUF_BOOL, false, address};
+}
+
+class StagedCall {
+ public:
+  StagedCall(int32_t nin, std::vector<Operand> operands)
+      : sample_("staged", "", "", nin, std::move(operands)) {
+    sample_.view().host_copies = op::HostCopies::kNone;
+    loop_.types.fill(GUF_F64);
+    device_.host_memory = false;
+  }
+
+  // Sets the roles of the operands, of which the last `nseparate` are separate outputs.
+  void set_roles(const std::vector<int32_t> &roles, int32_t nseparate) {
+    std::copy(roles.begin(), roles.end(), sample_.ufunc().signature.role.begin());
+    sample_.view().noperands -= nseparate;
+    sample_.view().nseparate = nseparate;
+  }
+  // Runs the call on a device that cannot access host memory. The given operands are in its memory.
+  void run_on_device(const std::vector<int32_t> &device_operands) {
+    sample_.view().host_copies = op::HostCopies::kSome;
+    sample_.view().device = &device_;
+    for (const int32_t i : device_operands) sample_.view().operand[i].device = &device_;
+  }
+  void set_where(Operand mask) { sample_.set_where(std::move(mask)); }
+
+  std::vector<Entry> of_call() {
+    OverlapCopies copies;
+    const bool overlaps = find_overlaps(view(), &copies);
+    return entries(Staging::of_call(view(), {&loop_, 0, 0}, overlaps ? &copies : nullptr));
+  }
+  std::vector<Entry> of_plan() {
+    OverlapCopies copies = {0, 0, false};
+    find_overlaps(view(), &copies);
+    return entries(Staging::of_plan(view(), copies));
+  }
+  op::CallView &view() { return sample_.view(); }
+
+ private:
+  sample::Call sample_;
+  op::Loop loop_;
+  backend::Device device_;
+};
+
+TEST(Staging, NothingIsStagedWithoutAReason) {
+  StagedCall call(1, {at(0x1000), at(0x2000), at(0x3000)});
+  call.set_where(mask_at(0x4000));
+  EXPECT_THAT(call.of_call(), ElementsAre());
+  EXPECT_THAT(call.of_plan(), ElementsAre());
+}
+
+// The first output overlaps the input and the mask. The second output overlaps the first output.
+TEST(Staging, IsInTheOrderOfTheOperandsWithTheMaskLast) {
+  StagedCall call(1, {at(0x1008), at(0x1000), at(0x1010)});
+  call.set_where(mask_at(0x1001));
+  const auto expected =
+      ElementsAre(Entry{0, kLoad, !kStore}, Entry{2, kLoad, kStore}, Entry{3, kLoad, !kStore});
+  EXPECT_THAT(call.of_call(), expected);
+  EXPECT_THAT(call.of_plan(), expected);
+}
+
+// A launch of a plan may pass a mask that an earlier output overwrites.
+TEST(Staging, PlanCopiesTheMaskOfAStagedOutput) {
+  StagedCall call(1, {at(0x8000), at(0x1000), at(0x1010)});
+  call.set_where(mask_at(0x4000));
+  EXPECT_THAT(call.of_call(), ElementsAre(Entry{2, kLoad, kStore}));
+  EXPECT_THAT(call.of_plan(), ElementsAre(Entry{2, kLoad, kStore}, Entry{3, kLoad, !kStore}));
+}
+
+// Two overlapping outputs are in managed memory, the first as host memory and the second as device
+// memory. They are staged for different reasons, but written back in the order of the operands.
+TEST(Staging, OutputsOnTwoDevicesAreInTheOrderOfTheOperands) {
+  StagedCall call(1, {at(0x8000), at(0x1000), at(0x1010)});
+  call.run_on_device({0, 2});
+  EXPECT_THAT(call.of_call(), ElementsAre(Entry{1, !kLoad, kStore}, Entry{2, kLoad, kStore}));
+  EXPECT_THAT(call.of_plan(), ElementsAre(Entry{2, kLoad, kStore}));
+}
+
+TEST(Staging, TransfersOperandsThatTheDeviceCannotAccess) {
+  StagedCall call(0, {at(0x1000), at(0x2000), at(0x3000), at(0x4000)});
+  call.set_roles({GUF_ROLE_IN, GUF_ROLE_INOUT, GUF_ROLE_OUT, GUF_ROLE_OUT}, 0);
+  call.set_where(mask_at(0x5000));
+  call.run_on_device({3});
+  EXPECT_THAT(call.of_call(), ElementsAre(Entry{0, kLoad, !kStore}, Entry{1, kLoad, kStore},
+                                          Entry{2, !kLoad, kStore}, Entry{4, kLoad, !kStore}));
+  EXPECT_THAT(call.of_plan(), ElementsAre());
+}
+
+// Operand 0 is replaced by its separate output, which is the same view as the input.
+TEST(Staging, CopiesAnInputThatASeparateOutputOverwrites) {
+  StagedCall call(0, {at(0x1000), at(0x1000), at(0x1000)});
+  call.set_roles({GUF_ROLE_INOUT, GUF_ROLE_IN}, 1);
+  EXPECT_THAT(call.of_call(), ElementsAre(Entry{1, kLoad, !kStore}));
+}
+
+TEST(Staging, ComputesMaskedAndCastSeparateOutputsInACopy) {
+  StagedCall masked(0, {at(0x1000), at(0x2000), at(0x1000)});
+  masked.set_roles({GUF_ROLE_INOUT, GUF_ROLE_IN}, 1);
+  masked.set_where(mask_at(0x3000));
+  EXPECT_THAT(masked.of_call(), ElementsAre(Entry{0, !kLoad, kStore}));
+  StagedCall cast(0, {{{3}, {}, GUF_F32, false, 0x1000}, at(0x2000), at(0x1000)});
+  cast.set_roles({GUF_ROLE_OUT, GUF_ROLE_IN}, 1);
+  EXPECT_THAT(cast.of_call(), ElementsAre(Entry{0, kLoad, kStore}));
+}
+
+TEST(StagedLayout, ContainsBroadcastElementsOnce) {
+  const int64_t shape[] = {4, 5, 6}, strides[] = {-48, 0, 8};
+  const array::Layout operand = {GUF_F64, 3, shape, strides, 0x1000};
+  StagedLayout copy;
+  ASSERT_EQ(lay_out_copy(operand, GUF_F32, &copy, nullptr), GUF_OK);
+  EXPECT_THAT(std::vector<int64_t>(copy.shape, copy.shape + 3), ElementsAre(4, 1, 6));
+  EXPECT_THAT(std::vector<int64_t>(copy.strides, copy.strides + 3), ElementsAre(24, 24, 4));
+  EXPECT_THAT(std::vector<int64_t>(copy.broadcast_strides, copy.broadcast_strides + 3),
+              ElementsAre(24, 0, 4));
+  EXPECT_EQ(copy.nbytes, 96U);
+}
+
+TEST(StagedLayout, CopiesInAWorkspaceAreAligned) {
+  StagedLayout copy;
+  copy.nbytes = 96;
+  uint64_t size = 0, offset = 1;
+  ASSERT_EQ(append_copy(copy, 0, &size, &offset, nullptr), GUF_OK);
+  EXPECT_EQ(offset, 0U);
+  EXPECT_EQ(size, 128U);
+  ASSERT_EQ(append_copy(copy, 1, &size, &offset, nullptr), GUF_OK);
+  EXPECT_EQ(offset, 128U);
+  EXPECT_EQ(size, 256U);
+  guf_error error = {};
+  error.struct_size = sizeof error;
+  size = UINT64_MAX - 63;
+  EXPECT_EQ(append_copy(copy, 2, &size, &offset, &error), GUF_E_SHAPE);
+  EXPECT_EQ(error.argument, 2);
+}
+
+}  // namespace
+}  // namespace gufunc::call
