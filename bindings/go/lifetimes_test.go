@@ -28,10 +28,10 @@ func residentMiB(t *testing.T) float64 {
 	return float64(resident*os.Getpagesize()) / (1 << 20)
 }
 
-// flat checks that repeated calls of cycle do not leak memory: after a warm-up, one of at most three
-// rounds of 10^6 calls (20 000 calls in short mode) must leave the resident memory almost unchanged.
-// A leak increases it in every round. A single round may increase it without a leak, because the
-// allocator of the C library does not return all freed memory to the system.
+// flat checks that repeated calls of cycle do not leak memory: after a warm-up, one of at most
+// three rounds of 10^6 calls (20 000 in short mode) must leave the resident memory almost
+// unchanged. A leak increases it in every round. A single round may increase it without a leak,
+// because the allocator of the C library does not return all freed memory to the system.
 func flat(t *testing.T, cycle func()) {
 	cycles := 1_000_000
 	if testing.Short() {

@@ -9,12 +9,11 @@
 #include <tuple>
 #include <vector>
 
-#include "tests/unit/call_sample.h"
+#include "tests/unit/call_view_sample.h"
 
 namespace gufunc::call {
 namespace {
 
-using sample::Operand;
 using testing::ElementsAre;
 
 constexpr bool kLoad = true;
@@ -30,17 +29,17 @@ std::vector<Entry> entries(const Staging &staging) {
   return found;
 }
 
-Operand at(uint64_t address) {
-  return {{3}, {}, GUF_F64, false, address};
+View at(uint64_t address) {
+  return shaped({3}, {}, GUF_F64, address);
 }
 
-Operand mask_at(uint64_t address) {
-  return {{3}, {}, GUF_BOOL, false, address};
+View mask_at(uint64_t address) {
+  return shaped({3}, {}, GUF_BOOL, address);
 }
 
 class StagedCall {
  public:
-  StagedCall(int32_t nin, std::vector<Operand> operands)
+  StagedCall(int32_t nin, std::vector<View> operands)
       : sample_("staged", "", "", nin, std::move(operands)) {
     sample_.view().host_copies = op::HostCopies::kNone;
     loop_.types.fill(GUF_F64);
@@ -59,7 +58,7 @@ class StagedCall {
     sample_.view().device = &device_;
     for (const int32_t i : device_operands) sample_.view().operand[i].device = &device_;
   }
-  void set_where(Operand mask) { sample_.set_where(std::move(mask)); }
+  void set_where(View mask) { sample_.set_where(std::move(mask)); }
 
   std::vector<Entry> of_call() {
     OverlapCopies copies;
@@ -74,7 +73,7 @@ class StagedCall {
   op::CallView &view() { return sample_.view(); }
 
  private:
-  sample::Call sample_;
+  CallViewSample sample_;
   op::Loop loop_;
   backend::Device device_;
 };
@@ -135,7 +134,7 @@ TEST(Staging, ComputesMaskedAndCastSeparateOutputsInACopy) {
   masked.set_roles({GUF_ROLE_INOUT, GUF_ROLE_IN}, 1);
   masked.set_where(mask_at(0x3000));
   EXPECT_THAT(masked.of_call(), ElementsAre(Entry{0, !kLoad, kStore}));
-  StagedCall cast(0, {{{3}, {}, GUF_F32, false, 0x1000}, at(0x2000), at(0x1000)});
+  StagedCall cast(0, {shaped({3}, {}, GUF_F32, 0x1000), at(0x2000), at(0x1000)});
   cast.set_roles({GUF_ROLE_OUT, GUF_ROLE_IN}, 1);
   EXPECT_THAT(cast.of_call(), ElementsAre(Entry{0, kLoad, kStore}));
 }
@@ -162,8 +161,7 @@ TEST(StagedLayout, CopiesInAWorkspaceAreAligned) {
   ASSERT_EQ(append_copy(copy, 1, &size, &offset, nullptr), GUF_OK);
   EXPECT_EQ(offset, 128U);
   EXPECT_EQ(size, 256U);
-  guf_error error = {};
-  error.struct_size = sizeof error;
+  guf_error error = fresh_error();
   size = UINT64_MAX - 63;
   EXPECT_EQ(append_copy(copy, 2, &size, &offset, &error), GUF_E_SHAPE);
   EXPECT_EQ(error.argument, 2);

@@ -86,9 +86,9 @@ TEST(MethodGeometry, WalksTheOutputForwards) {
 TEST(MethodGeometry, ReducedAxesMergeOnlyIfExact) {
   for (const bool exact : {false, true}) {
     Sample sample(exact ? GUF_I64 : GUF_F64, kReorders);
-    sample.geometry.add_fold({6, 40, 0, 0});
-    sample.geometry.add_fold({1, 3, 0, 0});
-    sample.geometry.add_fold({5, 8, 0, 0});
+    sample.geometry.reduce({6, 40, 0, 0});
+    sample.geometry.reduce({1, 3, 0, 0});
+    sample.geometry.reduce({5, 8, 0, 0});
     merge_folds(&sample.geometry);
     sample.launch();
     ASSERT_EQ(seen[0].nfold, exact ? 1 : 2);
@@ -97,11 +97,11 @@ TEST(MethodGeometry, ReducedAxesMergeOnlyIfExact) {
   }
 }
 
-TEST(MethodGeometry, FirstOfManyFoldsCountAsOne) {
+TEST(MethodGeometry, FirstOfManyReducedAxesCountAsOne) {
   Sample sample(GUF_F64, kReorders);
   int64_t step = 8;
   for (int32_t k = 0; k < 10; ++k) {
-    sample.geometry.add_fold({2, step, 0, 0});
+    sample.geometry.reduce({2, step, 0, 0});
     step *= 2;
   }
   merge_folds(&sample.geometry);
@@ -112,9 +112,9 @@ TEST(MethodGeometry, FirstOfManyFoldsCountAsOne) {
   EXPECT_EQ(seen[0].fold_input_step[7], 8 * 128);
 }
 
-TEST(MethodGeometry, RefusesMoreFoldsThanABlockHolds) {
+TEST(MethodGeometry, RefusesMoreReducedAxesThanABlockHolds) {
   Sample sample(GUF_F64, 0);
-  for (int32_t k = 0; k <= GUF_MAX_LOOP_NDIM; ++k) sample.geometry.add_fold({0, 8, 0, 0});
+  for (int32_t k = 0; k <= GUF_MAX_LOOP_NDIM; ++k) sample.geometry.reduce({0, 8, 0, 0});
   const uint64_t output = sample.geometry.block.output;
   EXPECT_EQ(run(sample.call.view(), sample.loop, {}, &sample.geometry, nullptr), GUF_E_INTERNAL);
   EXPECT_TRUE(seen.empty());
@@ -127,8 +127,8 @@ TEST(MethodGeometry, StridesWithOverflowingProductsDoNotMerge) {
   sample.geometry.keep({2, int64_t{1} << 62, 0, 0});
   sample.geometry.keep({2, INT64_MIN, 0, 0});
   sample.geometry.keep({int64_t{1} << 62, 0, 8, 0});
-  sample.geometry.add_fold({2, int64_t{1} << 62, 0, 0});
-  sample.geometry.add_fold({2, INT64_MIN, 0, 0});
+  sample.geometry.reduce({2, int64_t{1} << 62, 0, 0});
+  sample.geometry.reduce({2, INT64_MIN, 0, 0});
   merge_folds(&sample.geometry);
   sample.launch();
   ASSERT_EQ(seen.size(), 1U);
@@ -155,10 +155,10 @@ TEST(MethodGeometry, RefusesMoreDimensionsThanAnArrayHas) {
     Sample sample(GUF_I64, kReorders);
     for (int32_t k = 0; k <= GUF_MAX_NDIM; ++k) {
       const Axis axis = {2, 0, 0, 0};
-      kept ? sample.geometry.keep(axis) : sample.geometry.add_fold(axis);
+      kept ? sample.geometry.keep(axis) : sample.geometry.reduce(axis);
     }
-    EXPECT_EQ(kept ? sample.geometry.nkept : sample.geometry.nfold, GUF_MAX_NDIM);
-    if (!kept) sample.geometry.nfold = 1;  // simulates dimensions that were coalesced
+    EXPECT_EQ(kept ? sample.geometry.nkept : sample.geometry.nreduced, GUF_MAX_NDIM);
+    if (!kept) sample.geometry.nreduced = 1;  // simulates dimensions that were coalesced
     EXPECT_EQ(run(sample.call.view(), sample.loop, {}, &sample.geometry, nullptr), GUF_E_INTERNAL);
     EXPECT_TRUE(seen.empty());
   }
