@@ -59,13 +59,6 @@ guf_status prepare_at(AtView &view, guf_error *error) {
   return call::place(call, error);
 }
 
-// Returns the bits that are set in any of the offsets.
-uint64_t union_of_bits(const std::vector<int64_t> &offsets) {
-  uint64_t bits = 0;
-  for (const int64_t offset : offsets) bits |= static_cast<uint64_t>(offset);
-  return bits;
-}
-
 // Fills in the geometry of a launch. If the index offsets were not read, the block contains their
 // number, but no pointer to them.
 void make_geometry(const AtView &view, const op::Loop &loop, const IndexOffsets &offsets,
@@ -81,8 +74,8 @@ void make_geometry(const AtView &view, const op::Loop &loop, const IndexOffsets 
         view.has_operand ? operand_step(view, call.operand[kInput].layout, offsets, k) : 0;
     geometry.keep({array.shape[axis], step, array.strides[axis], 0});
   }
-  geometry.output_bits |= union_of_bits(offsets.array);
-  geometry.input_bits |= union_of_bits(offsets.operand);
+  geometry.output_bits |= offsets.array_bits;
+  geometry.input_bits |= offsets.operand_bits;
   geometry.block.nindices = 1;
   for (int32_t k = 0; k < offsets.ndim; ++k) geometry.block.nindices *= offsets.shape[k];
   if (offsets.array.empty()) return;

@@ -127,38 +127,56 @@ guf_status check_single_indices(const AtView &view, guf_error *error) {
   return GUF_OK;
 }
 
-guf_status add_axis(const AtView &view, int32_t axis, IndexOffsets *offsets, guf_error *error) {
-  const op::OperandView &index = view.index[axis];
+// Adds the offsets of one axis to `offsets->array`, and sets its bits. `load` returns the index at a
+// byte offset of the index array.
+//
+// PERF. The loop has no branches. The position of an invalid index is found in a second loop.
+template <class Load>
+guf_status add_axis_with(const AtView &view, int32_t axis, IndexOffsets *offsets, Load load,
+                         guf_error *error) {
   const int64_t extent = view.array.layout.shape[axis];
   const int64_t stride = view.array.layout.strides[axis];
   int64_t steps[GUF_MAX_NDIM];
-  steps_of(index.layout, *offsets, steps);
+  steps_of(view.index[axis].layout, *offsets, steps);
+  int64_t *const sums = offsets->array.data();
+  uint64_t bits = 0;
   bool failed = false;
+  for_each_offset(*offsets, steps, [&](int64_t n, int64_t offset) {
+    const int64_t given = load(offset);
+    const int64_t found = given + (given < 0 ? extent : 0);
+    failed |= static_cast<uint64_t>(found) >= static_cast<uint64_t>(extent);
+    const uint64_t sum = static_cast<uint64_t>(sums[n]) + base::offset_of(stride, found);
+    sums[n] = static_cast<int64_t>(sum);
+    bits |= sum;
+  });
+  offsets->array_bits = bits;
+  if (!failed) return GUF_OK;
+  bool has_invalid = false;
   int64_t first_invalid = 0;
-  const auto add = [&](int64_t n, int64_t given) {
-    const int64_t found = given < 0 ? given + extent : given;
-    if (found < 0 || found >= extent) {
-      if (!failed) first_invalid = given;
-      failed = true;
-      return;
-    }
-    offsets->array[static_cast<size_t>(n)] += found * stride;
-  };
+  for_each_offset(*offsets, steps, [&](int64_t, int64_t offset) {
+    const int64_t given = load(offset);
+    if (has_invalid || (given >= -extent && given < extent)) return;
+    has_invalid = true;
+    first_invalid = given;
+  });
+  return fail_bounds(first_invalid, axis, extent, error);
+}
+
+guf_status add_axis(const AtView &view, int32_t axis, IndexOffsets *offsets, guf_error *error) {
+  const op::OperandView &index = view.index[axis];
   // PERF. Nearly all indices are int64. Testing each dtype took as much time as the rest of `at`.
   if (index.layout.dtype == GUF_I64 && (index.flags & op::kSwapped) == 0) {
-    for_each_offset(*offsets, steps, [&](int64_t n, int64_t offset) {
-      int64_t given;
-      std::memcpy(
-          &given,
-          reinterpret_cast<const void *>(index.layout.address + static_cast<uint64_t>(offset)),
-          sizeof given);
-      add(n, given);
-    });
-  } else {
-    for_each_offset(*offsets, steps,
-                    [&](int64_t n, int64_t offset) { add(n, index_at(index, offset)); });
+    const uint64_t address = index.layout.address;
+    return add_axis_with(
+        view, axis, offsets,
+        [=](int64_t offset) {
+          return load<int64_t>(
+              reinterpret_cast<const void *>(address + static_cast<uint64_t>(offset)));
+        },
+        error);
   }
-  return failed ? fail_bounds(first_invalid, axis, extent, error) : GUF_OK;
+  return add_axis_with(
+      view, axis, offsets, [&](int64_t offset) { return index_at(index, offset); }, error);
 }
 
 }  // namespace
@@ -260,9 +278,13 @@ void set_operand_offsets(const AtView &view, const array::Layout &operand, Index
   int64_t steps[GUF_MAX_NDIM];
   for (int32_t k = 0; k < offsets->ndim; ++k) steps[k] = operand_step(view, operand, *offsets, k);
   offsets->operand.resize(offsets->array.size());
+  int64_t *const operand_offsets = offsets->operand.data();
+  uint64_t bits = 0;
   for_each_offset(*offsets, steps, [&](int64_t n, int64_t offset) {
-    offsets->operand[static_cast<size_t>(n)] = offset;
+    operand_offsets[n] = offset;
+    bits |= static_cast<uint64_t>(offset);
   });
+  offsets->operand_bits = bits;
 }
 
 }  // namespace gufunc::method

@@ -26,6 +26,8 @@ struct IndexOffsets {
   int64_t shape[GUF_MAX_NDIM];
   std::vector<int64_t> array;    // byte offsets from the array's address
   std::vector<int64_t> operand;  // byte offsets from the operand's address; empty if unary
+  uint64_t array_bits = 0;       // the bits that are set in any element of `array`
+  uint64_t operand_bits = 0;     // the bits that are set in any element of `operand`
 };
 
 // Reads and checks every index. Waits for the view's stream if an index operand is an array. With
@@ -39,7 +41,7 @@ guf_status find_offsets(AtView &view, Elements elements, IndexOffsets *out, guf_
 // Errors  GUF_E_SHAPE <= the operand does not broadcast
 guf_status check_operand(const AtView &view, const IndexOffsets &offsets, guf_error *error);
 
-// `set_operand_offsets` computes `offsets->operand`. `operand_step` returns the stride of the
+// `set_operand_offsets` computes `offsets->operand` and its bits. `operand_step` returns the stride of the
 // operand along dimension `k` of the indexed result, or 0 if the operand is broadcast along this
 // dimension. The dimensions of the indexed result are the `offsets.ndim` dimensions of the indices,
 // followed by the array's dimensions that are not indexed.
