@@ -221,6 +221,13 @@ def limits():
     return set(re.findall(r"static constexpr \w+ (\w+) =", text)) - {"value"}
 
 
+def complex_members():
+    """Returns the data members of guf::complex, in the order of their declaration."""
+    text = (ROOT / "kernels/include/gufunc/kernel/complex.hpp").read_text()
+    found = re.search(r"^struct complex \{\n  T (\w+(?:, \w+)*);$", text, re.MULTILINE)
+    return found[1].split(", ")
+
+
 def missing_sections():
     text = (ROOT / "docs/kernels.md").read_text()
     return sorted(set(ELSEWHERE.values()) - set(re.findall(r"^#+ (.*)$", text, re.MULTILINE)))
@@ -243,7 +250,9 @@ def page(compiler):
               "| | |", "|---|---|"]
     lines += [f"| `limits<T>::{name}` | {text} |" for name, text in MEMBERS.items()]
     lines += ["", "## Members of `guf::c64` and `guf::c128`\n",
-              "A complex number has the members `re` and `im`. `guf::c64(1, 2)` constructs one.",
+              "A complex number has the members "
+              f"{' and '.join(f'`{name}`' for name in complex_members())}. "
+              "`guf::c64(1, 2)` constructs one.",
               "`+ - * /`, `==` and `!=` use NumPy's formulas. The functions above that are marked",
               "\"of complex numbers too\" accept complex numbers.", "",
               "## Described in kernels.md\n", "| | |", "|---|---|"]

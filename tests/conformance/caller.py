@@ -20,7 +20,7 @@ CONTROLS = {
     'upward, flushed, trapping': (0xC040, 0x840),
 }
 KINDS = {'numpy': 1, 'status': 2, 'error': 3}  # values of guf_loop_kind
-HOW = {'returns': 0, 'throws': 1, 'throws an int': 2}
+HOW = {'returns': 0, 'throws': 1, 'throws an int': 2, 'reads beyond': 3, 'reads before': 4}
 ANY_THREAD, ANY_ORDER = 1, 6  # GUF_LOOP_ANY_THREAD; commutative and associative
 IDENTITY_ZERO = 2
 
@@ -85,6 +85,11 @@ class Caller:
 
     def choose_failure(self, fails):
         self.lib.choose_failure(fails['after'], HOW[fails['how']], int(fails['sticky']))
+
+    def read_outside(self, how):
+        """Makes all loops read outside their inputs, from now on. `how` is 'reads beyond' or
+        'reads before'."""
+        self.lib.choose_failure(2**62, HOW[how], 0)
 
     def end_failure(self):
         """Disarms the failure that choose_failure set, so that all loops succeed again. Returns

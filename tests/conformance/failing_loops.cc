@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Host loops for the oracle that add int64 elements and fail at a chosen element. All loops share
-// the variable `failure`, because only one call runs at a time.
+// Host loops for the oracle that add int64 elements. They fail at a chosen element, or read outside
+// their inputs. All loops share the variable `failure`, because only one call runs at a time.
 #include <gufunc/gufunc.h>
 
 #include <atomic>
@@ -14,7 +14,15 @@ namespace {
 
 constexpr int64_t kNever = INT64_MAX / 2;
 
-enum How : int32_t { kReturns = 0, kThrows = 1, kThrowsInt = 2 };
+// With kReadsBeyond and kReadsBefore, a loop reads one element after the last element or before the
+// first element of each input, and does not fail.
+enum How : int32_t {
+  kReturns = 0,
+  kThrows = 1,
+  kThrowsInt = 2,
+  kReadsBeyond = 3,
+  kReadsBefore = 4
+};
 
 struct Failure {
   std::atomic<int64_t> left = kNever;  // number of elements before the failing element
@@ -30,8 +38,19 @@ T load(const char *address) {
   return value;
 }
 
+void read_outside_inputs(char *const *args, const int64_t *dims, const int64_t *steps) {
+  for (int input = 0; input < 2; ++input) {
+    const int64_t element = failure.how == kReadsBeyond ? dims[0] : -1;
+    const volatile char *address = args[input] + element * steps[input];
+    static_cast<void>(*address);
+  }
+}
+
 // Adds elements up to the failing element. Returns false if the loop must fail.
 bool add(char **args, const int64_t *dims, const int64_t *steps) {
+  if (failure.how == kReadsBeyond || failure.how == kReadsBefore) {
+    read_outside_inputs(args, dims, steps);
+  }
   const int64_t left = failure.left.fetch_sub(dims[0]);
   const bool fails = left < dims[0] && (left >= 0 || failure.sticky);
   const int64_t count = fails ? (left < 0 ? 0 : left) : dims[0];
@@ -86,5 +105,6 @@ GUFUNC_TEST_API void choose_failure(int64_t left, int32_t how, int32_t sticky) {
 // Disarms the failure that choose_failure set. Returns whether an element has failed.
 GUFUNC_TEST_API int32_t end_failure() {
   failure.left = kNever;
+  failure.how = kReturns;
   return failure.happened ? 1 : 0;
 }

@@ -182,6 +182,7 @@ def difference(case, library):
         return f'dtype: NumPy {theirs.letter}, ours {ours.letter}'
     if theirs.output.shape != ours.output.shape:
         return f'shape: NumPy {theirs.output.shape}, ours {ours.output.shape}'
+    tally.count_axes(case)
     tally.count_overlap(case, ours)
     tally.count_big(case, library)
     layout = layout_difference(case, theirs, ours)

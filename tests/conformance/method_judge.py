@@ -113,6 +113,7 @@ def difference(case, library):
         return f'dtype: NumPy {theirs.letter}, ours {ours.letter}'
     if theirs.output.shape != ours.output.shape:
         return f'shape: NumPy {theirs.output.shape}, ours {ours.output.shape}'
+    tally.count_axes(case)
     tally.count_overlap(case, ours)
     tally.count_big(case, library)
     plain = flat(case) if case['method'] == 'outer' else case

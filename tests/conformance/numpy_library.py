@@ -499,3 +499,46 @@ class NumpyLibrary(CalledByProgram, SeveralOperands):
                 getattr(np, name).at(target, tuple(indices), *operand)
 
         return self.answered(array, work, report=report)
+
+
+class ReadsOutside(NumpyLibrary):
+    """NumPy, which before each call reads one byte outside each operand. `how` is 'reads beyond',
+    'reads before', or None for no such read."""
+
+    def __init__(self, how, caller_path):
+        super().__init__(None, caller_path)
+        self.how = how
+
+    def read(self, *operands):
+        for operand in operands:
+            if self.how and isinstance(operand, np.ndarray) and operand.size:
+                first, end = np.lib.array_utils.byte_bounds(operand)
+                ct.string_at(end if self.how == 'reads beyond' else first - 1, 1)
+
+    def call(self, name, inputs, outputs, **options):
+        self.read(*inputs, *outputs)
+        return super().call(name, inputs, outputs, **options)
+
+    def outer_of_several(self, name, inputs, outputs, **options):
+        self.read(*inputs, *outputs)
+        return super().outer_of_several(name, inputs, outputs, **options)
+
+    def reduce(self, name, source, out=None, **options):
+        self.read(source, out)
+        return super().reduce(name, source, out, **options)
+
+    def accumulate(self, name, source, out=None, **options):
+        self.read(source, out)
+        return super().accumulate(name, source, out, **options)
+
+    def reduceat(self, name, source, indices, out=None, **options):
+        self.read(source, out)
+        return super().reduceat(name, source, indices, out, **options)
+
+    def outer(self, name, inputs, out=None, **options):
+        self.read(*inputs, out)
+        return super().outer(name, inputs, out, **options)
+
+    def at(self, name, array, indices, *operand, **options):
+        self.read(array, *operand)
+        return super().at(name, array, indices, *operand, **options)

@@ -29,7 +29,14 @@ MINIMA = {
     'refused for an argument': 20,
     'under a control word': 12,  # the calling thread has another floating-point control word
     'with a loop that failed': 300,  # a loop fails, and then the same call succeeds
+    # A successful call or method has an operand with more axes than one launch has.
+    'calls of many axes': 250,
+    'methods of many axes': 100,
+    # Several axes of this operand have extent 0.
+    'calls of many empty axes': 1000,
+    'methods of many empty axes': 1000,
 }
+MANY_AXES = 8  # GUF_MAX_LOOP_NDIM
 
 
 def changed_memory(case, ours):
@@ -55,8 +62,19 @@ def count_overlap(case, ours):
         TALLY['over their mask'] += np.shares_memory(ours.output, mask)
 
 
+def count_axes(case):
+    """Counts a successful call or method by the shapes of its operands."""
+    specs = [*case['inputs'], case.get('output'), *case.get('outputs', []), case.get('where')]
+    shapes = [spec['shape'] for spec in specs if spec and 'shape' in spec]
+    shapes = [shape for shape in shapes if len(shape) > MANY_AXES]
+    kind = 'methods' if 'method' in case else 'calls'
+    TALLY[f'{kind} of many axes'] += bool(shapes)
+    TALLY[f'{kind} of many empty axes'] += any(shape.count(0) > 1 for shape in shapes)
+
+
 def count_several(case, ours):
     """Counts a successful call with several operands. `ours` contains the outputs of the call."""
+    count_axes(case)
     TALLY['several operands'] += 1
     TALLY['one of two outputs'] += len(set(map(bool, case['outputs']))) == 2
     if len(ours) == 2 and all(case['outputs']):
@@ -105,6 +123,11 @@ def report(count, only, several=True, device=False, caller=True):
     print(
         f'under a control word of the caller: {TALLY["under a control word"]} cases; '
         f'with a loop that failed: {TALLY["with a loop that failed"]}'
+    )
+    print(
+        f'of more than {MANY_AXES} axes: {TALLY["calls of many axes"]} calls, '
+        f'{TALLY["methods of many axes"]} methods; several of these axes have extent 0: '
+        f'{TALLY["calls of many empty axes"]} calls, {TALLY["methods of many empty axes"]} methods'
     )
     TALLY['with fp_flags'] = fp_flag_judge.TALLY['found']
     expected = {kind: (count - 1000) // one_in for kind, one_in in MINIMA.items()}

@@ -43,6 +43,9 @@ class Privileged : public ::testing::Test {
     fs::create_directories(root_ / "group/inner");
     fs::copy(GUFUNC_TEST_MODULE, module_below_group());
     ASSERT_EQ(chmod((root_ / "group").c_str(), 0775), 0);
+    fs::create_directories(root_ / "foreign/inner");
+    fs::copy(GUFUNC_TEST_MODULE, module_below_foreign());
+    ASSERT_EQ(chown((root_ / "foreign").c_str(), kCaller, 0), 0);
     ASSERT_EQ(chown(module().c_str(), kCaller, kCaller), 0);
     ASSERT_EQ(chown((root_ / "env/gufunc/1").c_str(), kCaller, kCaller), 0);
     ASSERT_EQ(chown(plugin().c_str(), kCaller, kCaller), 0);
@@ -55,11 +58,13 @@ class Privileged : public ::testing::Test {
   }
   // The caller can change module(), and only root can change own_module(). Members of root's group
   // can change the file group_module(), and can replace module_below_group() by changing a folder
-  // above it.
+  // above it. The caller can replace module_below_foreign(), although file and folder are root's,
+  // because the caller owns a folder above.
   std::string module() const { return root_ / "env/module.so"; }
   std::string own_module() const { return root_ / "own/module.so"; }
   std::string group_module() const { return root_ / "own/group.so"; }
   std::string module_below_group() const { return root_ / "group/inner/module.so"; }
+  std::string module_below_foreign() const { return root_ / "foreign/inner/module.so"; }
   std::string plugin() const { return root_ / "env/gufunc/1/libgufunc_backend_fine.so"; }
 
   // Runs the helper as another user with a hostile environment and argv[0], and returns its output.
@@ -77,7 +82,8 @@ class Privileged : public ::testing::Test {
       const bool ready = setgroups_and_user();
       if (ready)
         execl(helper_.c_str(), name.c_str(), plugin().c_str(), module().c_str(),
-              own_module().c_str(), group_module().c_str(), module_below_group().c_str(), nullptr);
+              own_module().c_str(), group_module().c_str(), module_below_group().c_str(),
+              module_below_foreign().c_str(), nullptr);
       _exit(127);
     }
     close(ends[1]);
@@ -109,7 +115,7 @@ class Privileged : public ::testing::Test {
     EXPECT_THAT(seen, HasSubstr("folder '" + root_.string() + "'\n")) << "not argv[0]'s";
     EXPECT_THAT(seen, Not(HasSubstr("backend fine")));
     EXPECT_THAT(seen, HasSubstr("load 905\n")) << "an explicit path is not exempt";
-    EXPECT_THAT(seen, HasSubstr("module 905\nmodule 0\nmodule 905\nmodule 905\n"))
+    EXPECT_THAT(seen, HasSubstr("module 905\nmodule 0\nmodule 905\nmodule 905\nmodule 905\n"))
         << "nor is that of a module";
   }
 
@@ -123,7 +129,7 @@ TEST_F(Privileged, UnmarkedItSeesTheEnvironment) {
   EXPECT_THAT(seen, HasSubstr("config 'devices=2'\n"));
   EXPECT_THAT(seen, HasSubstr("backend fine 0\n"));
   EXPECT_THAT(seen, HasSubstr("load 0\n"));
-  EXPECT_THAT(seen, HasSubstr("module 0\nmodule 0\nmodule 0\nmodule 0\n"));
+  EXPECT_THAT(seen, HasSubstr("module 0\nmodule 0\nmodule 0\nmodule 0\nmodule 0\n"));
 }
 
 TEST_F(Privileged, BySetuid) {

@@ -5,15 +5,21 @@ missing parts must be reported.
 
     gpu_check_test.py TOOLS BUILD DEVICE [TEST ...]"""
 
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import time
 import types
 import unittest
+import unittest.mock
 
 TOOLS, BUILD, DEVICE = pathlib.Path(), pathlib.Path(), ''
 EVERY_KERNEL_FAILS = {'GUFUNC_SIM_FAULT': 'exec_kernel:0:700'}
@@ -140,6 +146,49 @@ class Limit(Checks):
         self.assertIn('the limit of 5 s was reached', text)
 
 
+class DefaultLimit(unittest.TestCase):
+    """Without --limit, a run ends after 480 seconds, before machines that are rented for ten
+    minutes are taken away."""
+
+    def setUp(self):
+        loader = importlib.machinery.SourceFileLoader('gpu_check', str(TOOLS / 'gpu-check'))
+        self.tool = importlib.util.module_from_spec(
+            importlib.util.spec_from_loader('gpu_check', loader))
+        loader.exec_module(self.tool)
+
+    def limit(self, *options):
+        """Returns the limit that the report of a run with these options receives."""
+        class Stop(Exception):
+            pass
+
+        def report(_, limit):
+            raise Stop(limit)
+
+        with (unittest.mock.patch.object(self.tool, 'Report', report),
+              unittest.mock.patch.object(self.tool, 'what_is_wrong', lambda *_: ''),
+              unittest.mock.patch.object(self.tool, 'set_library_path', lambda _: None),
+              unittest.mock.patch.object(sys, 'argv', ['gpu-check', *options]),
+              self.assertRaises(Stop) as stopped):
+            self.tool.main()
+        return stopped.exception.args[0]
+
+    def test_it_is_480_seconds(self):
+        self.assertEqual(self.limit(), 480)
+        self.assertEqual(self.limit('--limit', '7'), 7)
+
+    def test_it_is_documented(self):
+        text = io.StringIO()
+        with (unittest.mock.patch.object(sys, 'argv', ['gpu-check', '--help']),
+              contextlib.redirect_stdout(text), self.assertRaises(SystemExit)):
+            self.tool.main()
+        self.assertIn('(default 480)', text.getvalue())
+        self.assertIn('at most eight minutes', text.getvalue())
+
+    def test_a_packed_folder_uses_it(self):
+        import gpu_check_pack
+        self.assertNotIn('--limit', gpu_check_pack.START)
+
+
 class Failures(Checks):
     def test_a_failure_of_each_part(self):
         code, rows, text = self.check('--short', **EVERY_KERNEL_FAILS)
@@ -231,6 +280,14 @@ class Failures(Checks):
                 self.assertEqual(found[f'{work} f32 4096: {who}'], 'measured', text)
 
 
+def elf_files(folder):
+    """Yields each ELF file in the folder, and the names of its sections."""
+    for file in sorted(folder.rglob('*')):
+        if file.is_file() and file.read_bytes()[:4] == b'\x7fELF':
+            done = subprocess.run(['readelf', '-S', '-W', file], capture_output=True, text=True)
+            yield file, re.findall(r'\] (\.[\w.]+)', done.stdout)
+
+
 class Pack(unittest.TestCase):
     """A packed folder must run without the build tree and without the libraries of this system."""
 
@@ -253,12 +310,14 @@ class Pack(unittest.TestCase):
         there = {file.name for file in self.here.rglob('*.so*')}
         known = (*gpu_check_pack.SYSTEM, *gpu_check_pack.FALLBACK)
         native = 0
-        for file in self.here.rglob('*'):
-            if not file.is_file() or file.read_bytes()[:4] != b'\x7fELF':
-                continue
+        modules = {file for pattern in gpu_check_pack.MODULES
+                   for file in (self.here / 'build/release').glob(pattern)}
+        for file, sections in elf_files(self.here):
             native += 1
-            text = subprocess.run(['readelf', '-d', '-S', file], capture_output=True,
-                                  text=True).stdout
+            self.assertFalse([name for name in sections if name.startswith('.debug')], file)
+            if file not in modules:  # gufcc decides what a module contains
+                self.assertNotIn('.symtab', sections, file)
+            text = subprocess.run(['readelf', '-d', file], capture_output=True, text=True).stdout
             for line in text.splitlines():
                 if '(NEEDED)' in line:
                     name = line.split('[')[1].rstrip(']')
@@ -285,6 +344,75 @@ class Pack(unittest.TestCase):
         done = self.pack('/nonexistent')
         self.assertEqual(done.returncode, 2)
         self.assertIn('/nonexistent has no lib/libgufunc.so.0.1', done.stderr)
+
+
+class PackSmallBuild(unittest.TestCase):
+    """Packs a build of one vendor, one architecture and few programs. The test compiles small
+    programs and libraries in place of the files of such a build."""
+
+    PROGRAMS = ('bin/gufunc', 'bin/tests/raw_kernels_test')
+    MODULES = ('examples/modules/one.so', 'tests/abi/kernels/modules/raw_kernels.so')
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        root = pathlib.Path(self.folder.name)
+        self.build, self.here = root / 'build', root / 'pack'
+        self.vendor = DEVICE.split(':')[0]
+        self.plugin = f'lib/gufunc/1/libgufunc_backend_{self.vendor}.so'
+        (root / 'small.c').write_text('static int two(void) { return 2; }\n'
+                                      'int four(void) { return 2 * two(); }\n'
+                                      'int main(void) { return 0; }\n')
+        subprocess.run(['cc', '-g', '-fPIC', '-c', 'small.c', '-o', 'small.o'], cwd=root,
+                       check=True)
+        for kind, names in (('-pie', self.PROGRAMS),
+                            ('-shared', ('lib/libgufunc.so.0.1', self.plugin, *self.MODULES,
+                                         'lib/gufunc/1/libgufunc_backend_cpu.so'))):
+            for name in names:
+                (self.build / name).parent.mkdir(parents=True, exist_ok=True)
+                subprocess.run(['cc', kind, root / 'small.o', '-o', self.build / name], check=True)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def pack(self):
+        return subprocess.run([TOOLS / 'gpu-check', '--pack', self.here, '--build', self.build,
+                               '--device', DEVICE], capture_output=True, text=True)
+
+    def test_it_is_complete_and_stripped(self):
+        for file, sections in elf_files(self.build):
+            self.assertLessEqual({'.symtab', '.debug_info'}, set(sections), file)
+        done = self.pack()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        there = self.here / 'build/release'
+        found = {str(file.relative_to(there)): sections for file, sections in elf_files(there)}
+        own = {str(file.relative_to(self.build)) for file, _ in elf_files(self.build)}
+        self.assertEqual(set(found), own, 'no file of the other vendor is required')
+        for name, sections in found.items():
+            if name in self.MODULES:  # a module contains a digest of its bytes
+                self.assertEqual((there / name).read_bytes(), (self.build / name).read_bytes())
+                continue
+            self.assertNotIn('.symtab', sections, name)
+            self.assertFalse([one for one in sections if one.startswith('.debug')], name)
+        start = (self.here / 'gpu-check').read_text()
+        self.assertIn(f'--device {DEVICE} ', start)
+
+    def test_what_is_required(self):
+        (self.build / self.plugin).unlink()
+        done = self.pack()
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f'has no {self.plugin}', done.stderr)
+
+    def test_a_folder_above_40_mib(self):
+        """The message names the largest file, and a build for one architecture as the remedy."""
+        large = self.build / 'bench/modules/large.so'
+        large.parent.mkdir(parents=True)
+        with large.open('wb') as file:
+            file.truncate(40 << 20)
+        done = self.pack()
+        self.assertEqual(done.returncode, 2)
+        self.assertIn('expected at most 40', done.stderr)
+        self.assertIn('bench/modules/large.so of 40 MiB', done.stderr)
+        self.assertIn('A build for one architecture is smaller', done.stderr)
 
 
 class Bars(unittest.TestCase):

@@ -60,12 +60,20 @@ TEST(GeneralizedLoops, MatrixProductForAnyStrides) {
 TEST(GeneralizedLoops, EmptyCoreDimensions) {
   using Loop = generalized<Product, false, false, operand<float, role::in, 0, 1>,
                            operand<float, role::in, 1, 2>, operand<float, role::out, 0, 2>>;
-  std::vector<float> a(1), b(1), c(6, 9.0f);
-  char *args[] = {bytes(a), bytes(b), bytes(c)};
-  const i64 dims[] = {1, 2, 0, 3};
-  const i64 steps[] = {0, 0, 24, 4, 4, 12, 4, 12, 4};
-  Loop::run(args, dims, steps);
-  EXPECT_EQ(c, std::vector<float>(6, 0.0f));
+  std::vector<float> a(1), b(1), c(12);
+  const i64 dims[] = {2, 2, 0, 3};
+  // A launch has stride 0 from item to item for an operand without elements. The strides within an
+  // item remain. Their first values belong to a contiguous operand, the others to any operand.
+  constexpr i64 kFar = i64{1} << 62;
+  const i64 steps[][9] = {{0, 0, 24, 4, 4, 12, 4, 12, 4}, {0, 0, 24, kFar, -kFar, -kFar, 8, 12, 4}};
+  for (const bool are_null : {false, true}) {
+    for (const auto &each : steps) {
+      c.assign(12, 9.0f);
+      char *args[] = {are_null ? nullptr : bytes(a), are_null ? nullptr : bytes(b), bytes(c)};
+      Loop::run(args, dims, each);
+      EXPECT_EQ(c, std::vector<float>(12, 0.0f));
+    }
+  }
 }
 
 struct Ramp {  // signature (),()->(n); scalars are passed by value

@@ -23,8 +23,20 @@ fn views() -> Result<()> {
     assert_eq!(x.reshape(&[2, -1], Order::C)?.shape()?, [2, 6]);
     assert_eq!(x.ravel(Order::C)?.shape()?, [12]);
     // The strides do not allow a view, so the result is a copy, as in NumPy.
+    let columns = [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11];
     assert_eq!(x.transpose(None)?.ravel(Order::C)?.shape()?, [12]);
-    assert_eq!(x.transpose(None)?.reshape(&[6, -1], Order::C)?.shape()?, [6, 2]);
+    assert_eq!(x.transpose(None)?.ravel(Order::C)?.to_vec()?, columns);
+    let copy = x.transpose(None)?.reshape(&[6, -1], Order::C)?;
+    assert_eq!(copy.shape()?, [6, 2]);
+    assert_eq!(copy.to_vec()?, columns);
+    copy.fill(weak(-1), None)?;
+    assert_eq!(x.to_vec()?, (0..12).collect::<Vec<i32>>());
+    // In column-major order, the elements of the transposed array follow each other in memory, so
+    // the result is a view.
+    let view = x.transpose(None)?.reshape(&[6, -1], Order::F)?;
+    assert_eq!(view.shape()?, [6, 2]);
+    assert_eq!(view.to_vec()?, [0, 6, 1, 7, 2, 8, 3, 9, 4, 10, 5, 11]);
+    assert_eq!(view.info()?.address, x.info()?.address);
     assert_eq!(x.transpose(None)?.reshape(&[5, -1], Order::C).unwrap_err().status(), Status::SHAPE);
     let deep = x.expand_dims(&[0, -1])?;
     assert_eq!(deep.shape()?, [1, 3, 4, 1]);
