@@ -28,7 +28,7 @@ def languages(header):
     return [("c++", "c++17"), ("c++", "c++20")]
 
 
-def ways(header, compilers):
+def commands(header, compilers):
     """Returns the commands that must compile the header."""
     if header.name.startswith("device_") or header.name == "math_device.hpp":
         return [[DEVICE_COMPILER, *DEVICE, "-Wall", "-Wextra", "-Werror"]]
@@ -57,7 +57,7 @@ def main():
                for header in tree.files(args.root / include, {".h", ".hpp"})]
     with tempfile.TemporaryDirectory() as folder:
         for include, header in headers:
-            for command in ways(header, args.cc):
+            for command in commands(header, args.cc):
                 examined += 1
                 result = compile_alone(command, {include, contract}, header, folder)
                 if result.returncode != 0:

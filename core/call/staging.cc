@@ -54,9 +54,9 @@ Staging Staging::of_call(const op::CallView &call, const resolve::Choice &choice
       const guf_dtype dtype = choice.loop->types[static_cast<size_t>(i)];
       const bool is_cast = view.layout.dtype != dtype || (view.flags & op::kSwapped) != 0;
       if (transferred || is_cast || call.has_where) {
-        // The old values of an output are not needed if the function reads the operand, because
-        // SeparateOutputs::load then fills the copy with the values of the inout operand.
-        made.add({i, dtype, !signature.reads(i), true});
+        // If the function reads the operand, SeparateOutputs::load fills the copy with the values
+        // of the inout operand. A transfer between devices is slow, so it does not load an output.
+        made.add({i, dtype, !signature.reads(i) && !transferred, true});
       }
     } else if (transferred) {
       // A transfer between devices is slow, so an output that the function does not read is not

@@ -108,8 +108,8 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
   if (call_.stream != nullptr && operand->array != nullptr)
     keep(base::Ref<array::Array>::share(operand->array));
   base::Ref<array::Array> copy;
-  GUF_TRY(memory::allocate(*call_.device, dtype, from.ndim, layout.shape, layout.strides,
-                           GUF_ORDER_C, &copy, error));
+  GUF_TRY(memory::allocate(*call_.device, dtype, from.ndim, layout.shape, nullptr, GUF_ORDER_C,
+                           &copy, error));
   const array::Layout to = copy->layout();
   memory::CopyOperand source = as_copy_operand(*operand);
   source.layout.shape = layout.shape;

@@ -193,8 +193,8 @@ guf_status at(AtView &view, guf_error *error) {
   return finish_fold(status, &arrays, record.get());
 }
 
-guf_status describe_offsets(AtView &view, const resolve::Choice &choice,
-                            const IndexOffsets &offsets, std::string *out, guf_error *error) {
+guf_status describe_at(AtView &view, const resolve::Choice &choice, const IndexOffsets &offsets,
+                       std::string *out, guf_error *error) {
   const op::CallView &call = view.call;
   const int32_t ndim = offsets.ndim;
   const bool none = std::find(offsets.shape, offsets.shape + ndim, 0) != offsets.shape + ndim;

@@ -62,19 +62,20 @@ guf_status describe_reduce(ReduceView &view, const ReduceDecision &decision, std
                            guf_error *error);
 guf_status describe_accumulate(ReduceView &view, const AccumulateDecision &decision,
                                std::string *out, guf_error *error);
-guf_status describe_offsets(AtView &view, const resolve::Choice &choice,
-                            const IndexOffsets &offsets, std::string *out, guf_error *error);
+guf_status describe_at(AtView &view, const resolve::Choice &choice, const IndexOffsets &offsets,
+                       std::string *out, guf_error *error);
 
 // Returns whether the backend can run `at` with this loop as a method, which
 // requires that all dtypes of the loop are equal.
 bool is_uniform(const op::CallView &call, const op::Loop &loop);
 
-// Appends an axis of extent 1 to the first input of `outer` for each axis of the second input. The
-// new shape and strides are stored in `buffer`.
+// The memory of the shape and strides that spread_outer sets.
 struct OuterBuffer {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
 };
+// Appends an axis of extent 1 to the first input of `outer` for each axis of the second input. The
+// new shape and strides are stored in `buffer`.
 guf_status spread_outer(op::CallView &call, OuterBuffer *buffer, guf_error *error);
 
 }  // namespace gufunc::method

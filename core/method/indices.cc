@@ -127,12 +127,12 @@ guf_status check_single_indices(const AtView &view, guf_error *error) {
   return GUF_OK;
 }
 
-// Adds the offsets of one axis to `offsets->array`, and sets its bits. `load` returns the index at a
-// byte offset of the index array.
+// Adds the offsets of one axis to `offsets->array`, and sets its bits. `read` returns the index at
+// a byte offset of the index array.
 //
-// PERF. The loop has no branches. The position of an invalid index is found in a second loop.
-template <class Load>
-guf_status add_axis_with(const AtView &view, int32_t axis, IndexOffsets *offsets, Load load,
+// PERF. The loop has no branches. If it finds an invalid index, a second loop finds its value.
+template <class Read>
+guf_status add_axis_with(const AtView &view, int32_t axis, IndexOffsets *offsets, Read read,
                          guf_error *error) {
   const int64_t extent = view.array.layout.shape[axis];
   const int64_t stride = view.array.layout.strides[axis];
@@ -142,7 +142,7 @@ guf_status add_axis_with(const AtView &view, int32_t axis, IndexOffsets *offsets
   uint64_t bits = 0;
   bool failed = false;
   for_each_offset(*offsets, steps, [&](int64_t n, int64_t offset) {
-    const int64_t given = load(offset);
+    const int64_t given = read(offset);
     const int64_t found = given + (given < 0 ? extent : 0);
     failed |= static_cast<uint64_t>(found) >= static_cast<uint64_t>(extent);
     const uint64_t sum = static_cast<uint64_t>(sums[n]) + base::offset_of(stride, found);
@@ -154,7 +154,7 @@ guf_status add_axis_with(const AtView &view, int32_t axis, IndexOffsets *offsets
   bool has_invalid = false;
   int64_t first_invalid = 0;
   for_each_offset(*offsets, steps, [&](int64_t, int64_t offset) {
-    const int64_t given = load(offset);
+    const int64_t given = read(offset);
     if (has_invalid || (given >= -extent && given < extent)) return;
     has_invalid = true;
     first_invalid = given;

@@ -41,10 +41,10 @@ guf_status find_offsets(AtView &view, Elements elements, IndexOffsets *out, guf_
 // Errors  GUF_E_SHAPE <= the operand does not broadcast
 guf_status check_operand(const AtView &view, const IndexOffsets &offsets, guf_error *error);
 
-// `set_operand_offsets` computes `offsets->operand` and its bits. `operand_step` returns the stride of the
-// operand along dimension `k` of the indexed result, or 0 if the operand is broadcast along this
-// dimension. The dimensions of the indexed result are the `offsets.ndim` dimensions of the indices,
-// followed by the array's dimensions that are not indexed.
+// `set_operand_offsets` computes `offsets->operand` and its bits. `operand_step` returns the stride
+// of the operand along dimension `k` of the indexed result, or 0 if the operand is broadcast along
+// this dimension. The dimensions of the indexed result are the `offsets.ndim` dimensions of the
+// indices, followed by the array's dimensions that are not indexed.
 void set_operand_offsets(const AtView &view, const array::Layout &operand, IndexOffsets *offsets);
 int64_t operand_step(const AtView &view, const array::Layout &operand, const IndexOffsets &offsets,
                      int32_t k);

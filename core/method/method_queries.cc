@@ -267,7 +267,7 @@ guf_status explain_at(AtView &view, std::string *out, guf_error *error) {
   *out += is_uniform(call, *choice.loop) ? "\n" : ", one launch each, as the loop's types differ\n";
   if (view.has_operand && overlaps_output(call, call.operand[kInput]))
     *out += "copied first: argument 1, which overlaps the array\n";
-  return describe_offsets(view, choice, offsets, out, error);
+  return describe_at(view, choice, offsets, out, error);
 }
 
 }  // namespace gufunc::method

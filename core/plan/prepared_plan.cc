@@ -91,6 +91,7 @@ void PreparedPlan::find_pairs(const op::CallView &call, const call::Staging &sta
 
 guf_status PreparedPlan::plan_stages(op::CallView &call, const call::Staging &staging,
                                      guf_error *error) {
+  // The call keeps pointers to the strides in the stages, so the stages must not move.
   stages_.reserve(static_cast<size_t>(staging.end() - staging.begin()));
   for (const call::StagedOperand &staged : staging) {
     op::OperandView &view = call::staged_view(call, staged);

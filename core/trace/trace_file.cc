@@ -40,29 +40,25 @@ bool expand_path(const char *path, int64_t process, char *out, size_t size) {
   return used > 0;
 }
 
-TraceFile::~TraceFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 // O_NONBLOCK rejects a pipe without a reader instead of blocking. A child program inherits
 // GUFUNC_TRACE; the lock prevents it from truncating its parent's file.
 guf_status TraceFile::open(const char *path, guf_error *error) {
   constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK;
-  descriptor_ = ::open(path, kFlags, S_IRUSR | S_IWUSR);
-  if (descriptor_ < 0) return fail_system(error, path, errno);
+  file_ = base::Descriptor(::open(path, kFlags, S_IRUSR | S_IWUSR));
+  if (!file_.is_open()) return fail_system(error, path, errno);
   struct stat about = {};
-  if (fstat(descriptor_, &about) != 0) return fail_system(error, path, errno);
+  if (fstat(file_.get(), &about) != 0) return fail_system(error, path, errno);
   const bool ordinary = S_ISREG(about.st_mode);
   if (!ordinary && !S_ISCHR(about.st_mode)) {
     return base::fail(error, GUF_E_IO, kNone, kNone, "%s is not a regular file", path);
   }
-  if (ordinary && flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+  if (ordinary && flock(file_.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     return base::fail(
         error, GUF_E_IO, kNone, kNone,
         "%s is in use as the trace of another process; %%p in the name inserts the process id",
         path);
   }
-  if (ordinary && ftruncate(descriptor_, 0) != 0) return fail_system(error, path, errno);
+  if (ordinary && ftruncate(file_.get(), 0) != 0) return fail_system(error, path, errno);
   GUF_TRY(write_at("[\n]\n", 4, 0, error));
   end_ = 1;
   return GUF_OK;
@@ -71,7 +67,7 @@ guf_status TraceFile::open(const char *path, guf_error *error) {
 guf_status TraceFile::write_at(const char *bytes, size_t length, uint64_t offset,
                                guf_error *error) {
   while (length > 0) {
-    const ssize_t written = pwrite(descriptor_, bytes, length, static_cast<off_t>(offset));
+    const ssize_t written = pwrite(file_.get(), bytes, length, static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return fail_system(error, "writing it", written < 0 ? errno : ENOSPC);
     bytes += written;
@@ -103,7 +99,7 @@ guf_status TraceFile::write_out(guf_error *error) {
     // Restore the closing bracket, so that the events written so far stay readable. This needs no
     // disk space, because the file already contained the bracket.
     const guf_status closed = write_at(kClosing, kClosingBytes, end_, nullptr);
-    if (closed == GUF_OK && ftruncate(descriptor_, static_cast<off_t>(end_ + kClosingBytes)) != 0) {
+    if (closed == GUF_OK && ftruncate(file_.get(), static_cast<off_t>(end_ + kClosingBytes)) != 0) {
       return status;
     }
     return status;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/base/descriptor.h"
 #include "core/base/error.h"
 
 namespace gufunc::trace {
@@ -18,7 +19,6 @@ class TraceFile {
   TraceFile() = default;
   TraceFile(const TraceFile &) = delete;
   TraceFile &operator=(const TraceFile &) = delete;
-  ~TraceFile();
 
   // Creates the file, or truncates an existing one.
   // Errors  GUF_E_IO <= the file cannot be opened, is a symbolic link, is neither a regular file
@@ -37,7 +37,7 @@ class TraceFile {
   static constexpr size_t kCapacity = 64 * 1024;
   static constexpr char kClosing[] = "\n]\n";
 
-  int descriptor_ = -1;
+  base::Descriptor file_;
   bool first_ = true;
   uint64_t end_ = 0;  // offset of the closing bracket
   size_t used_ = 0;

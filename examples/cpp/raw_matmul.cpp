@@ -77,10 +77,10 @@ static void compare(guf_module module, guf_device device, guf_stream stream, int
 
   std::printf("%s %lld x %lld x %lld:", sizeof(T) == 4 ? "float32" : "float64",
               static_cast<long long>(m), static_cast<long long>(n), static_cast<long long>(p));
-  for (const char *way : {"naive", "tiled"}) {
+  for (const char *variant : {"naive", "tiled"}) {
     const Matrix c(device, stream, nothing, m, p);
     char name[64];
-    std::snprintf(name, sizeof name, "matmul_%s_%c", way, sizeof(T) == 4 ? 'f' : 'd');
+    std::snprintf(name, sizeof name, "matmul_%s_%c", variant, sizeof(T) == 4 ? 'f' : 'd');
     guf_kernel kernel = nullptr;
     check(guf_kernel_find(module, name, &kernel, &error));
     const uint32_t block[] = {16, 16, 1};
@@ -89,7 +89,7 @@ static void compare(guf_module module, guf_device device, guf_stream stream, int
     const guf_operand arguments[] = {a.operand(), b.operand(), c.operand()};
     check(guf_kernel_launch(kernel, stream, grid, block, 0, 3, arguments, &error));
     const bool equal = values_of<T>(c, m * p, stream) == values_of<T>(expected, m * p, stream);
-    std::printf(" %s %s", way, equal ? "equal" : "DIFFERS");
+    std::printf(" %s %s", variant, equal ? "equal" : "DIFFERS");
     guf_kernel_release(kernel, nullptr);
   }
   std::printf("\n");

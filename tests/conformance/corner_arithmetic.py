@@ -297,8 +297,8 @@ def accuracy(both):
 
 
 def parts_of_floats(both):
-    """Tests functions of numpy_functions.guf.cpp that are not in ops.def yet. That file does not
-    contain NumPy's spacing, because guf::ulp of the dialect has no sign and is infinite for
+    """Tests functions of numpy_functions.guf.cpp that are not in ops.def yet. NumPy's spacing is
+    not among them, because guf::ulp differs from it: it has no sign, and is infinite for
     infinity."""
     tiny = array([5e-324, 0.0, INF, 3.0])
     both.returns('frexp', [tiny], array([0.5, 0.0, INF, 0.75]), array([-1073, 0, 0, 2], 'i'))

@@ -2,8 +2,8 @@
 """Tests the oracle with NumPy in place of the library. Unmodified NumPy must show no difference,
 and every seeded fault must be detected.
 
-The script also tests that the operands of the library lie between guard pages: a read of one byte
-or of one element outside an operand must end a child process.
+The script also tests that there is a guard page at each end of an operand of the library: a read
+of one byte or of one element outside an operand must end a child process.
 
     seeded_faults.py --library libgufunc.so --caller libconformance_caller.so [--cases 3000]
     [--seed 1] [--fault several]

@@ -73,10 +73,10 @@ class Library(abi.Library):
         self.codes, self.loops = {}, []
         for size, alignment in SIZES.items():
             self.add_structured(size, alignment)
-            for way, flags in (('tree', TREE), ('left', 0)):
-                self.add_ufunc(f'{way}_{size}', size, mixed, flags, REORDERABLE)
-        for way, flags in (('tree', TREE), ('left', 0)):
-            self.add_ufunc(f'add_triplet_{way}', 24, added, flags, NONE)
+            for order, flags in (('tree', TREE), ('left', 0)):
+                self.add_ufunc(f'{order}_{size}', size, mixed, flags, REORDERABLE)
+        for order, flags in (('tree', TREE), ('left', 0)):
+            self.add_ufunc(f'add_triplet_{order}', 24, added, flags, NONE)
 
     def check(self, status):
         try:
@@ -186,7 +186,7 @@ def same(found, expected):
 
 def reduce_difference(rng, library):
     size = rng.choice(list(SIZES))
-    way, dtype = rng.choice(['tree', 'left']), np.dtype(f'V{size}')
+    order, dtype = rng.choice(['tree', 'left']), np.dtype(f'V{size}')
     x = structured_array(rng, random_shape(rng, size), dtype)
     axes = rng.sample(range(x.ndim), rng.choice([0, 1, 1, x.ndim]))
     options, start, mask = {'axis': axes}, None, None
@@ -197,34 +197,34 @@ def reduce_difference(rng, library):
             density = rng.choice([0.0, 0.1, 0.7])
             mask = np.random.default_rng(rng.randrange(1 << 30)).random(x.shape) < density
             options['where'] = mask
-    expected = reduced(columns(x, mask), axes, way == 'tree', start)
+    expected = reduced(columns(x, mask), axes, order == 'tree', start)
     if rng.random() < 0.3:
         kept = [n for k, n in enumerate(x.shape) if k not in axes]
         options['out'] = structured_array(rng, kept, dtype)
-    found = library.reduce(f'{way}_{size}', x, threads=rng.choice([1, 3]), **options)
+    found = library.reduce(f'{order}_{size}', x, threads=rng.choice([1, 3]), **options)
     found = options['out'] if 'out' in options else found[1]
     fine = same(found, expected)
-    return None if fine else f'{way}_{size}.reduce {x.shape} {x.strides} {options.keys()} {axes}'
+    return None if fine else f'{order}_{size}.reduce {x.shape} {x.strides} {options.keys()} {axes}'
 
 
 def accumulate_difference(rng, library):
     size = rng.choice(list(SIZES))
-    way = rng.choice(['tree', 'left'])
+    order = rng.choice(['tree', 'left'])
     x = structured_array(rng, random_shape(rng, size), np.dtype(f'V{size}'))
     axis, scan = rng.randrange(x.ndim), left_scan
-    if way == 'tree':
+    if order == 'tree':
         def scan(line):
             return fold_order.scan(joined, line)
     expected = np.moveaxis(scan(np.moveaxis(columns(x), axis + 1, -1)), -1, axis + 1)[:-1]
     out = structured_array(rng, list(x.shape), x.dtype) if rng.random() < 0.3 else None
-    found = library.accumulate(f'{way}_{size}', x, out, axis=axis, threads=rng.choice([1, 3]))
+    found = library.accumulate(f'{order}_{size}', x, out, axis=axis, threads=rng.choice([1, 3]))
     fine = same(found[1] if out is None else out, expected)
-    return None if fine else f'{way}_{size}.accumulate {x.shape} {x.strides} axis {axis}'
+    return None if fine else f'{order}_{size}.accumulate {x.shape} {x.strides} axis {axis}'
 
 
 def reduceat_difference(rng, library):
     size = rng.choice(list(SIZES))
-    way = rng.choice(['tree', 'left'])
+    order = rng.choice(['tree', 'left'])
     x = structured_array(rng, random_shape(rng, size), np.dtype(f'V{size}'))
     axis = rng.randrange(x.ndim)
     n = x.shape[axis]
@@ -233,11 +233,11 @@ def reduceat_difference(rng, library):
     for k, first in enumerate(indices):
         end = indices[k + 1] if k + 1 < len(indices) else n
         stretch = line[..., first : max(end, first + 1)]
-        parts.append(fold_order.tree(joined, stretch) if way == 'tree' else left(stretch))
+        parts.append(fold_order.tree(joined, stretch) if order == 'tree' else left(stretch))
     expected = np.moveaxis(np.stack(parts, -1), -1, axis + 1)[:-1]
-    found = library.reduceat(f'{way}_{size}', x, indices, axis=axis)[1]
+    found = library.reduceat(f'{order}_{size}', x, indices, axis=axis)[1]
     fine = same(found, expected)
-    return None if fine else f'{way}_{size}.reduceat {x.shape} axis {axis}, {indices}'
+    return None if fine else f'{order}_{size}.reduceat {x.shape} axis {axis}, {indices}'
 
 
 def at_difference(rng, library):

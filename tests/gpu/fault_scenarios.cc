@@ -95,19 +95,19 @@ void copy_all_directions(Trial &run) {
   GUF_TEST_TRY(b.status());
   const RunMemory pinned(run, owner, kMemoryBytes, GUF_MEMORY_PINNED);
   GUF_TEST_TRY(pinned.status());
-  struct Way {
+  struct Transfer {
     uint64_t to, from;
     int32_t kind;
   };
-  const Way ways[] = {{a.get(), host_address(), GUF_COPY_HOST_TO_DEVICE},
-                      {b.get(), a.get(), GUF_COPY_DEVICE_TO_DEVICE},
-                      {pinned.get(), b.get(), GUF_COPY_DEVICE_TO_HOST},
-                      {host_address() + kMemoryBytes, b.get(), GUF_COPY_DEVICE_TO_HOST}};
+  const Transfer transfers[] = {{a.get(), host_address(), GUF_COPY_HOST_TO_DEVICE},
+                                {b.get(), a.get(), GUF_COPY_DEVICE_TO_DEVICE},
+                                {pinned.get(), b.get(), GUF_COPY_DEVICE_TO_HOST},
+                                {host_address() + kMemoryBytes, b.get(), GUF_COPY_DEVICE_TO_HOST}};
   guf_status status = GUF_OK;
-  for (const Way &way : ways) {
+  for (const Transfer &transfer : transfers) {
     if (status != GUF_OK) break;
-    status = GUF_TEST_CALL(run, owner, copy, owner, stream.get(), way.to, way.from, kMemoryBytes,
-                           way.kind);
+    status = GUF_TEST_CALL(run, owner, copy, owner, stream.get(), transfer.to, transfer.from,
+                           kMemoryBytes, transfer.kind);
   }
   // Queued copies may write to host memory until wait_for returns, even if a call has failed.
   wait_for(run, owner, stream.get());

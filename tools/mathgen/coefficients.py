@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes kernels/include/gufunc/kernel/math_coefficients.hpp: python3 coefficients.py OUTPUT
 
-Every table is a weighted minimax fit that this program computes. The comment above a table gives
+Every table is a weighted minimax fit that this program computes. The comment above a table states
 the approximated function, the interval, and log2 of the largest relative error of the function
 that uses the table."""
 

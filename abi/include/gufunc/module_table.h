@@ -85,10 +85,10 @@ enum guf_loop_kind {
  * dims follow from dims[1] on. A fold entry belongs to a loop (X, X) -> X and has the signature of
  * guf_loop_numpy (guf_loop_status if the loop's kind is GUF_LOOP_STATUS). The fold entry of a
  * function that is not both associative and commutative supports only SCAN and AT. For any other
- * function the accumulator has type A, which is X, or f32 if X is f16 or bf16: partial results are
- * then rounded to X once, at the end. An operation on rows is applied to each of `rows` rows of n
- * elements; the step "in row" is the stride of `in` between rows, "in element" the stride within a
- * row.
+ * function the accumulator has type A: f32 if X is f16 or bf16, and X otherwise. With A = f32, the
+ * result is rounded to X once, at the end. An operation on rows is applied to each of `rows` rows
+ * of n elements; the step "in row" is the stride of `in` between rows, "in element" the stride
+ * within a row.
  *
  *   LEAVES  args in (X), out (A);  dims: rows, n;  steps: in row, in element, out row.
  *           out[r] = the reduction of the base block in row r (docs/reductions.md). 0 < n <= 128.

@@ -194,8 +194,8 @@ guf_status Fold::combine_present(Lanes a, int64_t a_units, Lanes b, int64_t b_un
   return GUF_OK;
 }
 
-guf_status Fold::leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
-                      MethodScratch &scratch) const {
+guf_status Fold::base_block(Lanes elements, int64_t lanes, int64_t n, Lanes out,
+                            MethodScratch &scratch) const {
   if (tree_) return tree_leaf(elements, lanes, n, out, scratch);
   copy(elements, out, lanes);
   for (int64_t i = 1; i < n; ++i) {

@@ -85,8 +85,8 @@ class Fold {
   // Computes one result per lane from `n` elements with the layout [element][lane]. In a tree, the
   // elements are a base block (n <= 128), which is overwritten. Otherwise a left fold combines the
   // elements.
-  guf_status leaf(Lanes elements, int64_t lanes, int64_t n, Lanes out,
-                  MethodScratch &scratch) const;
+  guf_status base_block(Lanes elements, int64_t lanes, int64_t n, Lanes out,
+                        MethodScratch &scratch) const;
 
   // Returns the lanes that begin `by` values after the start of `lanes`.
   Lanes at(Lanes lanes, int64_t by) const {

@@ -182,8 +182,8 @@ guf_status Reduction::join_pieces(const Cut &cut, Lanes all, Lanes joined) const
   return GUF_OK;
 }
 
-// Combines the partial results of the dimensions above the cut,
-// then the initial value, and stores the results.
+// Combines the partial results of the dimensions outside those that one work unit reduces, then the
+// initial value, and stores the results.
 guf_status Reduction::finish(const ItemUnits &units, const Cut &cut, Lanes joined) const {
   MethodScratch scratch;
   const int64_t size = fold_.partial_bytes();
@@ -266,9 +266,9 @@ guf_status Reduction::run(MethodTraversal *traversal) {
 constexpr int64_t kMixedLaneBytes = 512;
 constexpr int64_t kBatch = 128;  // number of elements of a lane that are fetched together
 
-class MixedFold {
+class MixedReduction {
  public:
-  MixedFold(const guf_backend_method &method, const Fold &fold)
+  MixedReduction(const guf_backend_method &method, const Fold &fold)
       : method_(method), block_(*method.block), fold_(fold), size_(fold.value_bytes()) {}
 
   guf_status run(MethodTraversal *traversal);
@@ -285,8 +285,8 @@ class MixedFold {
   guf_status run_unit(const ItemUnits &units, const ItemUnit &unit, MethodScratch &scratch) const;
   guf_status begin(const ItemUnits &units, const char *first, int64_t lanes, char *all,
                    MethodScratch &scratch) const;
-  guf_status fold_row(const ItemUnits &units, int64_t lanes, const Stretch &row, char *all,
-                      MethodScratch &scratch) const;
+  guf_status reduce_row(const ItemUnits &units, int64_t lanes, const Stretch &row, char *all,
+                        MethodScratch &scratch) const;
   guf_status apply(const char *elements, int64_t step, const char *mask, int64_t mask_step,
                    int64_t lanes, char *all) const;
 
@@ -307,7 +307,7 @@ class MixedFold {
   bool empty_ = false;
 };
 
-bool MixedFold::open() {
+bool MixedReduction::open() {
   for (int d = 0; d < block_.nfold; ++d) {
     empty_ |= block_.fold_size[d] == 0;
     if (d > 0) rows_ *= static_cast<uint64_t>(block_.fold_size[d]);
@@ -319,7 +319,7 @@ bool MixedFold::open() {
           to_result_.choose(own, {block_.loop_dtype, false, false}));
 }
 
-guf_status MixedFold::run(MethodTraversal *traversal) {
+guf_status MixedReduction::run(MethodTraversal *traversal) {
   if (block_.items == 0) return GUF_OK;
   if (!open()) return GUF_E_DTYPE;
   const uint64_t work = weigh(method_, empty_ ? block_.items : work_of(block_));
@@ -343,8 +343,8 @@ guf_status MixedFold::run(MethodTraversal *traversal) {
                       });
 }
 
-guf_status MixedFold::run_unit(const ItemUnits &units, const ItemUnit &unit,
-                               MethodScratch &scratch) const {
+guf_status MixedReduction::run_unit(const ItemUnits &units, const ItemUnit &unit,
+                                    MethodScratch &scratch) const {
   char *const to = reinterpret_cast<char *>(block_.output) + unit.output;
   if (empty_) {
     sink_.fill(fold_.initial(), to, units.output_step(), unit.lanes);
@@ -366,14 +366,14 @@ guf_status MixedFold::run_unit(const ItemUnits &units, const ItemUnit &unit,
       mask_by += index * block_.fold_mask_step[d];
     }
     const Stretch stretch{from + by, mask + mask_by, row_size(), row == 0 && !has_initial()};
-    GUF_BACKEND_TRY(fold_row(units, unit.lanes, stretch, all, scratch));
+    GUF_BACKEND_TRY(reduce_row(units, unit.lanes, stretch, all, scratch));
   }
   sink_.put_values(all, size_, to, units.output_step(), unit.lanes);
   return GUF_OK;
 }
 
-guf_status MixedFold::begin(const ItemUnits &units, const char *first, int64_t lanes, char *all,
-                            MethodScratch &scratch) const {
+guf_status MixedReduction::begin(const ItemUnits &units, const char *first, int64_t lanes,
+                                 char *all, MethodScratch &scratch) const {
   if (has_initial()) {
     for (int64_t k = 0; k < lanes; ++k) {
       std::memcpy(all + k * size_, fold_.initial(), static_cast<size_t>(size_));
@@ -389,8 +389,8 @@ guf_status MixedFold::begin(const ItemUnits &units, const char *first, int64_t l
   return GUF_OK;
 }
 
-guf_status MixedFold::fold_row(const ItemUnits &units, int64_t lanes, const Stretch &row, char *all,
-                               MethodScratch &scratch) const {
+guf_status MixedReduction::reduce_row(const ItemUnits &units, int64_t lanes, const Stretch &row,
+                                      char *all, MethodScratch &scratch) const {
   const int64_t step = block_.nfold == 0 ? 0 : block_.fold_input_step[0];
   const int64_t mask_step = block_.nfold == 0 ? 0 : block_.fold_mask_step[0];
   for (int64_t i = row.skips_first ? 1 : 0; i < row.count;) {
@@ -409,8 +409,8 @@ guf_status MixedFold::fold_row(const ItemUnits &units, int64_t lanes, const Stre
 
 // Applies one element to each lane. With a mask, calls the loop
 // once for each run of selected lanes.
-guf_status MixedFold::apply(const char *elements, int64_t step, const char *mask, int64_t mask_step,
-                            int64_t lanes, char *all) const {
+guf_status MixedReduction::apply(const char *elements, int64_t step, const char *mask,
+                                 int64_t mask_step, int64_t lanes, char *all) const {
   const int64_t steps[3] = {size_, step, size_};
   for (int64_t k = 0; k < lanes;) {
     int64_t count = lanes - k;
@@ -435,7 +435,7 @@ guf_status reduce(const guf_backend_method &method, const Fold &fold, MethodTrav
 
 guf_status reduce_mixed(const guf_backend_method &method, const Fold &fold,
                         MethodTraversal *traversal) {
-  return MixedFold(method, fold).run(traversal);
+  return MixedReduction(method, fold).run(traversal);
 }
 
 }  // namespace gufunc::cpu

@@ -61,7 +61,7 @@ int64_t TreeFolder::most_lanes() const {
 
 guf_status TreeFolder::run_range(int last, LaneRun lanes, int64_t n, Lanes out, const char *start) {
   if (!fold_.tree()) return left_fold(last, lanes, n, out, start);
-  if (n <= kLeaf) return leaf_of(last, lanes, n, out);
+  if (n <= kLeaf) return reduce_base_block(last, lanes, n, out);
   const int64_t step = shape_.step[last], mask_step = shape_.mask_step[last];
   const bool by_rows = abs_step(lanes.step) > abs_step(step);
   if (last == 0 && (lanes.count == 1 || (fast() && by_rows))) return rows(lanes, n, out);
@@ -69,8 +69,8 @@ guf_status TreeFolder::run_range(int last, LaneRun lanes, int64_t n, Lanes out, 
   TreeJoiner joiner(fold_, scratch_);
   if (!joiner.open(lanes.count, leaves_of(n), masked_)) return GUF_E_NO_MEMORY;
   for (int64_t i = 0; i < n; i += kLeaf) {
-    GUF_BACKEND_TRY(
-        leaf_of(last, lanes.moved(i * step, i * mask_step), std::min(kLeaf, n - i), joiner.next()));
+    GUF_BACKEND_TRY(reduce_base_block(last, lanes.moved(i * step, i * mask_step),
+                                      std::min(kLeaf, n - i), joiner.next()));
     GUF_BACKEND_TRY(joiner.push());
   }
   return joiner.finish(out);
@@ -144,12 +144,12 @@ guf_status TreeFolder::long_row(LaneRun row, int64_t n, Lanes out) {
       run.count = full;
       run.step = across ? step : kLeaf * step;
       run.mask_step = across ? mask_step : kLeaf * mask_step;
-      GUF_BACKEND_TRY(leaf_by(run, across ? full * step : step,
-                              across ? full * mask_step : mask_step, kLeaf, one));
+      GUF_BACKEND_TRY(reduce_base_block_by(run, across ? full * step : step,
+                                           across ? full * mask_step : mask_step, kLeaf, one));
     }
     if (rest != 0) {
       run = row.moved((i + full * kLeaf) * step, (i + full * kLeaf) * mask_step);
-      GUF_BACKEND_TRY(leaf_by(run, step, mask_step, rest, fold_.at(one, full)));
+      GUF_BACKEND_TRY(reduce_base_block_by(run, step, mask_step, rest, fold_.at(one, full)));
     }
     Lanes values = one, scratch = other;
     GUF_BACKEND_TRY(pairs(&values, &scratch, 1, full + (rest != 0 ? 1 : 0)));
@@ -185,18 +185,18 @@ guf_status TreeFolder::pairs(Lanes *values, Lanes *scratch, int64_t lanes, int64
   return GUF_OK;
 }
 
-guf_status TreeFolder::leaf_of(int dim, LaneRun lanes, int64_t n, Lanes out) {
-  if (dim == 0) return leaf_by(lanes, shape_.step[0], shape_.mask_step[0], n, out);
+guf_status TreeFolder::reduce_base_block(int dim, LaneRun lanes, int64_t n, Lanes out) {
+  if (dim == 0) return reduce_base_block_by(lanes, shape_.step[0], shape_.mask_step[0], n, out);
   const MethodScratch::Scope scope(scratch_);
   const Lanes elements = fold_.allocate(scratch_, n * lanes.count, masked_);
   if (elements.value == nullptr) return GUF_E_NO_MEMORY;
   GUF_BACKEND_TRY(elements_of(dim, lanes, n, elements));
-  return fold_.leaf(elements, lanes.count, n, out, scratch_);
+  return fold_.base_block(elements, lanes.count, n, out, scratch_);
 }
 
 // Reduces one base block of dimension 0 in each lane.
-guf_status TreeFolder::leaf_by(LaneRun lanes, int64_t step, int64_t mask_step, int64_t n,
-                               Lanes out) {
+guf_status TreeFolder::reduce_base_block_by(LaneRun lanes, int64_t step, int64_t mask_step,
+                                            int64_t n, Lanes out) {
   const bool direct =
       fold_.folds_at_once() && (source_ != nullptr || fold_.partial_bytes() == fold_.value_bytes());
   Mask mask = Mask::kAll;
@@ -218,7 +218,7 @@ guf_status TreeFolder::leaf_by(LaneRun lanes, int64_t step, int64_t mask_step, i
   const Lanes elements = fold_.allocate(scratch_, n * lanes.count, masked_);
   if (elements.value == nullptr) return GUF_E_NO_MEMORY;
   GUF_BACKEND_TRY(read_elements(lanes, step, mask_step, n, elements));
-  return fold_.leaf(elements, lanes.count, n, out, scratch_);
+  return fold_.base_block(elements, lanes.count, n, out, scratch_);
 }
 
 guf_status TreeFolder::leaves(Tile tile, int64_t lanes, int64_t n, char *out,
@@ -230,7 +230,7 @@ guf_status TreeFolder::leaves(Tile tile, int64_t lanes, int64_t n, char *out,
 }
 
 // Reduces one row by a left fold in the fold entry.
-guf_status TreeFolder::fold_row(LaneRun row, int64_t n, Lanes out, const char *start) {
+guf_status TreeFolder::reduce_row(LaneRun row, int64_t n, Lanes out, const char *start) {
   const int64_t step = shape_.step[0], most = source_->staged() ? kLeaf * 4 : n;
   for (int64_t i = 0; i < n; i += most) {
     const MethodScratch::Scope scope(scratch_);
@@ -243,7 +243,8 @@ guf_status TreeFolder::fold_row(LaneRun row, int64_t n, Lanes out, const char *s
   return GUF_OK;
 }
 
-// Reduces lanes by a left fold, without copying the elements.
+// Reduces several independent rows side by side, each from its first element to its last, without
+// copying the elements.
 guf_status TreeFolder::fold_lanes(LaneRun lanes, int64_t n, Lanes out, const char *start) {
   const int64_t size = fold_.partial_bytes(), step = shape_.step[0];
   const char *const first = start == nullptr ? lanes.base : start;
@@ -260,7 +261,7 @@ guf_status TreeFolder::fold_lanes(LaneRun lanes, int64_t n, Lanes out, const cha
 guf_status TreeFolder::left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, const char *start) {
   if (streams()) {
     const bool along_lanes = abs_step(lanes.step) < abs_step(shape_.step[0]);
-    if (lanes.count == 1 && fold_.has_chain()) return fold_row(lanes, n, out, start);
+    if (lanes.count == 1 && fold_.has_chain()) return reduce_row(lanes, n, out, start);
     if (along_lanes && !source_->staged()) return fold_lanes(lanes, n, out, start);
   }
   const MethodScratch::Scope scope(scratch_);

@@ -58,11 +58,12 @@ class TreeFolder {
  private:
   guf_status elements_of(int dim, LaneRun lanes, int64_t n, Lanes out);
   guf_status read_elements(LaneRun lanes, int64_t step, int64_t mask_step, int64_t n, Lanes out);
-  guf_status leaf_of(int dim, LaneRun lanes, int64_t n, Lanes out);
-  guf_status leaf_by(LaneRun lanes, int64_t step, int64_t mask_step, int64_t n, Lanes out);
+  guf_status reduce_base_block(int dim, LaneRun lanes, int64_t n, Lanes out);
+  guf_status reduce_base_block_by(LaneRun lanes, int64_t step, int64_t mask_step, int64_t n,
+                                  Lanes out);
   guf_status leaves(Tile tile, int64_t lanes, int64_t n, char *out, int64_t out_step) const;
   guf_status left_fold(int dim, LaneRun lanes, int64_t n, Lanes out, const char *start);
-  guf_status fold_row(LaneRun row, int64_t n, Lanes out, const char *start);
+  guf_status reduce_row(LaneRun row, int64_t n, Lanes out, const char *start);
   guf_status fold_lanes(LaneRun lanes, int64_t n, Lanes out, const char *start);
   guf_status rows(LaneRun lanes, int64_t n, Lanes out);
   guf_status long_row(LaneRun row, int64_t n, Lanes out);

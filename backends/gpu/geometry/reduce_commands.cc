@@ -119,7 +119,7 @@ guf_status first_elements(MethodJob &job, const LaneDims &lanes, uint64_t *out_s
                        second, lanes.count());
 }
 
-guf_status fold_mixed(MethodJob &job) {
+guf_status reduce_mixed(MethodJob &job) {
   const guf_method_block &block = job.block;
   LaneDims lanes, all;
   for (int d = 0; d < block.nkept; ++d) {
@@ -157,7 +157,7 @@ guf_status queue_reduce(MethodJob &job) {
 
 guf_status queue_mixed_reduce(MethodJob &job) {
   GUF_BACKEND_TRY(job.open_output(1));
-  GUF_BACKEND_TRY(job.is_empty() ? fill_initial(job) : fold_mixed(job));
+  GUF_BACKEND_TRY(job.is_empty() ? fill_initial(job) : reduce_mixed(job));
   return job.close_output();
 }
 

@@ -78,7 +78,7 @@ void delete_managed(const void *out) {
 constexpr unsigned char kCanary = 0xA5;
 constexpr guf_dtype kTypes[] = {GUF_F64, GUF_F64, GUF_F64};
 const int64_t kShape[] = {2, 3};
-const int64_t kTurned[] = {3, 2};
+const int64_t kSwappedShape[] = {3, 2};
 const int64_t kWide[] = {4, 2, 3};
 const int64_t kAxes[] = {1, 0, 1, 0, 1, 0, 1, 0};
 const int64_t kOneAxis[] = {0, 0, 0, 0, 0, 0, 0, 0};
@@ -347,7 +347,7 @@ void Fixture::make_structs() {
       {"ndim", 2},
       {"naxes", 2},
       {"shape", word(kShape)},
-      {"guf_array_reshape.shape", word(kTurned)},
+      {"guf_array_reshape.shape", word(kSwappedShape)},
       {"guf_array_broadcast_to.shape", word(kWide)},
       {"guf_array_broadcast_to.ndim", 3},
       {"axes", word(kAxes)},

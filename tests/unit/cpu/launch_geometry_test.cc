@@ -390,9 +390,9 @@ TEST_P(LoopStatus, IsAnErrorWithItsOwnRecord) {
         EXPECT_EQ(status, row.status);
         EXPECT_EQ(error.status, row.status);
         EXPECT_EQ(error.native_code, row.native_code);
-        const std::string wanted =
+        const std::string expected =
             std::string(row.text) + (queued ? "; launch 1 of the stream" : "");
-        EXPECT_EQ(error.message, wanted);
+        EXPECT_EQ(error.message, expected);
       }
     }
   }

@@ -161,7 +161,7 @@ size_t threads_of_a_job() {
   return counts.each_once() ? counts.threads.size() : 0;
 }
 
-enum Found { kRecovered, kWrongJob, kStaysAlone, kNoLimit };
+enum Found { kRecovered, kWrongJob, kOneThread, kNoLimit };
 
 // Runs jobs while a resource limit prevents the creation of threads, then removes the limit and
 // runs jobs until a second thread helps.
@@ -182,7 +182,7 @@ Found run_without_threads() {
     const size_t threads = threads_of_a_job();
     if (threads != 1) return threads == 0 ? kWrongJob : kRecovered;
   }
-  return kStaysAlone;
+  return kOneThread;
 }
 
 // A forked child has no helper threads. Its first job tries to start helper threads and fails, and

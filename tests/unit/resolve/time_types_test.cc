@@ -35,8 +35,8 @@ guf_dtype read(const std::string &name) {
   return found;
 }
 
-// Sets the dtypes of operands by name. The function skips operands that are Python ints or floats,
-// because their letters are already set.
+// Sets the dtypes of operands by name. Skips Python ints and floats, because TypedCall has already
+// set their dtypes.
 void put_operands(const std::vector<std::string> &names, TypedCall *call) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (names[i] == "int" || names[i] == "float") continue;

@@ -65,7 +65,7 @@ pub use call::{Call, Chunks, ChunksError, FpFlags, HostPolicy, Resolution};
 pub use context::*;
 pub use device::*;
 pub use dlpack::{DlpackStream, DlpackTensor};
-pub use dtype::{Casting, DType, DTypeInfo, Element, TimeUnit, BF16, F16, NAT};
+pub use dtype::*;
 pub use host_loop::{Builder, CoreSizes, Elementwise, Items, LoopArgs};
 pub use methods::{Accumulate, At, Reduce};
 pub use module::{

@@ -222,8 +222,8 @@ fn flags_go_both_ways() -> Result<()> {
         assert_eq!(written.status(), Status::READ_ONLY);
         let again = y.to_dlpack(None)?;
         assert!(again.is_read_only() && again.version() == Some((1, 0)));
-        let untold = y.to_dlpack_unversioned(None).unwrap_err();
-        assert_eq!(untold.status(), Status::READ_ONLY);
+        let unversioned = y.to_dlpack_unversioned(None).unwrap_err();
+        assert_eq!(unversioned.status(), Status::READ_ONLY);
         let copy = y.copy_to_dlpack(None)?;
         assert!(copy.is_copied() && !copy.is_read_only());
         drop(y);

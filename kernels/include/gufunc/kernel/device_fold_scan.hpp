@@ -103,8 +103,8 @@ struct scan_fold {
         x = next(step, mine, x);
       }
       barrier();
-      // Each thread stores the results from the positions in shared memory that it also fills, so
-      // it can fill them again without a barrier.
+      // Each thread reads only the positions in shared memory that it fills again itself, so no
+      // barrier is needed before it fills them.
       if ((p.flags & kScanTotals) != 0) continue;
       GUF_NO_UNROLL
       for (u32 r = row; r < kScanThreads; r += apart) {

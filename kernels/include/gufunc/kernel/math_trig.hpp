@@ -67,7 +67,7 @@ GUF_FN half_angle half_reduce_huge(f64 x, f64 shift) {
   return {fraction * 0x1.921fb54442d18p+1, to_bits(rounded)};
 }
 
-// sin(r), with the sign of the half turns.
+// Returns sin(r), negated if the number of half turns is odd.
 GUF_FN f32 sin_of(half_angle a) {
   const f64 r = flip_sign(a.r, a.half_turn << 63);
   const f64 z = r * r;
