@@ -2,6 +2,7 @@
 // Tests that chunked calls have the same results as unchunked calls, byte for byte, for every
 // dtype, stride, shape and kind of memory.
 #include "tests/gpu/chunked_fixture.h"
+#include "tests/support/operands.h"
 
 namespace gufunc::gpu_test {
 namespace {
@@ -172,11 +173,9 @@ TEST_P(ChunkedResults, InPlace) {
   Case given = {"add", {a, b}, {f8({60}, 3)}};
   // The output uses the memory of the first input.
   guf_array array = nullptr;
-  const int64_t shape[] = {60};
-  const guf_tensor tensor = {
-      sizeof tensor, GUF_F64, 1,      0, reinterpret_cast<uint64_t>(a.bytes.data()),
-      shape,         nullptr, nullptr};
-  ASSERT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &array, &error_), GUF_OK);
+  Operands operands;
+  const guf_tensor *const tensor = operands.tensor({GUF_F64, a.bytes.data(), {60}, {}, 0})->tensor;
+  ASSERT_EQ(guf_array_wrap(tensor, nullptr, nullptr, 0, &array, &error_), GUF_OK);
   given.inputs[0].array = given.outputs[0].array = array;
   options_.chunk_bytes = 56;
   EXPECT_EQ(call_chunked(given), GUF_OK) << error_.message;

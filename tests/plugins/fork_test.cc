@@ -11,6 +11,8 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/operands.h"
+
 namespace {
 
 constexpr unsigned kHangs = 30;  // seconds until a child counts as hung
@@ -33,11 +35,8 @@ guf_status add_once() {
   guf_ufunc add = nullptr;
   guf_status status = guf_ufunc_find(nullptr, "add", &add, nullptr);
   if (status != GUF_OK) return status;
-  guf_operand inputs[2] = {}, output = {};
-  for (guf_operand &input : inputs) {
-    input.kind = GUF_OPERAND_WEAK_INT;
-    input.value[0] = 2;
-  }
+  const guf_operand inputs[] = {gufunc::weak_int_of(2), gufunc::weak_int_of(2)};
+  guf_operand output = {};
   guf_call_args args = {};
   args.struct_size = sizeof args;
   args.inputs = inputs;

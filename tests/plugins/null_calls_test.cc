@@ -7,7 +7,6 @@
 
 #include <array>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include "tests/plugins/null_fixture.h"
@@ -15,6 +14,7 @@
 
 namespace {
 
+using gufunc::operand_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -32,12 +32,7 @@ class NullCalls : public NullDevices {
   // Computes a + b and stores the result in `out`.
   guf_status call(guf_array a, guf_array b, guf_array out, guf_stream stream = nullptr,
                   guf_ufunc ufunc = nullptr) {
-    guf_operand operands[3] = {};
-    const guf_array arrays[] = {a, b, out};
-    for (int i = 0; i < 3; ++i) {
-      operands[i].kind = GUF_OPERAND_ARRAY;
-      operands[i].array = arrays[i];
-    }
+    guf_operand operands[] = {operand_of(a), operand_of(b), operand_of(out)};
     guf_call_args args = {};
     args.struct_size = sizeof args;
     args.ninputs = 2;
@@ -188,28 +183,14 @@ TEST_F(NullCalls, AStreamReportsItsFirstFailureOnce) {
 // the device.
 TEST_F(NullCalls, APlanStaysAliveForWorkQueuedBeforeAFailure) {
   constexpr int kNdim = GUF_MAX_LOOP_NDIM + 1;
-  int64_t shape[kNdim], strides[kNdim], stride = sizeof(float);
-  for (int axis = kNdim - 1; axis >= 0; --axis, stride *= 3) {
-    shape[axis] = 2;  // the strides leave gaps, so that no two axes are coalesced
-    strides[axis] = stride;
-  }
+  const std::vector<int64_t> shape(kNdim, 2);
+  std::vector<int64_t> strides(kNdim);  // leave gaps, so that no two axes are coalesced
+  int64_t stride = sizeof(float);
+  for (size_t axis = kNdim; axis-- > 0; stride *= 3) strides[axis] = stride;
   std::vector<float> input(20000, 1), output(20000, 7);
-  guf_tensor tensors[2] = {};
-  guf_operand operands[3] = {};
-  for (int i = 0; i < 2; ++i) {
-    tensors[i].struct_size = sizeof(guf_tensor);
-    tensors[i].dtype = GUF_F32;
-    tensors[i].ndim = kNdim;
-    tensors[i].shape = shape;
-    tensors[i].strides = strides;
-    tensors[i].device = near_;
-    tensors[i].address = reinterpret_cast<uint64_t>((i == 0 ? input : output).data());
-    operands[2 * i].kind = GUF_OPERAND_TENSOR;
-    operands[2 * i].tensor = &tensors[i];
-  }
-  operands[1].kind = GUF_OPERAND_WEAK_FLOAT;  // the plan stores the value of the operand
-  const double two = 2;
-  std::memcpy(operands[1].value, &two, sizeof two);
+  guf_operand operands[] = {*operands_.tensor({GUF_F32, input.data(), shape, strides, 0, near_}),
+                            gufunc::weak_float_of(2),  // the plan stores the value of the operand
+                            *operands_.tensor({GUF_F32, output.data(), shape, strides, 0, near_})};
   guf_call_args args = {};
   args.struct_size = sizeof args;
   args.ninputs = 2;
@@ -230,7 +211,7 @@ TEST_F(NullCalls, APlanStaysAliveForWorkQueuedBeforeAFailure) {
   EXPECT_THAT(text, HasSubstr("launches: one for each of 2 positions in the outer dimensions\n"
                               "null: 256 items\n"));
   control().script("async=1;launch@2=1200");
-  const uint64_t addresses[] = {tensors[0].address, 0, tensors[1].address};
+  const uint64_t addresses[] = {operands[0].tensor->address, 0, operands[2].tensor->address};
   EXPECT_EQ(guf_plan_launch(plan, stream, 3, addresses, 0, &error_), GUF_E_LAUNCH);
   ASSERT_EQ(guf_plan_release(plan, &error_), GUF_OK);
   guf_poll(0, nullptr, nullptr);  // would delete the plan if it were unused
@@ -243,10 +224,7 @@ TEST_F(NullCalls, APlanStaysAliveForWorkQueuedBeforeAFailure) {
 // The backend's description of a launch is appended to the text, unless it is empty.
 TEST_F(NullCalls, ExplainCallsTheBackend) {
   guf_operand operands[3] = {};
-  for (guf_operand &operand : operands) {
-    operand.kind = GUF_OPERAND_ARRAY;
-    operand.array = make(far_, {1, 2, 3});
-  }
+  for (guf_operand &operand : operands) operand = operand_of(make(far_, {1, 2, 3}));
   guf_call_args args = {};
   args.struct_size = sizeof args;
   args.ninputs = 2;
@@ -394,9 +372,7 @@ class NullRawKernels : public NullDevices {
     EXPECT_EQ(guf_module_register(nullptr, &table, &module, &error_), GUF_OK) << error_.message;
     EXPECT_EQ(guf_kernel_find(module, "work", &kernel, &error_), GUF_OK) << error_.message;
     const uint32_t one[] = {1, 1, 1};
-    guf_operand argument = {};
-    argument.kind = GUF_OPERAND_ARRAY;
-    argument.array = array;
+    const guf_operand argument = operand_of(array);
     const guf_status status =
         guf_kernel_launch(kernel, nullptr, one, one, 0, 1, &argument, &error_);
     guf_kernel_release(kernel, nullptr);

@@ -116,9 +116,7 @@ TEST_P(NullChunks, RefuseCallsThatCannotBeDivided) {
   EXPECT_EQ(add(view(a, {3}), view(a, {3}), view(a, {3}, {}, 1), 4), GUF_E_OVERLAP);
   EXPECT_EQ(add(view(a, {4}), view(a, {4}), guf_operand{}, 4), GUF_E_ARG);
   EXPECT_THAT(error_.message, HasSubstr("argument 2 is missing"));
-  guf_operand there = {};
-  there.kind = GUF_OPERAND_ARRAY;
-  there.array = floats(far_, {1, 2, 3, 4});
+  const guf_operand there = gufunc::operand_of(floats(far_, {1, 2, 3, 4}));
   EXPECT_NE(add(there, there, there, 4), GUF_OK);
   options_.depth = 17;
   EXPECT_EQ(add(view(a, {4}), view(a, {4}), view(out, {4}), 4), GUF_E_ARG);

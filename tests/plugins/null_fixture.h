@@ -78,12 +78,9 @@ class NullDevices : public ::testing::Test {
   // Returns a one-dimensional array on a device. The values are copied from the cpu.
   template <class T>
   guf_array make(guf_device device, guf_dtype dtype, std::vector<T> values) {
-    const auto size = static_cast<int64_t>(values.size());
-    const guf_tensor tensor = {
-        sizeof tensor, dtype,   1,      0, reinterpret_cast<uint64_t>(values.data()),
-        &size,         nullptr, nullptr};
+    const guf_tensor *const tensor = operands_.tensor(gufunc::view(dtype, values))->tensor;
     guf_array host = nullptr, moved = nullptr;
-    EXPECT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &host, &error_), GUF_OK)
+    EXPECT_EQ(guf_array_wrap(tensor, nullptr, nullptr, 0, &host, &error_), GUF_OK)
         << error_.message;
     EXPECT_EQ(guf_array_to_device(host, device, nullptr, &moved, &error_), GUF_OK)
         << error_.message;

@@ -228,18 +228,11 @@ TEST_F(NullMethods, AStreamMadeBeforeAForkIsRefusedInTheChild) {
 // Tests methods after guf_shutdown, on host memory, which needs no device.
 void exit_after_shutdown() {
   float data[] = {1, 2, 3}, result = 7;
-  const int64_t shape[] = {3}, index = 0;
-  const guf_tensor tensors[] = {
-      {sizeof *tensors, GUF_F32, 1, 0, reinterpret_cast<uint64_t>(data), shape, nullptr, nullptr},
-      {sizeof *tensors, GUF_F32, 0, 0, reinterpret_cast<uint64_t>(&result), nullptr, nullptr,
-       nullptr},
-      {sizeof *tensors, GUF_I64, 0, 0, reinterpret_cast<uint64_t>(&index), nullptr, nullptr,
-       nullptr}};
-  guf_operand operands[3] = {};
-  for (int i = 0; i < 3; ++i) {
-    operands[i].kind = GUF_OPERAND_TENSOR;
-    operands[i].tensor = &tensors[i];
-  }
+  const int64_t index = 0;
+  gufunc::Operands made;
+  guf_operand operands[] = {*made.tensor({GUF_F32, data, {3}, {}, 0}),
+                            *made.tensor({GUF_F32, &result, {}, {}, 0}),
+                            *made.tensor({GUF_I64, &index, {}, {}, 0})};
   guf_ufunc add = nullptr;
   bool right = guf_ufunc_find(nullptr, "add", &add, nullptr) == GUF_OK;
   guf_reduce_args reduce = {};

@@ -181,9 +181,7 @@ std::string weak_scalar() {
   const std::vector<float> in = small_numbers(100);
   std::vector<float> out(100);
   const Vector from(in), to(out);
-  const double third = 1.0 / 3;
-  guf_operand weak = {GUF_OPERAND_WEAK_FLOAT, 0, 0, 0, nullptr, nullptr, {}};
-  std::memcpy(weak.value, &third, sizeof third);
+  const guf_operand weak = gufunc::weak_float_of(1.0 / 3);
   EXPECT_EQ(call_under_word("multiply", {from.get(), weak}, to.get(), &error), GUF_OK)
       << error.message;
   return bytes_of(out);
@@ -270,10 +268,7 @@ std::string raw_kernel(size_t count, guf_stream stream) {
   guf_error error = fresh_error();
   std::vector<float> data = small_numbers(count);
   const Vector in_place(data);
-  const float third = 1.0F / 3;
-  guf_operand arguments[] = {{GUF_OPERAND_SCALAR, GUF_F32, 0, 0, nullptr, nullptr, {}},
-                             in_place.get()};
-  std::memcpy(arguments[0].value, &third, sizeof third);
+  const guf_operand arguments[] = {gufunc::scalar_of(1.0F / 3), in_place.get()};
   const uint32_t grid[] = {static_cast<uint32_t>((count + 255) / 256), 1, 1}, block[] = {256, 1, 1};
   EXPECT_EQ(under_word([&] {
               return guf_kernel_launch(scale, stream, grid, block, 0, 2, arguments, &error);
@@ -398,7 +393,7 @@ void observed_copy(char **args, const int64_t *dims, const int64_t *steps, void 
 TEST(FloatControl, APoolThatAHostileCallerStarted) {
   static Seen seen;
   seen.meet = 3;
-  const guf_ufunc observed = make_ufunc("observed", observed_copy, &seen);
+  const guf_ufunc observed = make_unary("observed", observed_copy, &seen);
   guf_error error = fresh_error();
   const std::vector<float> in = small_numbers(kMany);
   std::vector<float> out(kMany);
@@ -453,7 +448,7 @@ void leave_flush_to_zero(char **args, const int64_t *dims, const int64_t *steps,
 
 TEST(FloatControl, ALoopThatLeavesAnotherControl) {
   static Seen seen;
-  const guf_ufunc leaving = make_ufunc("leaving", leave_flush_to_zero, &seen);
+  const guf_ufunc leaving = make_unary("leaving", leave_flush_to_zero, &seen);
   guf_error error = fresh_error();
   const std::vector<float> in = small_numbers(kMany);
   std::vector<float> out(kMany);
@@ -476,7 +471,7 @@ TEST(FloatControl, ALoopThatLeavesAnotherControl) {
 TEST(FloatControl, ALoopThatLeavesAnotherControlOnAStream) {
   static Seen seen;
   seen.pause = std::chrono::milliseconds(1);
-  const guf_ufunc leaving = make_ufunc("leaving_slowly", leave_flush_to_zero, &seen);
+  const guf_ufunc leaving = make_unary("leaving_slowly", leave_flush_to_zero, &seen);
   guf_error error = fresh_error();
   guf_device cpu = nullptr;
   guf_stream stream = nullptr;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that texts from the library do not depend on the locale of the process or of the thread.
 #include <cstdio>
-#include <cstring>
 
 #include "comma_locale.h"
 #include "tests/support/requests.h"
@@ -17,10 +16,7 @@ std::string texts() {
   guf_array array = nullptr;
   EXPECT_EQ(guf_array_alloc(nullptr, GUF_F64, 1, shape, nullptr, GUF_ORDER_C, &array, &error),
             GUF_OK);
-  guf_operand value = {};
-  value.kind = GUF_OPERAND_WEAK_FLOAT;
-  const double number = 1234567.25;
-  std::memcpy(value.value, &number, sizeof number);
+  const guf_operand value = gufunc::weak_float_of(1234567.25);
   EXPECT_EQ(guf_array_fill(array, &value, nullptr, &error), GUF_OK) << error.message;
   char buffer[8192];
   uint64_t length = sizeof buffer;

@@ -277,7 +277,7 @@ TEST(ProcessState, OnAThreadOfThePool) {
   static Nested nested;
   nested.caller = std::this_thread::get_id();
   Fixture::shared();
-  const guf_ufunc ufunc = make_ufunc("sweeping", sweep_on_the_pool, &nested);
+  const guf_ufunc ufunc = make_unary("sweeping", sweep_on_the_pool, &nested);
   guf_error error = fresh_error();
   const std::vector<float> in(2, 1);
   std::vector<float> out(2);
@@ -329,7 +329,7 @@ void sleep_a_little(char **, const int64_t *, const int64_t *, void *) {
 }
 
 TEST(ProcessState, ACancelledThreadEndsAfterItsLoops) {
-  static const guf_ufunc ufunc = make_ufunc("sleeping", sleep_a_little, nullptr);
+  static const guf_ufunc ufunc = make_unary("sleeping", sleep_a_little, nullptr);
   static uint32_t threads = 0;
   static size_t returned = 0;
   for (const uint32_t count : {0U, 1U, 3U}) {

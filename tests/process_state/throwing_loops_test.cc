@@ -244,16 +244,8 @@ TEST(ThrowingLoops, Methods) {
       std::vector<float> all(3 * 3);
       const std::vector<float> few = {1, 2, -1};
       const Vector a(few);
-      const int64_t shape[] = {3, 3};
-      const guf_tensor square = {sizeof(guf_tensor),
-                                 GUF_F32,
-                                 2,
-                                 0,
-                                 reinterpret_cast<uint64_t>(all.data()),
-                                 shape,
-                                 nullptr,
-                                 nullptr};
-      output = {GUF_OPERAND_TENSOR, 0, 0, 0, nullptr, &square, {}};
+      gufunc::Operands operands;
+      output = *operands.tensor({GUF_F32, all.data(), {3, 3}, {}, 0});
       const guf_operand pair[] = {a.get(), a.get()};
       guf_call_args outer = {};
       outer.struct_size = sizeof outer;
@@ -361,7 +353,7 @@ TEST(ThrowingLoops, ThatEndTheThreadOfACall) {
   static Leaver leaver;
   for (const uint32_t flags : {0U, uint32_t{GUF_LOOP_ANY_THREAD}}) {
     const char *const name = flags == 0 ? "leaves_caller" : "leaves_any";
-    const guf_ufunc ufunc = make_ufunc(name, leave_thread, &leaver, flags);
+    const guf_ufunc ufunc = make_unary(name, leave_thread, &leaver, flags);
     for (const size_t count : {size_t{5}, kMany}) {
       // 0 is the default number of threads.
       for (uint32_t threads = flags == 0 ? 0 : 1; threads <= 3; ++threads) {
@@ -375,7 +367,7 @@ TEST(ThrowingLoops, ThatEndTheThreadOfACall) {
 // A loop without GUF_LOOP_ANY_THREAD runs on the caller's thread, even for a call on a stream.
 TEST(ThrowingLoops, ThatEndTheThreadOfACallOnAStream) {
   static Leaver leaver;
-  const guf_ufunc ufunc = make_ufunc("leaves_stream", leave_thread, &leaver, 0);
+  const guf_ufunc ufunc = make_unary("leaves_stream", leave_thread, &leaver, 0);
   guf_error error = fresh_error();
   guf_device cpu = nullptr;
   guf_stream stream = nullptr;

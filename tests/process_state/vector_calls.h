@@ -12,6 +12,7 @@
 
 #include "tests/support/fresh_error.h"
 #include "tests/support/operands.h"
+#include "tests/support/ufuncs.h"
 
 template <class T>
 inline constexpr guf_dtype kDtypeOf = 0;
@@ -38,34 +39,12 @@ class Vector {
   const guf_operand &operand_;
 };
 
-inline guf_ufunc find_ufunc(const char *name) {
-  guf_error error = fresh_error();
-  guf_ufunc ufunc = nullptr;
-  EXPECT_EQ(guf_ufunc_find(nullptr, name, &ufunc, &error), GUF_OK) << error.message;
-  return ufunc;
-}
+using gufunc::find_ufunc;
 
 // Returns a ufunc with one f32 input and one f32 output. By default its loop may run on any thread.
-inline guf_ufunc make_ufunc(const char *name, guf_loop_numpy loop, void *user,
+inline guf_ufunc make_unary(const char *name, guf_loop_numpy loop, void *user,
                             uint32_t flags = GUF_LOOP_ANY_THREAD) {
-  guf_error error = fresh_error();
-  guf_ufunc_desc desc = {};
-  desc.struct_size = sizeof desc;
-  desc.nin = desc.nout = 1;
-  desc.name = name;
-  guf_ufunc ufunc = nullptr;
-  EXPECT_EQ(guf_ufunc_create(nullptr, &desc, &ufunc, &error), GUF_OK) << error.message;
-  const guf_dtype types[] = {GUF_F32, GUF_F32};
-  guf_loop_desc added = {};
-  added.struct_size = sizeof added;
-  added.kind = GUF_LOOP_NUMPY;
-  added.flags = flags;
-  added.ntypes = 2;
-  added.types = types;
-  added.numpy = loop;
-  added.user = user;
-  EXPECT_EQ(guf_ufunc_add_loop(ufunc, &added, &error), GUF_OK) << error.message;
-  return ufunc;
+  return gufunc::make_ufunc(name, nullptr, 1, 1, {}, loop, {GUF_F32, GUF_F32}, 0, flags, user);
 }
 
 struct CallOptions {

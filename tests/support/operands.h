@@ -18,6 +18,7 @@ struct View {
   std::vector<int64_t> shape;
   std::vector<int64_t> strides;  // in bytes; empty means C-contiguous
   uint32_t flags = 0;
+  guf_device device = nullptr;
 };
 
 template <class T>
@@ -42,10 +43,27 @@ inline guf_operand scalar_of(float value) {
   return operand;
 }
 
+// Makes a scalar operand from the words of its value.
+inline guf_operand scalar_of(guf_dtype dtype, uint64_t low, uint64_t high = 0) {
+  guf_operand operand = {};
+  operand.kind = GUF_OPERAND_SCALAR;
+  operand.dtype = dtype;
+  operand.value[0] = low;
+  operand.value[1] = high;
+  return operand;
+}
+
 inline guf_operand weak_int_of(int64_t value) {
   guf_operand operand = {};
   operand.kind = GUF_OPERAND_WEAK_INT;
   operand.value[0] = static_cast<uint64_t>(value);
+  return operand;
+}
+
+inline guf_operand weak_float_of(double value) {
+  guf_operand operand = {};
+  operand.kind = GUF_OPERAND_WEAK_FLOAT;
+  std::memcpy(operand.value, &value, sizeof value);
   return operand;
 }
 
@@ -64,6 +82,7 @@ class Operands {
     made.address = reinterpret_cast<uint64_t>(kept.data);
     made.shape = kept.shape.data();
     made.strides = kept.strides.empty() ? nullptr : kept.strides.data();
+    made.device = kept.device;
     tensors_.push_back(made);
     guf_operand operand = {};
     operand.kind = GUF_OPERAND_TENSOR;
@@ -71,12 +90,7 @@ class Operands {
     return keep(operand);
   }
   const guf_operand *weak_int(int64_t value) { return keep(weak_int_of(value)); }
-  const guf_operand *weak_float(double value) {
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_WEAK_FLOAT;
-    std::memcpy(operand.value, &value, sizeof value);
-    return keep(operand);
-  }
+  const guf_operand *weak_float(double value) { return keep(weak_float_of(value)); }
   const guf_operand *none() { return keep({}); }
   const guf_operand *keep(const guf_operand &operand) {
     operands_.push_back(operand);

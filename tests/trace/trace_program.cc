@@ -10,13 +10,16 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "tests/support/operands.h"
+
 namespace {
+
+using gufunc::operand_of;
 
 constexpr int64_t kItems = 1000;
 
@@ -57,23 +60,11 @@ guf_array make_array(guf_device device, std::vector<int64_t> shape) {
 }
 
 guf_array wrap(std::vector<double> &values) {
-  const int64_t shape[] = {static_cast<int64_t>(values.size())};
-  guf_tensor tensor = {};
-  tensor.struct_size = sizeof tensor;
-  tensor.dtype = GUF_F64;
-  tensor.ndim = 1;
-  tensor.address = reinterpret_cast<uint64_t>(values.data());
-  tensor.shape = shape;
+  gufunc::Operands operands;
   guf_array array = nullptr;
-  NEED(guf_array_wrap, &tensor, nullptr, nullptr, 0, &array);
+  NEED(guf_array_wrap, operands.tensor(gufunc::view(GUF_F64, values))->tensor, nullptr, nullptr, 0,
+       &array);
   return array;
-}
-
-guf_operand operand_of(guf_array array) {
-  guf_operand operand = {};
-  operand.kind = GUF_OPERAND_ARRAY;
-  operand.array = array;
-  return operand;
 }
 
 void call(const char *name, guf_array a, guf_array b, guf_array out, guf_stream stream) {
@@ -107,9 +98,7 @@ void run_all(guf_device device) {
   const guf_array rows = make_array(device, {10, 100}), dots = make_array(device, {10});
   call("add", x, x, y, stream);
   call("multiply", y, x, y, stream);
-  guf_operand two = {};
-  two.kind = GUF_OPERAND_WEAK_INT;
-  two.value[0] = 2;
+  const guf_operand two = gufunc::weak_int_of(2);
   NEED(guf_array_fill, rows, &two, stream);
   call("vecdot", rows, rows, dots, stream);
   NEED(guf_array_copy_to_host, y, back.data(), back.size() * sizeof(double), GUF_ORDER_C, stream);
@@ -155,10 +144,7 @@ void run_kernels(guf_device device) {
   const uint32_t grid[] = {2, 4, 6}, block[] = {1, 2, 3}, one[] = {1, 1, 1}, many[] = {64, 1, 1};
   const guf_operand written = operand_of(out);
   NEED(guf_kernel_launch, places, stream, grid, block, 96, 1, &written);
-  guf_operand count = {};
-  count.kind = GUF_OPERAND_WEAK_INT;
-  count.value[0] = 64;
-  const guf_operand summed[] = {operand_of(values), operand_of(sum), count};
+  const guf_operand summed[] = {operand_of(values), operand_of(sum), gufunc::weak_int_of(64)};
   NEED(guf_kernel_launch, sums, stream, one, many, 512, 3, summed);
   wait(stream);
   for (const guf_array array : {out, values, sum}) guf_array_release(array, nullptr);

@@ -161,7 +161,7 @@ TEST_F(Copies, AssignBroadcastsOrReportsTheReason) {
 
 TEST_F(Copies, FillsTakeEveryScalar) {
   const guf_array floats = alloc(GUF_F32, {2, 2});
-  guf_operand value = scalar(0.5);
+  guf_operand value = gufunc::weak_float_of(0.5);
   expect(guf_array_fill(floats, &value, nullptr, &error_));
   EXPECT_THAT(values<float>(floats), ElementsAre(0.5F, 0.5F, 0.5F, 0.5F));
   const guf_array bytes = alloc(GUF_I8, {3});
@@ -206,7 +206,7 @@ TEST_F(Copies, AllocationTakesStridesThatDoNotOverlap) {
   const int64_t backwards[] = {-64, 16};
   guf_array array = nullptr;
   expect(guf_array_alloc(cpu_, GUF_F64, 2, shape, backwards, GUF_ORDER_C, &array, &error_));
-  const guf_operand value = scalar(2.5);
+  const guf_operand value = gufunc::weak_float_of(2.5);
   expect(guf_array_fill(keep(array), &value, nullptr, &error_));
   EXPECT_THAT(values<double>(array), testing::Each(2.5));
   // The byte offsets of the six elements are 0, 16, 32, 24, 40 and 56. They are distinct, although

@@ -7,11 +7,11 @@
 #include <gmock/gmock.h>
 #include <gufunc/gufunc.h>
 
-#include <cstring>
 #include <string>
 #include <vector>
 
 #include "tests/support/fresh_error.h"
+#include "tests/support/operands.h"
 
 class ArrayTest : public testing::Test {
  protected:
@@ -33,16 +33,10 @@ class ArrayTest : public testing::Test {
 
   guf_array wrap(void *data, guf_dtype dtype, const std::vector<int64_t> &shape,
                  const std::vector<int64_t> &strides = {}, uint32_t flags = 0) {
-    guf_tensor tensor = {};
-    tensor.struct_size = sizeof tensor;
-    tensor.dtype = dtype;
-    tensor.ndim = static_cast<int32_t>(shape.size());
-    tensor.flags = flags;
-    tensor.address = reinterpret_cast<uint64_t>(data);
-    tensor.shape = shape.data();
-    tensor.strides = strides.empty() ? nullptr : strides.data();
+    gufunc::Operands operands;
+    const guf_tensor *const tensor = operands.tensor({dtype, data, shape, strides, flags})->tensor;
     guf_array array = nullptr;
-    expect(guf_array_wrap(&tensor, nullptr, nullptr, 0, &array, &error_));
+    expect(guf_array_wrap(tensor, nullptr, nullptr, 0, &array, &error_));
     return keep(array);
   }
 
@@ -72,12 +66,5 @@ class ArrayTest : public testing::Test {
   guf_error error_ = fresh_error();
   std::vector<guf_array> made_;
 };
-
-inline guf_operand scalar(double value) {
-  guf_operand operand = {};
-  operand.kind = GUF_OPERAND_WEAK_FLOAT;
-  std::memcpy(operand.value, &value, sizeof value);
-  return operand;
-}
 
 #endif  // GUFUNC_TESTS_ABI_ARRAYS_ARRAY_FIXTURE_H

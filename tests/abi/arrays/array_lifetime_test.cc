@@ -18,14 +18,10 @@ constexpr uint64_t kForever = std::numeric_limits<uint64_t>::max();
 class Lifetime : public ArrayTest {
  protected:
   guf_array wrap_counted(std::atomic<int> *count, void *data, int64_t size, uint32_t flags) {
-    guf_tensor tensor = {};
-    tensor.struct_size = sizeof tensor;
-    tensor.dtype = GUF_F64;
-    tensor.ndim = 1;
-    tensor.address = reinterpret_cast<uint64_t>(data);
-    tensor.shape = &size;
+    gufunc::Operands operands;
     guf_array array = nullptr;
-    expect(guf_array_wrap(&tensor, count_up, count, flags, &array, &error_));
+    expect(guf_array_wrap(operands.tensor({GUF_F64, data, {size}, {}, 0})->tensor, count_up, count,
+                          flags, &array, &error_));
     return array;
   }
   static void count_up(void *user, uint64_t address) {
@@ -116,7 +112,7 @@ TEST_F(Lifetime, QueuedWorkKeepsItsArrays) {
     std::atomic<int> ran{0};
     const guf_array from = wrap_counted(&ran, source.data(), kSize, 0);
     const guf_array to = wrap_counted(&ran, target.data(), kSize, 0);
-    const guf_operand value = scalar(round);
+    const guf_operand value = gufunc::weak_float_of(round);
     expect(guf_array_fill(from, &value, stream, &error_));
     expect(guf_array_assign(to, from, 0, stream, &error_));
     expect(guf_array_release(from, &error_));
@@ -146,7 +142,7 @@ TEST_F(Lifetime, AReleasedStreamFinishesItsWork) {
   expect(guf_stream_create(cpu_, 0, &stream, &error_));
   expect(guf_event_create(cpu_, 0, &event, &error_));
   expect(guf_event_query(event, &error_));  // an event that was never recorded is complete
-  const guf_operand value = scalar(3);
+  const guf_operand value = gufunc::weak_float_of(3);
   expect(guf_array_fill(wrap(target.data(), GUF_F64, {kSize}), &value, stream, &error_));
   expect(guf_event_record(event, stream, &error_));
   expect(guf_stream_release(stream, &error_));
@@ -169,7 +165,7 @@ TEST_F(Lifetime, StreamsWaitForEvents) {
   const guf_array from = wrap(data.data(), GUF_F64, {kSize});
   const guf_array to = wrap(copy.data(), GUF_F64, {kSize});
   for (int round = 1; round <= 5; ++round) {
-    const guf_operand value = scalar(round);
+    const guf_operand value = gufunc::weak_float_of(round);
     expect(guf_array_fill(from, &value, first, &error_));
     expect(guf_event_record(event, first, &error_));
     expect(guf_stream_wait_event(second, event, &error_));
@@ -197,13 +193,13 @@ TEST_F(Lifetime, AForkedChildKeepsItsArrays) {
   expect(guf_stream_create(cpu_, 0, &stream, &error_));
   expect(guf_event_create(cpu_, 0, &event, &error_));
   const guf_array array = wrap(data, GUF_F64, {4});
-  const guf_operand value = scalar(9);
+  const guf_operand value = gufunc::weak_float_of(9);
   expect(guf_array_fill(array, &value, stream, &error_));
   expect(guf_stream_synchronize(stream, kForever, &error_));
   const pid_t child = fork();
   if (child == 0) {
     guf_stream own = nullptr;
-    const guf_operand other = scalar(5);
+    const guf_operand other = gufunc::weak_float_of(5);
     const bool right = guf_stream_query(stream, nullptr) == GUF_E_FORKED &&
                        guf_stream_synchronize(stream, 0, nullptr) == GUF_E_FORKED &&
                        guf_event_query(event, nullptr) == GUF_E_FORKED &&

@@ -147,7 +147,7 @@ TEST_F(DlpackTensors, UnusualTensorsAreAccepted) {
   fixed.managed.flags = GUF_DLPACK_READ_ONLY | 1U << 20;
   fixed.managed.minor = 7;
   expect(import_tensor(fixed, &array));
-  const guf_operand value = ::scalar(1);
+  const guf_operand value = gufunc::weak_float_of(1);
   expect(guf_array_fill(array, &value, nullptr, &error_), GUF_E_READ_ONLY);
   drop(array);
 }
@@ -273,13 +273,12 @@ TEST_F(DlpackTensors, EveryTypeComesBack) {
 
 TEST_F(DlpackTensors, KeepTheArray) {
   float memory[3] = {1, 2, 3};
-  const int64_t size = 3;
   int released = 0;
-  const guf_tensor tensor = {sizeof tensor, GUF_F32, 1,      0, reinterpret_cast<uint64_t>(memory),
-                             &size,         nullptr, nullptr};
+  gufunc::Operands operands;
   guf_array array = nullptr;
   expect(guf_array_wrap(
-      &tensor, [](void *count, uint64_t) { ++*static_cast<int *>(count); }, &released,
+      operands.tensor({GUF_F32, memory, {3}, {}, 0})->tensor,
+      [](void *count, uint64_t) { ++*static_cast<int *>(count); }, &released,
       GUF_RELEASE_ANY_THREAD, &array, &error_));
   guf_dlpack *const managed = export_tensor(array);
   guf_array_release(array, nullptr);

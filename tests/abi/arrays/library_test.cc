@@ -57,22 +57,16 @@ void count(void *, uint64_t) {
 TEST_F(Library, ShutsDownInOrder) {
   double data[2] = {1, 2};
   const int64_t shape = 2;
-  guf_tensor tensor = {};
-  tensor.struct_size = sizeof tensor;
-  tensor.dtype = GUF_F64;
-  tensor.ndim = 1;
-  tensor.address = reinterpret_cast<uint64_t>(data);
-  tensor.shape = &shape;
+  gufunc::Operands operands;
   guf_array wrapped = nullptr;
-  expect(guf_array_wrap(&tensor, count, nullptr, 0, &wrapped, &error_));
+  expect(guf_array_wrap(operands.tensor({GUF_F64, data, {shape}, {}, 0})->tensor, count, nullptr, 0,
+                        &wrapped, &error_));
   guf_stream stream = nullptr;
   expect(guf_stream_create(cpu_, 0, &stream, &error_));
   const guf_array own = alloc(GUF_F64, {1 << 20});
   guf_ufunc negative = nullptr;
   expect(guf_ufunc_find(nullptr, "negative", &negative, &error_));
-  guf_operand operand = {};
-  operand.kind = GUF_OPERAND_ARRAY;
-  operand.array = own;
+  const guf_operand operand = gufunc::operand_of(own);
   guf_operand result = operand;
   guf_call_args args = {};
   args.struct_size = sizeof args;
@@ -82,7 +76,7 @@ TEST_F(Library, ShutsDownInOrder) {
   args.noutputs = 1;
   guf_plan plan = nullptr;
   expect(guf_plan_create(negative, &args, &plan, &error_));
-  const guf_operand value = scalar(4);
+  const guf_operand value = gufunc::weak_float_of(4);
   expect(guf_array_fill(own, &value, stream, &error_));
   expect(guf_array_release(wrapped, &error_));
   expect(guf_shutdown(std::numeric_limits<uint64_t>::max(), &error_));

@@ -5,12 +5,14 @@
 #include <gmock/gmock.h>
 #include <gufunc/gufunc.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 
 #include "tests/support/fresh_error.h"
+#include "tests/support/operands.h"
 
 namespace {
 
@@ -61,12 +63,10 @@ class NanBits : public testing::Test {
   }
   template <class Word>
   guf_array wrap(const std::vector<Word> &words, guf_dtype dtype, uint32_t flags = 0) {
-    static const int64_t shape[] = {kCount};
-    const guf_tensor tensor = {
-        sizeof tensor, dtype,   1,      flags, reinterpret_cast<uint64_t>(words.data()),
-        shape,         nullptr, nullptr};
+    gufunc::Operands operands;
+    const gufunc::View view = {dtype, words.data(), {kCount}, {}, flags};
     guf_array array = nullptr;
-    expect(guf_array_wrap(&tensor, nullptr, nullptr, 0, &array, &error_));
+    expect(guf_array_wrap(operands.tensor(view)->tensor, nullptr, nullptr, 0, &array, &error_));
     return keep(array);
   }
   template <class Word>
@@ -116,14 +116,13 @@ TEST_F(NanBits, MovedElementsKeepThem) {
 
 TEST_F(NanBits, ComputedElementsAreNaNs) {
   const std::vector<uint64_t> words = nans<uint64_t>(52);
-  guf_operand inputs[2] = {};
-  inputs[0] = {GUF_OPERAND_ARRAY, 0, 0, 0, on_device(wrap(words, GUF_F64)), nullptr, {}};
+  const guf_operand given = gufunc::operand_of(on_device(wrap(words, GUF_F64)));
   for (const char *name : {"add", "multiply", "divide", "subtract", "maximum"}) {
     for (const double number : {1.5, -0.0, static_cast<double>(INFINITY)}) {
       guf_ufunc ufunc = nullptr;
       expect(guf_ufunc_find(nullptr, name, &ufunc, &error_));
-      inputs[1] = {GUF_OPERAND_SCALAR, GUF_F64, 0, 0, nullptr, nullptr, {}};
-      std::memcpy(inputs[1].value, &number, sizeof number);
+      const guf_operand inputs[] = {given,
+                                    gufunc::scalar_of(GUF_F64, std::bit_cast<uint64_t>(number))};
       guf_operand output = {};
       guf_call_args args = {};
       args.struct_size = sizeof args;

@@ -197,7 +197,7 @@ TEST_F(OutOfMemory, CopiesOfAllKinds) {
   starve("copy on a stream", [&](guf_array *out) {
     return guf_array_copy(source_, GUF_ORDER_F, stream_, out, nullptr);
   });
-  const guf_operand value = scalar(2);
+  const guf_operand value = gufunc::weak_float_of(2);
   starve("fill on a stream",
          [&](guf_array *) { return no_array(guf_array_fill(target_, &value, stream_, nullptr)); });
   guf_array transposed = nullptr;
@@ -262,9 +262,8 @@ guf_ufunc make_greatest() {
 }
 
 guf_status reduce(guf_ufunc ufunc, guf_array source, guf_stream stream, guf_array *out) {
-  guf_operand input = {}, output = {};
-  input.kind = GUF_OPERAND_ARRAY;
-  input.array = source;
+  const guf_operand input = gufunc::operand_of(source);
+  guf_operand output = {};
   guf_reduce_args args = {};
   args.struct_size = sizeof args;
   args.input = &input;
@@ -285,9 +284,8 @@ TEST_F(OutOfMemory, Methods) {
     starve("reduce with a state",
            [&](guf_array *out) { return reduce(own, source_, stream, out); });
     starve("accumulate", [&](guf_array *out) {
-      guf_operand input = {}, output = {};
-      input.kind = GUF_OPERAND_ARRAY;
-      input.array = source_;
+      const guf_operand input = gufunc::operand_of(source_);
+      guf_operand output = {};
       guf_accumulate_args args = {};
       args.struct_size = sizeof args;
       args.input = &input;
@@ -298,12 +296,9 @@ TEST_F(OutOfMemory, Methods) {
       return status;
     });
     starve("at", [&](guf_array *) {
-      guf_operand array = {};
-      array.kind = GUF_OPERAND_ARRAY;
-      array.array = target_;
-      guf_operand index = {};
-      index.kind = GUF_OPERAND_WEAK_INT;
-      const guf_operand one = scalar(1);
+      guf_operand array = gufunc::operand_of(target_);
+      const guf_operand index = gufunc::weak_int_of(0);
+      const guf_operand one = gufunc::weak_float_of(1);
       guf_at_args args = {};
       args.struct_size = sizeof args;
       args.array = &array;
@@ -340,21 +335,16 @@ struct SlowRead {
 TEST_F(OutOfMemory, ABusyStreamKeepsItsArrays) {
   SlowRead read;
   const guf_ufunc slow = make_unary("starved_slow", nullptr, SlowRead::loop, &read);
-  const int64_t one[] = {1};
   double from = 5, to = 0;
+  gufunc::Operands operands;
+  const guf_tensor *const tensor = operands.tensor({GUF_F64, &from, {1}, {}, 0})->tensor;
   const guf_array target = wrap(&to, GUF_F64, {1});
   long failures = 0, queued = 0;
   for (long k = 1; k < 10000; ++k) {
-    guf_tensor tensor = {};
-    tensor.struct_size = sizeof tensor;
-    tensor.dtype = GUF_F64;
-    tensor.ndim = 1;
-    tensor.address = reinterpret_cast<uint64_t>(&from);
-    tensor.shape = one;
-    guf_operand input = {}, output = {};
-    input.kind = output.kind = GUF_OPERAND_ARRAY;
-    expect(guf_array_wrap(&tensor, SlowRead::release, &read, 0, &input.array, &error_));
-    output.array = target;
+    guf_array source = nullptr;
+    expect(guf_array_wrap(tensor, SlowRead::release, &read, 0, &source, &error_));
+    const guf_operand input = gufunc::operand_of(source);
+    guf_operand output = gufunc::operand_of(target);
     guf_call_args args = {};
     args.struct_size = sizeof args;
     args.inputs = &input;
@@ -364,7 +354,7 @@ TEST_F(OutOfMemory, ABusyStreamKeepsItsArrays) {
     read.finished = read.released = read.released_early = false;
     left = k;
     const guf_status status = guf_call(slow, &args, nullptr);
-    guf_array_release(input.array, nullptr);
+    guf_array_release(source, nullptr);
     const bool reached = left.load() <= 0;
     left = -1;
     guf_poll(0, nullptr, nullptr);
@@ -413,7 +403,7 @@ TEST_F(OutOfMemory, StreamsEventsAndContexts) {
 TEST_F(OutOfMemory, TextsKeepNothing) {
   guf_ufunc add = nullptr;
   expect(guf_ufunc_find(nullptr, "add", &add, &error_));
-  const guf_operand inputs[] = {scalar(1), scalar(2)};
+  const guf_operand inputs[] = {gufunc::weak_float_of(1), gufunc::weak_float_of(2)};
   guf_call_args args = {};
   args.struct_size = sizeof args;
   args.inputs = inputs;

@@ -221,10 +221,7 @@ TEST_P(CaptureSafe, ElementwisePlans) {
 TEST_P(CaptureSafe, PlansWithStridesCastsAndMasks) {
   const guf_array x = filled(device_, 1000, 2), backwards = view(x, -1, -1),
                   out = empty(device_, {1000}, GUF_F64), mask = empty(device_, {1000}, GUF_BOOL);
-  guf_operand yes = {};
-  yes.kind = GUF_OPERAND_SCALAR;
-  yes.dtype = GUF_BOOL;
-  yes.value[0] = 1;
+  const guf_operand yes = scalar_of(GUF_BOOL, 1);
   EXPECT_EQ(guf_array_fill(mask, &yes, nullptr, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK);
   const guf_operand where = operand_of(mask);

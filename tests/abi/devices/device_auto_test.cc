@@ -243,17 +243,14 @@ TEST_P(AutoHandle, ReportsTheDeviceOfATensor) {
   guf_array_info info = {};
   info.struct_size = sizeof info;
   ASSERT_EQ(guf_array_get_info(ones, &info, &error_), GUF_OK);
-  const int64_t shape = 4;
-  const guf_tensor tensor = {sizeof tensor, GUF_F32, 1, 0, info.address, &shape, nullptr, auto_};
-  guf_operand operand = {};
-  operand.kind = GUF_OPERAND_TENSOR;
-  operand.tensor = &tensor;
+  const guf_operand operand =
+      *operands_.tensor({GUF_F32, reinterpret_cast<void *>(info.address), {4}, {}, 0, auto_});
   ran_on_device();
   ASSERT_EQ(run("add", {operand, operand}, {}), GUF_OK) << error_.message;
   EXPECT_EQ(place_of(outputs_[0].array), there());
   EXPECT_THAT(values(outputs_[0].array), Each(2.0F));
   guf_array wrapped = nullptr;
-  ASSERT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &wrapped, &error_), GUF_OK);
+  ASSERT_EQ(guf_array_wrap(operand.tensor, nullptr, nullptr, 0, &wrapped, &error_), GUF_OK);
   EXPECT_EQ(place_of(keep(wrapped)), there());
 }
 

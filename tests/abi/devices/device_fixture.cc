@@ -180,12 +180,10 @@ guf_array Devices::empty(guf_device device, std::vector<int64_t> shape, guf_dtyp
 }
 
 guf_array Devices::floats(guf_device device, const std::vector<float> &values) {
-  const auto size = static_cast<int64_t>(values.size());
-  const guf_tensor tensor = {
-      sizeof tensor, GUF_F32, 1,      0, reinterpret_cast<uint64_t>(values.data()),
-      &size,         nullptr, nullptr};
+  gufunc::Operands operands;
+  const guf_tensor *const tensor = operands.tensor(gufunc::view(GUF_F32, values))->tensor;
   guf_array host = nullptr, moved = nullptr;
-  EXPECT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &host, &error_), GUF_OK) << error_.message;
+  EXPECT_EQ(guf_array_wrap(tensor, nullptr, nullptr, 0, &host, &error_), GUF_OK) << error_.message;
   EXPECT_EQ(guf_array_to_device(host, device, nullptr, &moved, &error_), GUF_OK) << error_.message;
   guf_array_release(host, nullptr);
   return keep(moved);

@@ -24,6 +24,7 @@ namespace device_test {
 
 using gufunc::operand_of;
 using gufunc::scalar_of;
+using gufunc::weak_int_of;
 
 // Functions that the simulated driver of a backend exports for tests (tests/sim/sim_control.h), and
 // one function of the vendor, which both the simulated and the real driver export.

@@ -211,9 +211,7 @@ class GraphFailures : public Devices {
     return array;
   }
   void set(guf_array array, int64_t value, guf_stream on) {
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_WEAK_INT;
-    operand.value[0] = static_cast<uint64_t>(value);
+    const guf_operand operand = weak_int_of(value);
     EXPECT_EQ(guf_array_fill(array, &operand, on, &error_), GUF_OK) << error_.message;
   }
   guf_status power(guf_array exponents, guf_stream on) {
@@ -369,9 +367,7 @@ TEST_P(GraphFailures, TheFirstLaunchAllocatesNothing) {
   const guf_stream on = stream(far);
   const guf_array x = empty(far, {kSize}, GUF_I64), y = empty(far, {kSize}, GUF_I64),
                   out = empty(far, {kSize}, GUF_I64);
-  guf_operand one = {};
-  one.kind = GUF_OPERAND_WEAK_INT;
-  one.value[0] = 1;
+  const guf_operand one = weak_int_of(1);
   for (const guf_array in : {x, y}) {
     EXPECT_EQ(guf_array_fill(in, &one, on, &error_), GUF_OK) << error_.message;
   }

@@ -254,8 +254,7 @@ TEST_P(DeviceState, TimeBetweenEvents) {
 TEST_P(DeviceState, TheDevicesOwnOrder) {
   NEEDS_SIM();
   const guf_array zeros = empty(device_, {100}, GUF_I32);
-  guf_operand zero = {};
-  zero.kind = GUF_OPERAND_WEAK_INT;
+  const guf_operand zero = weak_int_of(0);
   EXPECT_EQ(guf_array_fill(zeros, &zero, nullptr, &error_), GUF_OK);
   guf_operand in[] = {operand_of(zeros), operand_of(zeros)}, out = operand_of(zeros);
   guf_call_args args = {};

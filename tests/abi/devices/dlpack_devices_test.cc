@@ -187,11 +187,11 @@ TEST_P(DlpackDevices, MemoryIsKeptForTheConsumer) {
   const guf_array sent = filled(device_, kSize, 9);
   guf_dlpack *const managed = export_tensor(sent, consumer);
   // The consumer wraps the memory, and has no reference to the array.
-  const guf_tensor tensor = {
-      sizeof tensor, GUF_F32, 1,      0, reinterpret_cast<uint64_t>(managed->tensor.data),
-      &kSize,        nullptr, device_};
+  gufunc::Operands operands;
+  const gufunc::View wrapped = {GUF_F32, managed->tensor.data, {kSize}, {}, 0, device_};
   guf_array seen = nullptr;
-  ASSERT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &seen, &error_), GUF_OK);
+  ASSERT_EQ(guf_array_wrap(operands.tensor(wrapped)->tensor, nullptr, nullptr, 0, &seen, &error_),
+            GUF_OK);
   keep(seen);
   {
     Gate gate(backend_, consumer);

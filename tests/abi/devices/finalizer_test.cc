@@ -190,12 +190,8 @@ class Worker {
   void wrap_and_forget(float value) {
     auto memory = std::make_unique<std::pair<Counts *, std::vector<float>>>(
         counts_, std::vector<float>(kSize, value));
-    guf_tensor tensor = {};
-    tensor.struct_size = sizeof tensor;
-    tensor.dtype = GUF_F32;
-    tensor.ndim = 1;
-    tensor.address = reinterpret_cast<uint64_t>(memory->second.data());
-    tensor.shape = &kSize;
+    gufunc::Operands operands;
+    const guf_tensor *const tensor = operands.tensor(gufunc::view(GUF_F32, memory->second))->tensor;
     guf_array wrapped = nullptr, view = nullptr;
     const auto release_memory = [](void *user, uint64_t) {
       const std::unique_ptr<std::pair<Counts *, std::vector<float>>> mine(
@@ -203,7 +199,7 @@ class Worker {
       mine->second[0] = -1;
       ++mine->first->freed;
     };
-    expect(guf_array_wrap(&tensor, release_memory, memory.release(), 0, &wrapped, &error_));
+    expect(guf_array_wrap(tensor, release_memory, memory.release(), 0, &wrapped, &error_));
     ++counts_->wrapped;
     const int64_t shape[] = {3, kSize / 3};
     expect(guf_array_reshape(wrapped, 2, shape, GUF_ORDER_C, &view, &error_));

@@ -124,11 +124,11 @@ TEST_P(HostMemory, CopiesWithinManagedMemory) {
   const guf_array managed = make(GUF_HOST_MANAGED, {101});
   float *const first = elements(managed);
   const auto wrap = [&](guf_device device, const float *begin) {
-    const int64_t size = 100;
-    const auto address = reinterpret_cast<uint64_t>(begin);
-    const guf_tensor tensor = {sizeof tensor, GUF_F32, 1, 0, address, &size, nullptr, device};
+    gufunc::Operands operands;
+    const gufunc::View view = {GUF_F32, begin, {100}, {}, 0, device};
     guf_array wrapped = nullptr;
-    EXPECT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &wrapped, &error_), GUF_OK)
+    EXPECT_EQ(guf_array_wrap(operands.tensor(view)->tensor, nullptr, nullptr, 0, &wrapped, &error_),
+              GUF_OK)
         << error_.message;
     return keep(wrapped);
   };
@@ -253,10 +253,9 @@ TEST_P(HostMemory, IsRegisteredInPart) {
     for (const guf_stream on : {stream_, guf_stream{}}) {
       guf_array in = nullptr, out = nullptr;
       for (auto &[all, wrapped] : {std::pair(&memory, &in), std::pair(&back, &out)}) {
-        const guf_tensor tensor = {
-            sizeof tensor, GUF_F32, 1,      0, reinterpret_cast<uint64_t>(all->data()),
-            &kSize,        nullptr, nullptr};
-        ASSERT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, wrapped, &error_), GUF_OK);
+        gufunc::Operands operands;
+        const guf_tensor *const tensor = operands.tensor(gufunc::view(GUF_F32, *all))->tensor;
+        ASSERT_EQ(guf_array_wrap(tensor, nullptr, nullptr, 0, wrapped, &error_), GUF_OK);
         keep(*wrapped);
       }
       std::fill(back.begin(), back.end(), 0.0F);

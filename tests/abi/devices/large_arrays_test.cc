@@ -48,16 +48,11 @@ class LargeArrays : public Devices {
   }
 
   void write(guf_array to, const Bytes &bytes, std::vector<int64_t> shape) {
-    const guf_tensor tensor = {sizeof tensor,
-                               GUF_U8,
-                               static_cast<int32_t>(shape.size()),
-                               0,
-                               reinterpret_cast<uint64_t>(bytes.data()),
-                               shape.data(),
-                               nullptr,
-                               nullptr};
+    gufunc::Operands operands;
+    const gufunc::View view = {GUF_U8, bytes.data(), std::move(shape), {}, 0};
     guf_array host = nullptr, moved = nullptr;
-    EXPECT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &host, &error_), GUF_OK);
+    EXPECT_EQ(guf_array_wrap(operands.tensor(view)->tensor, nullptr, nullptr, 0, &host, &error_),
+              GUF_OK);
     EXPECT_EQ(guf_array_to_device(host, device_, nullptr, &moved, &error_), GUF_OK);
     EXPECT_EQ(guf_array_assign(to, moved, GUF_CASTING_DEFAULT, nullptr, &error_), GUF_OK)
         << error_.message;

@@ -21,12 +21,10 @@ class PendingWork : public Devices {
   static constexpr int64_t kSize = 600;
   std::vector<guf_stream> streams() { return {stream_, nullptr}; }
   guf_array bools(std::vector<uint8_t> values) {
-    const auto size = static_cast<int64_t>(values.size());
-    const guf_tensor tensor = {
-        sizeof tensor, GUF_BOOL, 1,      0, reinterpret_cast<uint64_t>(values.data()),
-        &size,         nullptr,  nullptr};
+    gufunc::Operands operands;
+    const guf_tensor *const tensor = operands.tensor(gufunc::view(GUF_BOOL, values))->tensor;
     guf_array host = nullptr, moved = nullptr;
-    EXPECT_EQ(guf_array_wrap(&tensor, nullptr, nullptr, 0, &host, &error_), GUF_OK);
+    EXPECT_EQ(guf_array_wrap(tensor, nullptr, nullptr, 0, &host, &error_), GUF_OK);
     EXPECT_EQ(guf_array_to_device(host, device_, nullptr, &moved, &error_), GUF_OK);
     guf_array_release(host, nullptr);
     return keep(moved);
@@ -110,12 +108,10 @@ TEST_P(PendingWork, OperandsAndMasks) {
 TEST_P(PendingWork, ScalarsAndAllocatedOutputs) {
   for (const guf_stream stream : streams()) {
     const guf_array x = filled(device_, kSize, 3);
-    guf_operand weak = {};
-    weak.kind = GUF_OPERAND_WEAK_INT;
-    weak.value[0] = 4;
     std::unique_ptr<Gate> gate = hold(stream);
     const size_t before = arrays_.size();
-    ASSERT_EQ(call("multiply", {operand_of(x), weak}, {}, stream), GUF_OK) << error_.message;
+    ASSERT_EQ(call("multiply", {operand_of(x), weak_int_of(4)}, {}, stream), GUF_OK)
+        << error_.message;
     ASSERT_EQ(arrays_.size(), before + 1);
     const guf_array product = arrays_.back();
     ASSERT_EQ(call("add", {operand_of(product), scalar_of(0.5F)}, {}, stream), GUF_OK)
@@ -269,14 +265,8 @@ TEST_P(PendingWork, HostMemory) {
 TEST_P(PendingWork, OrdinaryHostArrays) {
   const guf_array to = filled(device_, kSize, 0), backwards = view(to, -1, -1);
   std::vector<float> memory(kSize, 6);
-  const guf_tensor tensor = {sizeof(guf_tensor),
-                             GUF_F32,
-                             1,
-                             0,
-                             reinterpret_cast<uint64_t>(memory.data()),
-                             &kSize,
-                             nullptr,
-                             nullptr};
+  gufunc::Operands operands;
+  const guf_tensor *const tensor = operands.tensor(gufunc::view(GUF_F32, memory))->tensor;
   for (const guf_array target : {to, backwards}) {
     std::fill(memory.begin(), memory.end(), 6.0F);
     guf_array wrapped = nullptr;
@@ -284,7 +274,7 @@ TEST_P(PendingWork, OrdinaryHostArrays) {
       auto *const gone = static_cast<std::vector<float> *>(user);
       std::fill(gone->begin(), gone->end(), -5.0F);
     };
-    ASSERT_EQ(guf_array_wrap(&tensor, overwrite, &memory, 0, &wrapped, &error_), GUF_OK);
+    ASSERT_EQ(guf_array_wrap(tensor, overwrite, &memory, 0, &wrapped, &error_), GUF_OK);
     std::unique_ptr<Gate> gate = target == to ? hold(stream_) : nullptr;
     ASSERT_EQ(guf_array_assign(target, wrapped, 0, stream_, &error_), GUF_OK) << error_.message;
     guf_array_release(wrapped, nullptr);
@@ -444,9 +434,7 @@ TEST_P(ArrayWaits, LeaveAFailureToItsStream) {
   guf_array powers = nullptr;
   ASSERT_EQ(guf_array_alloc(device_, GUF_I32, 1, &size, nullptr, GUF_ORDER_C, &powers, &error_),
             GUF_OK);
-  guf_operand minus = {};
-  minus.kind = GUF_OPERAND_WEAK_INT;
-  minus.value[0] = static_cast<uint64_t>(int64_t{-1});
+  const guf_operand minus = weak_int_of(-1);
   ASSERT_EQ(guf_array_fill(keep(powers), &minus, nullptr, &error_), GUF_OK) << error_.message;
   ASSERT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK);
   ASSERT_EQ(call("power", {operand_of(powers), operand_of(powers)}, operand_of(powers), stream_),

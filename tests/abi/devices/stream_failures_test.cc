@@ -17,9 +17,7 @@ class StreamFailures : public Devices {
  protected:
   guf_array integers(int64_t value) {
     const guf_array made = empty(device_, {100}, GUF_I64);
-    guf_operand filler = {};
-    filler.kind = GUF_OPERAND_WEAK_INT;
-    filler.value[0] = static_cast<uint64_t>(value);
+    const guf_operand filler = weak_int_of(value);
     EXPECT_EQ(guf_array_fill(made, &filler, nullptr, &error_), GUF_OK) << error_.message;
     EXPECT_EQ(guf_device_synchronize(device_, UINT64_MAX, &error_), GUF_OK) << error_.message;
     return made;

@@ -10,9 +10,11 @@
 #include <array>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/fresh_error.h"
+#include "tests/support/operands.h"
 
 template <class T>
 inline constexpr guf_dtype kDtypeOf = 0;
@@ -86,14 +88,10 @@ class KernelTest : public testing::Test {
   guf_array put(const std::vector<T> &data, std::vector<int64_t> shape = {},
                 guf_dtype dtype = kDtypeOf<T>) {
     if (shape.empty()) shape = {static_cast<int64_t>(data.size())};
-    guf_tensor tensor = {};
-    tensor.struct_size = sizeof tensor;
-    tensor.dtype = dtype;
-    tensor.ndim = static_cast<int32_t>(shape.size());
-    tensor.address = reinterpret_cast<uint64_t>(data.data());
-    tensor.shape = shape.data();
+    gufunc::Operands operands;
+    const gufunc::View view = {dtype, data.data(), std::move(shape), {}, 0};
     guf_array host = nullptr, there = nullptr;
-    expect(guf_array_wrap(&tensor, nullptr, nullptr, 0, &host, &error_));
+    expect(guf_array_wrap(operands.tensor(view)->tensor, nullptr, nullptr, 0, &host, &error_));
     expect(guf_array_to_device(host, device_, stream_, &there, &error_));
     expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_));
     guf_array_release(host, nullptr);
@@ -109,27 +107,6 @@ class KernelTest : public testing::Test {
     expect(guf_array_copy_to_host(array, data.data(), info.nbytes, GUF_ORDER_C, stream_, &error_));
     expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_));
     return data;
-  }
-
-  static guf_operand array(guf_array of) {
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_ARRAY;
-    operand.array = of;
-    return operand;
-  }
-  static guf_operand weak(int64_t value) {
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_WEAK_INT;
-    operand.value[0] = static_cast<uint64_t>(value);
-    return operand;
-  }
-  static guf_operand scalar(guf_dtype dtype, uint64_t low, uint64_t high = 0) {
-    guf_operand operand = {};
-    operand.kind = GUF_OPERAND_SCALAR;
-    operand.dtype = dtype;
-    operand.value[0] = low;
-    operand.value[1] = high;
-    return operand;
   }
 
   guf_status launch(guf_kernel kernel, Size grid, Size block,

@@ -61,14 +61,18 @@ void operator delete(void *place, std::size_t, std::align_val_t) noexcept {
 
 namespace {
 
+using gufunc::operand_of;
+using gufunc::scalar_of;
+using gufunc::weak_int_of;
+
 TEST_F(KernelTest, LaunchesAllocateNothing) {
   const guf_array out = put(std::vector<double>(19, 0)), in = put(std::vector<double>(64, 1));
-  std::vector<guf_operand> many(18, weak(1));
-  many[0] = array(out);
-  many[1] = scalar(GUF_BOOL, 1);
-  many[16] = scalar(GUF_DATETIME64, 1);
-  many[17] = scalar(GUF_TIMEDELTA64, 1);
-  const guf_operand sums[] = {array(in), array(out), weak(64)};
+  std::vector<guf_operand> many(18, weak_int_of(1));
+  many[0] = operand_of(out);
+  many[1] = scalar_of(GUF_BOOL, 1);
+  many[16] = scalar_of(GUF_DATETIME64, 1);
+  many[17] = scalar_of(GUF_TIMEDELTA64, 1);
+  const guf_operand sums[] = {operand_of(in), operand_of(out), weak_int_of(64)};
   const guf_kernel numbers = find("numbers"), together = find("sums");
   const uint32_t one[] = {1, 1, 1}, threads[] = {64, 1, 1};
   const auto launch_both = [&] {

@@ -9,6 +9,9 @@
 
 namespace {
 
+using gufunc::operand_of;
+using gufunc::scalar_of;
+using gufunc::weak_int_of;
 using testing::HasSubstr;
 
 // Tests the descriptions of kernels, and each cause of each documented error.
@@ -87,7 +90,7 @@ TEST_F(KernelTest, SubgroupSizeIsThatOfTheDevice) {
 TEST_F(KernelTest, LimitsAreThoseOfBothVendors) {
   const guf_kernel scale = find("scale"), raise = find("raise");
   const guf_array x = put(std::vector<float>{1, 2, 3});
-  const std::vector<guf_operand> arguments = {weak(2), array(x)};
+  const std::vector<guf_operand> arguments = {weak_int_of(2), operand_of(x)};
   struct Row {
     Size grid, block;
     const char *text;
@@ -107,13 +110,14 @@ TEST_F(KernelTest, LimitsAreThoseOfBothVendors) {
     expect(launch(scale, row.grid, row.block, arguments), GUF_E_ARG);
     EXPECT_THAT(error_.message, HasSubstr(row.text));
   }
-  expect(launch(raise, {1, 1, 1}, {65, 1, 1}, {array(x), array(x), weak(3)}), GUF_E_ARG);
+  expect(launch(raise, {1, 1, 1}, {65, 1, 1}, {operand_of(x), operand_of(x), weak_int_of(3)}),
+         GUF_E_ARG);
   EXPECT_THAT(error_.message, HasSubstr("expected 1 to 64 threads in a block, got 65"));
   expect(launch(scale, {1, 1, 1}, {1, 1, 1}, arguments, 1u << 20), GUF_E_UNSUPPORTED);
   EXPECT_THAT(error_.message, HasSubstr("got 1048576"));
   EXPECT_THAT(error_.message, HasSubstr("kernel 'raw_kernels:scale': shared memory of a block"));
   expect(launch(find("pieces"), {1, 1, 1}, {1, 1, 1},
-                {array(put(std::vector<int32_t>(4))), weak(1)}, UINT32_MAX),
+                {operand_of(put(std::vector<int32_t>(4))), weak_int_of(1)}, UINT32_MAX),
          GUF_E_ARG);
   EXPECT_THAT(get<float>(x), testing::ElementsAre(1, 2, 3));
 }
@@ -131,17 +135,13 @@ TEST_F(KernelTest, ArgumentsAreComparedWithParameters) {
   expect(guf_array_broadcast_to(keep(fixed), 2, wide, &stretched, &error_));
   for (const guf_array made : {pairs, odd, stretched}) keep(made);
   float alone[3] = {1, 2, 3};
-  const int64_t three[] = {3};
-  guf_tensor tensor = {sizeof tensor, GUF_F32, 1,      0, reinterpret_cast<uint64_t>(alone),
-                       three,         nullptr, nullptr};
-  guf_tensor crooked = tensor, swapped = tensor;
-  crooked.address += 1;
-  crooked.device = swapped.device = device_;
-  swapped.flags = GUF_TENSOR_SWAPPED;
-  guf_operand host = {}, loose = {}, transposed = {}, real = {};
-  host.kind = loose.kind = transposed.kind = GUF_OPERAND_TENSOR;
-  host.tensor = &tensor, loose.tensor = &crooked, transposed.tensor = &swapped;
-  real.kind = GUF_OPERAND_WEAK_FLOAT;
+  const void *const crooked = reinterpret_cast<const char *>(alone) + 1;
+  gufunc::Operands operands;
+  const guf_operand host = *operands.tensor({GUF_F32, alone, {3}, {}, 0});
+  const guf_operand loose = *operands.tensor({GUF_F32, crooked, {3}, {}, 0, device_});
+  const guf_operand swapped =
+      *operands.tensor({GUF_F32, alone, {3}, {}, GUF_TENSOR_SWAPPED, device_});
+  const guf_operand real = gufunc::weak_float_of(0);
   const guf_operand nobody = {};
   struct Row {
     guf_kernel kernel;
@@ -150,34 +150,53 @@ TEST_F(KernelTest, ArgumentsAreComparedWithParameters) {
     const char *text;
   };
   std::vector<Row> rows = {
-      {scale, {weak(2)}, GUF_E_ARG, "nargs: expected 2, got 1"},
-      {scale, {weak(2), array(x), array(x)}, GUF_E_ARG, "nargs: expected 2, got 3"},
-      {scale, {array(x), array(x)}, GUF_E_ARG, "argument 0: expected a scalar, got an array"},
-      {scale, {weak(2), weak(2)}, GUF_E_ARG, "argument 1: expected an array, got a scalar"},
-      {scale, {weak(2), nobody}, GUF_E_ARG, "argument 1: kind 0"},
+      {scale, {weak_int_of(2)}, GUF_E_ARG, "nargs: expected 2, got 1"},
       {scale,
-       {scalar(GUF_F64, 0), array(x)},
+       {weak_int_of(2), operand_of(x), operand_of(x)},
+       GUF_E_ARG,
+       "nargs: expected 2, got 3"},
+      {scale,
+       {operand_of(x), operand_of(x)},
+       GUF_E_ARG,
+       "argument 0: expected a scalar, got an array"},
+      {scale,
+       {weak_int_of(2), weak_int_of(2)},
+       GUF_E_ARG,
+       "argument 1: expected an array, got a scalar"},
+      {scale, {weak_int_of(2), nobody}, GUF_E_ARG, "argument 1: kind 0"},
+      {scale,
+       {scalar_of(GUF_F64, 0), operand_of(x)},
        GUF_E_DTYPE,
        "argument 0: expected float32, got float64"},
-      {scale, {weak(2), array(d)}, GUF_E_DTYPE, "argument 1: expected float32, got float64"},
-      {scale, {weak(2), array(pairs)}, GUF_E_SHAPE, "argument 1: expected 1 dimensions, got 2"},
+      {scale,
+       {weak_int_of(2), operand_of(d)},
+       GUF_E_DTYPE,
+       "argument 1: expected float32, got float64"},
+      {scale,
+       {weak_int_of(2), operand_of(pairs)},
+       GUF_E_SHAPE,
+       "argument 1: expected 1 dimensions, got 2"},
       {transpose,
-       {array(stretched), array(stretched)},
+       {operand_of(stretched), operand_of(stretched)},
        GUF_E_READ_ONLY,
        "argument 1: expected a writable array, got a read-only one"},
       {raise,
-       {array(odd), array(x), weak(3)},
+       {operand_of(odd), operand_of(x), weak_int_of(3)},
        GUF_E_ARG,
        "argument 0: expected a C-contiguous array"},
-      {raise, {array(x), array(x), real}, GUF_E_DTYPE, "argument 2: expected int64, got a float"},
-      {scale, {weak(2), loose}, GUF_E_ARG, "argument 1: expected aligned elements"},
+      {raise,
+       {operand_of(x), operand_of(x), real},
+       GUF_E_DTYPE,
+       "argument 2: expected int64, got a float"},
+      {scale, {weak_int_of(2), loose}, GUF_E_ARG, "argument 1: expected aligned elements"},
       {scale,
-       {weak(2), transposed},
+       {weak_int_of(2), swapped},
        GUF_E_ARG,
        "argument 1: expected native byte order, got swapped elements"},
   };
   if (!on_cpu()) {
-    rows.push_back({scale, {weak(2), host}, GUF_E_DEVICE_MISMATCH, "got memory of the host"});
+    rows.push_back(
+        {scale, {weak_int_of(2), host}, GUF_E_DEVICE_MISMATCH, "got memory of the host"});
   }
   for (const Row &row : rows) {
     expect(launch(row.kernel, {1, 1, 1}, {32, 1, 1}, row.arguments), row.status);
@@ -185,15 +204,15 @@ TEST_F(KernelTest, ArgumentsAreComparedWithParameters) {
   }
   EXPECT_EQ(error_.argument, 1);
   const guf_array out = put(std::vector<double>(19, 0));
-  std::vector<guf_operand> many = {array(out), scalar(GUF_BOOL, 1), weak(200)};
-  many.resize(18, weak(0));
+  std::vector<guf_operand> many = {operand_of(out), scalar_of(GUF_BOOL, 1), weak_int_of(200)};
+  many.resize(18, weak_int_of(0));
   expect(launch(find("numbers"), {1, 1, 1}, {1, 1, 1}, many), GUF_E_OVERFLOW);
   EXPECT_EQ(error_.argument, 2);
-  many[1] = weak(1);
+  many[1] = weak_int_of(1);
   expect(launch(find("numbers"), {1, 1, 1}, {1, 1, 1}, many), GUF_E_DTYPE);
   EXPECT_THAT(error_.message, HasSubstr("argument 1: expected bool, got an int"));
   EXPECT_THAT(get<float>(x), testing::ElementsAre(1, 2, 3, 4, 5, 6));
-  if (on_cpu()) run(scale, {1, 1, 1}, {32, 1, 1}, {weak(2), host});
+  if (on_cpu()) run(scale, {1, 1, 1}, {32, 1, 1}, {weak_int_of(2), host});
   EXPECT_EQ(alone[2], on_cpu() ? 6.0f : 3.0f);
 }
 
@@ -224,7 +243,7 @@ TEST_F(KernelTest, AModuleOpenedAsDataHasDevicesAlone) {
   expect(guf_module_load(context, module_path(), GUF_MODULE_DATA_ONLY, &data, &error_));
   expect(guf_kernel_find(data, "scale", &kernel, &error_));
   const guf_array x = put(std::vector<float>{1, 2, 3});
-  expect(launch(kernel, {1, 1, 1}, {32, 1, 1}, {weak(2), array(x)}),
+  expect(launch(kernel, {1, 1, 1}, {32, 1, 1}, {weak_int_of(2), operand_of(x)}),
          on_cpu() ? GUF_E_NO_IMAGE : GUF_OK);
   if (!on_cpu()) {
     expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_));
@@ -242,13 +261,14 @@ TEST_F(KernelTest, KernelsKeepTheirModule) {
   guf_module_release(module_, nullptr);
   guf_poll(0, nullptr, nullptr);
   const guf_array x = put(std::vector<float>{1, 2, 3});
-  run(kernel, {1, 1, 1}, {32, 1, 1}, {weak(2), array(x)});
+  run(kernel, {1, 1, 1}, {32, 1, 1}, {weak_int_of(2), operand_of(x)});
   EXPECT_THAT(get<float>(x), testing::ElementsAre(2, 4, 6));
   // Queued work keeps the kernel and its module alive.
   constexpr uint32_t kMany = 200000;
   const guf_array many = put(std::vector<float>(kMany, 1));
   for (int i = 0; i < 20; ++i) {
-    expect(launch(kernel, {(kMany + 31) / 32, 1, 1}, {32, 1, 1}, {weak(2), array(many)}));
+    expect(
+        launch(kernel, {(kMany + 31) / 32, 1, 1}, {32, 1, 1}, {weak_int_of(2), operand_of(many)}));
   }
   guf_kernel_release(kernel, nullptr);
   guf_poll(0, nullptr, nullptr);
@@ -268,7 +288,7 @@ TEST_F(KernelTest, EachThreadHasItsIndex) {
                                                                       {{9, 1, 3}, {1, 1024, 1}}}) {
     const uint64_t threads = uint64_t{grid[0]} * grid[1] * grid[2] * block[0] * block[1] * block[2];
     const guf_array out = put(std::vector<int64_t>(8 * threads, -1));
-    run(places, grid, block, {array(out)});
+    run(places, grid, block, {operand_of(out)});
     const std::vector<int64_t> found = get<int64_t>(out);
     uint64_t wrong = 0;
     for (uint64_t at = 0; at < threads; ++at) {
@@ -301,13 +321,14 @@ TEST_F(KernelTest, NumbersOfEveryTypeArrive) {
     return word;
   };
   run(find("numbers"), {1, 1, 1}, {1, 1, 1},
-      {array(out), scalar(GUF_BOOL, 1), scalar(GUF_I8, bits(int8_t{-8})), weak(200),
-       scalar(GUF_I16, bits(int16_t{-1600})), scalar(GUF_U16, 65000),
-       scalar(GUF_I32, bits(int32_t{-320000})), weak(4000000000), weak(-(int64_t{1} << 40)),
-       scalar(GUF_U64, uint64_t{1} << 62), scalar(GUF_F16, 0x3e00), scalar(GUF_BF16, 0xc000),
-       weak(3), scalar(GUF_F64, bits(0.125)), scalar(GUF_C64, bits(2.0f) | bits(-4.0f) << 32),
-       scalar(GUF_C128, bits(8.0), bits(-16.0)), scalar(GUF_DATETIME64, 77),
-       scalar(GUF_TIMEDELTA64, bits(int64_t{-5}))});
+      {operand_of(out), scalar_of(GUF_BOOL, 1), scalar_of(GUF_I8, bits(int8_t{-8})),
+       weak_int_of(200), scalar_of(GUF_I16, bits(int16_t{-1600})), scalar_of(GUF_U16, 65000),
+       scalar_of(GUF_I32, bits(int32_t{-320000})), weak_int_of(4000000000),
+       weak_int_of(-(int64_t{1} << 40)), scalar_of(GUF_U64, uint64_t{1} << 62),
+       scalar_of(GUF_F16, 0x3e00), scalar_of(GUF_BF16, 0xc000), weak_int_of(3),
+       scalar_of(GUF_F64, bits(0.125)), scalar_of(GUF_C64, bits(2.0f) | bits(-4.0f) << 32),
+       scalar_of(GUF_C128, bits(8.0), bits(-16.0)), scalar_of(GUF_DATETIME64, 77),
+       scalar_of(GUF_TIMEDELTA64, bits(int64_t{-5}))});
   EXPECT_THAT(get<double>(out),
               testing::ElementsAre(1, -8, 200, -1600, 65000, -320000, 4000000000.0, -0x1p40, 0x1p62,
                                    1.5, -2, 3, 0.125, 2, -4, 8, -16, 77, -5));
@@ -339,7 +360,7 @@ TEST_F(KernelTest, ViewsHaveAnyStrides) {
     guf_array a = nullptr, b = nullptr;
     expect(guf_array_slice(from, 2, zero, zero, reversed, &a, &error_));
     expect(guf_array_slice(to, 2, one, zero, odd, &b, &error_));
-    run(find(row.kernel), {2, 2, 1}, {4, 4, 1}, {array(keep(a)), array(keep(b))});
+    run(find(row.kernel), {2, 2, 1}, {4, 4, 1}, {operand_of(keep(a)), operand_of(keep(b))});
     for (uint64_t i = 0; i < 4; ++i) {
       for (uint64_t j = 0; j < 3; ++j) {
         std::memcpy(&expected[(8 * j + 1 + 2 * i) * row.bytes],
@@ -356,7 +377,7 @@ TEST_F(KernelTest, ManyBlocksAndAnEdge) {
     std::vector<float> x(n);
     for (uint32_t i = 0; i < n; ++i) x[i] = static_cast<float>(i);
     const guf_array there = put(x);
-    run(scale, {(n + 255) / 256, 1, 1}, {256, 1, 1}, {weak(2), array(there)});
+    run(scale, {(n + 255) / 256, 1, 1}, {256, 1, 1}, {weak_int_of(2), operand_of(there)});
     for (float &value : x) value *= 2;
     EXPECT_EQ(get<float>(there), x) << n;
   }
@@ -372,9 +393,12 @@ TEST_F(KernelTest, LaunchesKeepOrderAndTheirArrays) {
   expect(guf_array_alloc(device_, GUF_F32, 1, shape, nullptr, GUF_ORDER_C, &first, &error_));
   expect(guf_array_alloc(device_, GUF_F32, 1, shape, nullptr, GUF_ORDER_C, &second, &error_));
   const guf_array out = put(zeros), start = put(zeros);
-  expect(launch(raise, {16, 1, 1}, {64, 1, 1}, {array(start), array(first), weak(1000)}));
-  expect(launch(raise, {16, 1, 1}, {64, 1, 1}, {array(first), array(second), weak(1000)}));
-  expect(launch(raise, {16, 1, 1}, {64, 1, 1}, {array(second), array(out), weak(1000)}));
+  expect(launch(raise, {16, 1, 1}, {64, 1, 1},
+                {operand_of(start), operand_of(first), weak_int_of(1000)}));
+  expect(launch(raise, {16, 1, 1}, {64, 1, 1},
+                {operand_of(first), operand_of(second), weak_int_of(1000)}));
+  expect(launch(raise, {16, 1, 1}, {64, 1, 1},
+                {operand_of(second), operand_of(out), weak_int_of(1000)}));
   guf_array_release(first, nullptr);
   guf_array_release(second, nullptr);
   expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_));
@@ -383,7 +407,7 @@ TEST_F(KernelTest, LaunchesKeepOrderAndTheirArrays) {
 
 TEST_F(KernelTest, WithoutAStream) {
   const guf_array x = put(std::vector<float>{1, 2, 3});
-  const guf_operand arguments[] = {weak(3), array(x)};
+  const guf_operand arguments[] = {weak_int_of(3), operand_of(x)};
   const uint32_t one[] = {1, 1, 1}, threads[] = {32, 1, 1};
   expect(guf_kernel_launch(find("scale"), nullptr, one, threads, 0, 2, arguments, &error_));
   expect(guf_device_synchronize(device_, UINT64_MAX, &error_));
@@ -392,12 +416,12 @@ TEST_F(KernelTest, WithoutAStream) {
 
 TEST_F(KernelTest, EmptyGridsAndArraysRunNothing) {
   const guf_array x = put(std::vector<float>{1, 2, 3});
-  run(find("scale"), {0, 1, 1}, {32, 1, 1}, {weak(3), array(x)});
-  run(find("scale"), {4, 1, 0}, {32, 1, 1}, {weak(3), array(x)});
+  run(find("scale"), {0, 1, 1}, {32, 1, 1}, {weak_int_of(3), operand_of(x)});
+  run(find("scale"), {4, 1, 0}, {32, 1, 1}, {weak_int_of(3), operand_of(x)});
   EXPECT_THAT(get<float>(x), testing::ElementsAre(1, 2, 3));
   const guf_array none = put(std::vector<float>{}, {0});
-  run(find("scale"), {1, 1, 1}, {32, 1, 1}, {weak(3), array(none)});
-  run(find("raise"), {1, 1, 1}, {32, 1, 1}, {array(none), array(none), weak(0)});
+  run(find("scale"), {1, 1, 1}, {32, 1, 1}, {weak_int_of(3), operand_of(none)});
+  run(find("raise"), {1, 1, 1}, {32, 1, 1}, {operand_of(none), operand_of(none), weak_int_of(0)});
   run(find("nothing"), {3, 1, 1}, {32, 1, 1}, {});
 }
 
@@ -414,8 +438,8 @@ TEST_F(KernelTest, IsCapturedInGraphs) {
   expect(guf_kernel_get_device_info(scale, device_, &info, &error_));
   guf_graph graph = nullptr;
   expect(guf_stream_begin_capture(stream_, &error_));
-  expect(launch(scale, {1, 1, 1}, {32, 1, 1}, {weak(2), array(x)}));
-  expect(launch(scale, {1, 1, 1}, {32, 1, 1}, {weak(5), array(x)}));
+  expect(launch(scale, {1, 1, 1}, {32, 1, 1}, {weak_int_of(2), operand_of(x)}));
+  expect(launch(scale, {1, 1, 1}, {32, 1, 1}, {weak_int_of(5), operand_of(x)}));
   expect(guf_stream_end_capture(stream_, &graph, &error_));
   EXPECT_THAT(get<float>(x), testing::ElementsAre(1, 2, 3));
   expect(guf_graph_launch(graph, stream_, &error_));
@@ -435,7 +459,8 @@ TEST_F(KernelTest, BarriersOrderSharedMemory) {
   for (const uint32_t threads : {2u, 32u, 64u, 256u, 1024u}) {
     const uint32_t blocks = (5000 + threads - 1) / threads;
     const guf_array out = put(std::vector<double>(blocks, -1));
-    run(sums, {blocks, 1, 1}, {threads, 1, 1}, {array(there), array(out), weak(5000)}, threads * 8);
+    run(sums, {blocks, 1, 1}, {threads, 1, 1},
+        {operand_of(there), operand_of(out), weak_int_of(5000)}, threads * 8);
     std::vector<double> expected(blocks, 0);
     for (uint32_t i = 0; i < 5000; ++i) expected[i / threads] += in[i];
     EXPECT_EQ(get<double>(out), expected) << threads;
@@ -445,11 +470,11 @@ TEST_F(KernelTest, BarriersOrderSharedMemory) {
 TEST_F(KernelTest, SharedMemoryIsTheSumOfSourceAndLaunch) {
   const guf_kernel pieces = find("pieces");
   const guf_array out = put(std::vector<int32_t>(4, -1));
-  run(pieces, {1, 1, 1}, {32, 1, 1}, {array(out), weak(100)}, 100);
+  run(pieces, {1, 1, 1}, {32, 1, 1}, {operand_of(out), weak_int_of(100)}, 100);
   EXPECT_THAT(get<int32_t>(out), testing::ElementsAre(1, 1, 5, 8));
-  run(pieces, {1, 1, 1}, {32, 1, 1}, {array(out), weak(101)}, 100);
+  run(pieces, {1, 1, 1}, {32, 1, 1}, {operand_of(out), weak_int_of(101)}, 100);
   EXPECT_THAT(get<int32_t>(out), testing::ElementsAre(1, 0, 5, 8));
-  run(pieces, {1, 1, 1}, {32, 1, 1}, {array(out), weak(1)});
+  run(pieces, {1, 1, 1}, {32, 1, 1}, {operand_of(out), weak_int_of(1)});
   EXPECT_THAT(get<int32_t>(out), testing::ElementsAre(1, 0, 5, 8));
 }
 
@@ -479,9 +504,9 @@ TEST_F(KernelTest, ShufflesPassNumbersAlong) {
     // A sub-group consists of consecutive threads, which are numbered across all dimensions of the
     // block.
     const Size block = threads == 64 ? Size{8, 4, 2} : Size{threads, 1, 1};
-    run(find("shuffles_d"), {blocks, 1, 1}, block, {array(d)});
-    run(find("shuffles_H"), {blocks, 1, 1}, block, {array(h)});
-    run(find("shuffles_D"), {blocks, 1, 1}, block, {array(c)});
+    run(find("shuffles_d"), {blocks, 1, 1}, block, {operand_of(d)});
+    run(find("shuffles_H"), {blocks, 1, 1}, block, {operand_of(h)});
+    run(find("shuffles_D"), {blocks, 1, 1}, block, {operand_of(c)});
     check_shuffles(get<double>(d), blocks, threads);
     check_shuffles(get<uint16_t>(h), blocks, threads);
     check_shuffles(get<std::complex<double>>(c), blocks, threads);
@@ -514,7 +539,7 @@ TEST_F(KernelTest, AtomicsLoseNothing) {
     std::vector<T> start(12, T(0));
     start[2] = T(2000000), start[5] = T(0x7fff);
     const guf_array out = put(start);
-    run(find(name), {blocks, 1, 1}, {threads, 1, 1}, {array(out)});
+    run(find(name), {blocks, 1, 1}, {threads, 1, 1}, {operand_of(out)});
     EXPECT_EQ(get<T>(out), wanted_atomics<T>(blocks, threads)) << name;
   };
   for (const uint32_t blocks : {1u, 150u}) {
@@ -524,8 +549,8 @@ TEST_F(KernelTest, AtomicsLoseNothing) {
     check(uint64_t{}, "atomics_Q", blocks, 96);
   }
   const guf_array f = put(std::vector<float>(2, 0)), d = put(std::vector<double>(2, 0));
-  run(find("float_sums_f"), {40, 1, 1}, {256, 1, 1}, {array(f)});
-  run(find("float_sums_d"), {40, 1, 1}, {256, 1, 1}, {array(d)});
+  run(find("float_sums_f"), {40, 1, 1}, {256, 1, 1}, {operand_of(f)});
+  run(find("float_sums_d"), {40, 1, 1}, {256, 1, 1}, {operand_of(d)});
   EXPECT_THAT(get<float>(f), testing::ElementsAre(5120, -15360));
   EXPECT_THAT(get<double>(d), testing::ElementsAre(5120, -15360));
 }
@@ -537,18 +562,18 @@ TEST_F(KernelTest, AMissedBarrierIsAnErrorAndNoHang) {
   for (const char *name : {"stray", "stray_lanes"}) {
     const guf_kernel kernel = find(name);
     if (!on_cpu()) continue;  // the failure would make the device unusable
-    const guf_operand arguments[] = {array(out)};
+    const guf_operand arguments[] = {operand_of(out)};
     const uint32_t grid[] = {3, 1, 1}, block[] = {64, 1, 1};
     expect(guf_kernel_launch(kernel, nullptr, grid, block, 0, 1, arguments, &error_), GUF_E_LAUNCH);
     EXPECT_THAT(error_.message, testing::HasSubstr(std::string("kernel '") + name + "': in block"));
     EXPECT_THAT(error_.message, testing::HasSubstr(" work-items have returned, "));
-    expect(launch(kernel, {3, 1, 1}, {64, 1, 1}, {array(out)}));
+    expect(launch(kernel, {3, 1, 1}, {64, 1, 1}, {operand_of(out)}));
     expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_), GUF_E_LAUNCH);
     expect(guf_stream_synchronize(stream_, UINT64_MAX, &error_));
   }
   // The next launch must work.
   const guf_array sum = put(std::vector<double>(1, 0)), in = put(std::vector<double>(32, 2));
-  run(find("sums"), {1, 1, 1}, {32, 1, 1}, {array(in), array(sum), weak(32)}, 256);
+  run(find("sums"), {1, 1, 1}, {32, 1, 1}, {operand_of(in), operand_of(sum), weak_int_of(32)}, 256);
   EXPECT_THAT(get<double>(sum), testing::ElementsAre(64));
 }
 
@@ -570,7 +595,7 @@ TEST_F(KernelTest, RandomNumbersAreTheCounters) {
   const guf_array f = put(std::vector<float>(2 * kThreads, 0));
   const guf_array d = put(std::vector<double>(2 * kThreads, 0));
   run(find("randoms"), {4, 1, 1}, {128, 1, 1},
-      {scalar(GUF_U64, seed), array(words), array(f), array(d)});
+      {scalar_of(GUF_U64, seed), operand_of(words), operand_of(f), operand_of(d)});
   const std::vector<uint32_t> found = get<uint32_t>(words);
   const std::vector<float> floats = get<float>(f);
   const std::vector<double> doubles = get<double>(d);

@@ -9,6 +9,7 @@
 
 #include "misuse_fixture.h"
 #include "tests/support/fresh_error.h"
+#include "tests/support/operands.h"
 #include "tests/support/requests.h"
 
 namespace misuse {
@@ -335,37 +336,19 @@ TEST(MisuseFields, AreChecked) {
 // Tests handles in operands. Every invalid handle, and every valid handle of another kind, is
 // passed as the array of each operand of each method, and as the device of the operand's tensor.
 
-const int64_t kShape[] = {2, 3};
-const int64_t kRow[] = {3};
-const int64_t kOne[] = {1};
-
 // Operands that can be used together: a matrix, a row, an index, a mask and a number.
 struct Ground {
   double matrix[6] = {1, 2, 3, 4, 5, 6};
   double row[3] = {7, 7, 7};
   int64_t index[1] = {0};
   uint8_t mask[3] = {1, 1, 1};
-  guf_tensor tensors[4];
-  guf_operand input, output, same, indices, where, initial;
-
-  Ground() {
-    const auto describe = [](guf_tensor *to, guf_dtype dtype, int32_t ndim, const int64_t *shape,
-                             const void *data) {
-      *to = {sizeof *to, dtype, ndim, 0, reinterpret_cast<uint64_t>(data), shape, nullptr, nullptr};
-    };
-    describe(&tensors[0], GUF_F64, 2, kShape, matrix);
-    describe(&tensors[1], GUF_F64, 1, kRow, row);
-    describe(&tensors[2], GUF_I64, 1, kOne, index);
-    describe(&tensors[3], GUF_BOOL, 1, kRow, mask);
-    input = same = tensor(&tensors[0]);
-    output = tensor(&tensors[1]);
-    indices = tensor(&tensors[2]);
-    where = tensor(&tensors[3]);
-    initial = {GUF_OPERAND_WEAK_INT, 0, 0, 0, nullptr, nullptr, {0, 0}};
-  }
-  static guf_operand tensor(const guf_tensor *to) {
-    return {GUF_OPERAND_TENSOR, 0, 0, 0, nullptr, to, {0, 0}};
-  }
+  gufunc::Operands operands;
+  const guf_operand whole = *operands.tensor({GUF_F64, matrix, {2, 3}, {}, 0});
+  const guf_operand place = *operands.tensor({GUF_I64, index, {1}, {}, 0});
+  guf_operand input = whole, same = whole, indices = place;
+  guf_operand output = *operands.tensor({GUF_F64, row, {3}, {}, 0});
+  guf_operand where = *operands.tensor({GUF_BOOL, mask, {3}, {}, 0});
+  guf_operand initial = gufunc::weak_int_of(0);
 };
 
 struct Site {
@@ -397,7 +380,7 @@ guf_status accumulate(guf_ufunc ufunc, Ground &ground, guf_error *error) {
   args.output = &ground.same;
   guf_operand none = {};
   if (!kStretches) return guf_accumulate(ufunc, &args, error);
-  if (ground.same.tensor == &ground.tensors[0]) args.output = &none;
+  if (ground.same.tensor == ground.whole.tensor) args.output = &none;
   args.indices = &ground.indices;
   const guf_status status = guf_reduceat(ufunc, &args, error);
   if (none.kind == GUF_OPERAND_ARRAY) guf_array_release(none.array, nullptr);
@@ -488,9 +471,9 @@ TEST_F(MisuseOperands, OfMethodsRejectStaleArrays) {
 TEST_F(MisuseOperands, OfMethodsRejectStaleDevices) {
   guf_tensor spoilt = {};
   try_all(kDevice, [&](Ground &ground, guf_operand *operand, uint64_t handle) {
-    spoilt = operand->kind == GUF_OPERAND_TENSOR ? *operand->tensor : ground.tensors[2];
+    spoilt = operand->kind == GUF_OPERAND_TENSOR ? *operand->tensor : *ground.place.tensor;
     spoilt.device = reinterpret_cast<guf_device>(handle);
-    *operand = Ground::tensor(&spoilt);
+    *operand = {GUF_OPERAND_TENSOR, 0, 0, 0, nullptr, &spoilt, {0, 0}};
   });
 }
 

@@ -367,19 +367,11 @@ TEST_F(UfuncCapi, ListsNamesInOrder) {
 TEST_F(UfuncCapi, ResolvesIntoTheCallersStruct) {
   guf_ufunc ufunc = nullptr;
   ASSERT_EQ(guf_ufunc_find(nullptr, "add", &ufunc, nullptr), GUF_OK);
-  const int64_t shape[] = {2, 3};
   float data[6] = {1, 1, 1, 1, 1, 1};
-  guf_tensor tensor = {};
-  tensor.struct_size = sizeof tensor;
-  tensor.dtype = GUF_F32;
-  tensor.ndim = 2;
-  tensor.address = reinterpret_cast<uint64_t>(data);
-  tensor.shape = shape;
-  guf_operand inputs[2] = {}, output = {};
-  for (guf_operand &input : inputs) {
-    input.kind = GUF_OPERAND_TENSOR;
-    input.tensor = &tensor;
-  }
+  gufunc::Operands operands;
+  const guf_operand input = *operands.tensor({GUF_F32, data, {2, 3}, {}, 0});
+  const guf_operand inputs[] = {input, input};
+  guf_operand output = {};
   guf_call_args args = {};
   args.struct_size = sizeof args;
   args.inputs = inputs;

@@ -11,6 +11,7 @@
 
 #include "tests/support/fresh_error.h"
 #include "tests/support/operands.h"
+#include "tests/support/ufuncs.h"
 
 namespace gufunc {
 
@@ -18,9 +19,7 @@ namespace gufunc {
 class Call {
  public:
   explicit Call(guf_ufunc ufunc) : handle(ufunc) { args.struct_size = sizeof args; }
-  explicit Call(const char *ufunc) : Call(guf_ufunc{}) {
-    EXPECT_EQ(guf_ufunc_find(nullptr, ufunc, &handle, &error), GUF_OK) << error.message;
-  }
+  explicit Call(const char *ufunc) : Call(find_ufunc(ufunc)) {}
   Call(const Call &) = delete;
   Call &operator=(const Call &) = delete;
 
@@ -68,34 +67,6 @@ class Call {
   Operands operands_;
   guf_operand where_ = {};
 };
-
-// Makes a ufunc with one loop.
-inline guf_ufunc make_ufunc(const char *name, const char *signature, int32_t nin, int32_t nout,
-                            const std::vector<int32_t> &roles, guf_loop_numpy function,
-                            const std::vector<guf_dtype> &types, uint32_t flags = 0,
-                            uint32_t loop_flags = 0) {
-  guf_error error = fresh_error();
-  guf_ufunc_desc desc = {};
-  desc.struct_size = sizeof desc;
-  desc.nin = nin;
-  desc.nout = nout;
-  desc.flags = flags;
-  desc.name = name;
-  desc.signature = signature;
-  desc.roles = roles.empty() ? nullptr : roles.data();
-  desc.nroles = static_cast<int32_t>(roles.size());
-  guf_ufunc ufunc = nullptr;
-  EXPECT_EQ(guf_ufunc_create(nullptr, &desc, &ufunc, &error), GUF_OK) << error.message;
-  guf_loop_desc loop = {};
-  loop.struct_size = sizeof loop;
-  loop.kind = GUF_LOOP_NUMPY;
-  loop.flags = loop_flags;
-  loop.ntypes = static_cast<int32_t>(types.size());
-  loop.types = types.data();
-  loop.numpy = function;
-  EXPECT_EQ(guf_ufunc_add_loop(ufunc, &loop, &error), GUF_OK) << error.message;
-  return ufunc;
-}
 
 }  // namespace gufunc
 

@@ -180,11 +180,8 @@ TEST_F(StructuredCall, HasNoByteOrderAndNoScalars) {
   swapped.in({point_, a.data(), {2}, {}, GUF_TENSOR_SWAPPED}).in(view_of(a)).out_missing();
   EXPECT_EQ(swapped.run(), GUF_E_DTYPE);
   EXPECT_NE(std::string(swapped.error.message).find("test_point"), std::string::npos);
-  guf_operand scalar = {};
-  scalar.kind = GUF_OPERAND_SCALAR;
-  scalar.dtype = point_;
   Call call(add_);
-  call.in(scalar).in(view_of(a)).out_missing();
+  call.in(scalar_of(point_, 0)).in(view_of(a)).out_missing();
   EXPECT_EQ(call.run(), GUF_E_DTYPE);
   EXPECT_NE(std::string(call.error.message).find("test_point"), std::string::npos);
 }

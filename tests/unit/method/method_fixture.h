@@ -7,12 +7,6 @@
 
 namespace gufunc {
 
-inline guf_ufunc find_ufunc(const char *name) {
-  guf_ufunc ufunc = nullptr;
-  EXPECT_EQ(guf_ufunc_find(nullptr, name, &ufunc, nullptr), GUF_OK) << name;
-  return ufunc;
-}
-
 // Returns the elements of an allocated output in C order.
 template <class T>
 std::vector<T> elements_of(const guf_operand &output) {

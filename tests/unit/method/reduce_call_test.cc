@@ -474,11 +474,7 @@ TEST(ReduceTypes, InitialDatetimesLoseNothing) {
                 "Cannot cast NumPy timedelta64 scalar from metadata [7D] to  according to the rule "
                 "'same_kind'"}}) {
     Reduce reduce("add", view(dtype_of(row.type), data));
-    guf_operand scalar = {};
-    scalar.kind = GUF_OPERAND_SCALAR;
-    scalar.dtype = dtype_of(row.scalar);
-    scalar.value[0] = 3000;
-    reduce.args.initial = reduce.keep(scalar);
+    reduce.args.initial = reduce.keep(scalar_of(dtype_of(row.scalar), 3000));
     EXPECT_EQ(reduce.run(), row.sum < 0 ? GUF_E_CASTING : GUF_OK) << row.scalar;
     EXPECT_STREQ(reduce.error.message, row.text);
     if (row.sum < 0) continue;

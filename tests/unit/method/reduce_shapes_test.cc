@@ -122,12 +122,7 @@ void check(const Function<In, Out> &function, const Shape &shape, int which, std
   const bool masked = bits() % 3 == 0;
   if (masked) args.where = &mask.operand();
   const bool begins = bits() % 3 != 0 || (masked && !function.identity);
-  guf_operand initial = weak_int_of(1);
-  if (std::is_floating_point_v<Out>) {
-    const double one = 1;
-    initial.kind = GUF_OPERAND_WEAK_FLOAT;
-    std::memcpy(initial.value, &one, sizeof one);
-  }
+  const guf_operand initial = std::is_floating_point_v<Out> ? weak_float_of(1) : weak_int_of(1);
   if (begins) args.initial = &initial;
 
   const guf_ufunc ufunc = ufunc_of(function.name);
