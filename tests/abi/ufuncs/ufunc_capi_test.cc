@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/support/fresh_error.h"
+#include "tests/support/operands.h"
 #include "tests/support/requests.h"
 
 namespace {
