@@ -98,10 +98,10 @@ guf_status TraceFile::write_out(guf_error *error) {
   if (status != GUF_OK) {
     // Restore the closing bracket, so that the events written so far stay readable. This needs no
     // disk space, because the file already contained the bracket.
-    const guf_status closed = write_at(kClosing, kClosingBytes, end_, nullptr);
-    if (closed == GUF_OK && ftruncate(file_.get(), static_cast<off_t>(end_ + kClosingBytes)) != 0) {
-      return status;
-    }
+    const auto size = static_cast<off_t>(end_ + kClosingBytes);
+    [[maybe_unused]] const bool restored =
+        write_at(kClosing, kClosingBytes, end_, nullptr) == GUF_OK &&
+        ftruncate(file_.get(), size) == 0;
     return status;
   }
   end_ += used_;

@@ -14,21 +14,12 @@
 #include "tests/support/operands.h"
 #include "tests/support/ufuncs.h"
 
-template <class T>
-inline constexpr guf_dtype kDtypeOf = 0;
-template <>
-inline constexpr guf_dtype kDtypeOf<float> = GUF_F32;
-template <>
-inline constexpr guf_dtype kDtypeOf<double> = GUF_F64;
-template <>
-inline constexpr guf_dtype kDtypeOf<int64_t> = GUF_I64;
-
 // Makes an operand that refers to the elements of a vector.
 class Vector {
  public:
   template <class T>
   explicit Vector(const std::vector<T> &data)
-      : operand_(*operands_.tensor(gufunc::view(kDtypeOf<T>, data))) {}
+      : operand_(*operands_.tensor(gufunc::view(gufunc::kDtypeOf<T>, data))) {}
   Vector(const Vector &) = delete;
   Vector &operator=(const Vector &) = delete;
 

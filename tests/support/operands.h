@@ -11,6 +11,24 @@
 
 namespace gufunc {
 
+// The dtype of elements of a C++ type.
+template <class T>
+inline constexpr guf_dtype kDtypeOf = 0;
+template <>
+inline constexpr guf_dtype kDtypeOf<float> = GUF_F32;
+template <>
+inline constexpr guf_dtype kDtypeOf<double> = GUF_F64;
+template <>
+inline constexpr guf_dtype kDtypeOf<int32_t> = GUF_I32;
+template <>
+inline constexpr guf_dtype kDtypeOf<uint32_t> = GUF_U32;
+template <>
+inline constexpr guf_dtype kDtypeOf<int64_t> = GUF_I64;
+template <>
+inline constexpr guf_dtype kDtypeOf<uint64_t> = GUF_U64;
+template <>
+inline constexpr guf_dtype kDtypeOf<uint16_t> = GUF_U16;
+
 // Describes the tensor of one operand, and owns its shape and strides.
 struct View {
   guf_dtype dtype = GUF_F64;
@@ -43,7 +61,8 @@ inline guf_operand scalar_of(float value) {
   return operand;
 }
 
-// Makes a scalar operand from the words of its value.
+// Makes a scalar operand from the bytes of its value: `low` contains bytes 0 to 7, and `high` bytes
+// 8 to 15.
 inline guf_operand scalar_of(guf_dtype dtype, uint64_t low, uint64_t high = 0) {
   guf_operand operand = {};
   operand.kind = GUF_OPERAND_SCALAR;

@@ -16,22 +16,7 @@
 #include "tests/support/fresh_error.h"
 #include "tests/support/operands.h"
 
-template <class T>
-inline constexpr guf_dtype kDtypeOf = 0;
-template <>
-inline constexpr guf_dtype kDtypeOf<float> = GUF_F32;
-template <>
-inline constexpr guf_dtype kDtypeOf<double> = GUF_F64;
-template <>
-inline constexpr guf_dtype kDtypeOf<int32_t> = GUF_I32;
-template <>
-inline constexpr guf_dtype kDtypeOf<uint32_t> = GUF_U32;
-template <>
-inline constexpr guf_dtype kDtypeOf<int64_t> = GUF_I64;
-template <>
-inline constexpr guf_dtype kDtypeOf<uint64_t> = GUF_U64;
-template <>
-inline constexpr guf_dtype kDtypeOf<uint16_t> = GUF_U16;
+using gufunc::kDtypeOf;
 
 using Size = std::array<uint32_t, 3>;
 

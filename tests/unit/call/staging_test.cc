@@ -139,6 +139,14 @@ TEST(Staging, ComputesMaskedAndCastSeparateOutputsInACopy) {
   EXPECT_THAT(cast.of_call(), ElementsAre(Entry{0, kLoad, kStore}));
 }
 
+// The launch writes every element of the copy, so the old values are not transferred to the device.
+TEST(Staging, DoesNotLoadASeparateOutputFromAnotherDevice) {
+  StagedCall call(0, {at(0x1000), at(0x2000), at(0x1000)});
+  call.set_roles({GUF_ROLE_OUT, GUF_ROLE_IN}, 1);
+  call.run_on_device({1});
+  EXPECT_THAT(call.of_call(), ElementsAre(Entry{0, !kLoad, kStore}));
+}
+
 TEST(StagedLayout, ContainsBroadcastElementsOnce) {
   const int64_t shape[] = {4, 5, 6}, strides[] = {-48, 0, 8};
   const array::Layout operand = {GUF_F64, 3, shape, strides, 0x1000};

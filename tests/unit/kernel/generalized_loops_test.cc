@@ -62,8 +62,8 @@ TEST(GeneralizedLoops, EmptyCoreDimensions) {
                            operand<float, role::in, 1, 2>, operand<float, role::out, 0, 2>>;
   std::vector<float> a(1), b(1), c(12);
   const i64 dims[] = {2, 2, 0, 3};
-  // A launch has stride 0 from item to item for an operand without elements. The strides within an
-  // item remain. Their first values belong to a contiguous operand, the others to any operand.
+  // For an operand without elements, a launch passes stride 0 between items, but does not change
+  // the strides of the core dimensions: first those of a contiguous operand, then arbitrary ones.
   constexpr i64 kFar = i64{1} << 62;
   const i64 steps[][9] = {{0, 0, 24, 4, 4, 12, 4, 12, 4}, {0, 0, 24, kFar, -kFar, -kFar, 8, 12, 4}};
   for (const bool are_null : {false, true}) {
