@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <memory>
+#include <utility>
 
 #include "core/method/indices.h"
 #include "tests/unit/call_view_sample.h"
@@ -187,6 +188,27 @@ TEST(MethodGeometry, FlagsUnalignedOperands) {
   sample.launch();
   EXPECT_NE(seen[0].input_flags & GUF_LAUNCH_OPERAND_UNALIGNED, 0u);
   EXPECT_EQ(seen[0].output_flags & GUF_LAUNCH_OPERAND_UNALIGNED, 0u);
+}
+
+// A launch of `at` is unaligned if one of its offsets is, even if all other strides are aligned.
+TEST(IndexOffsets, CollectTheBitsOfAllOffsets) {
+  const int64_t shape[] = {5, 4}, strides[] = {12, 32};
+  const int64_t rows[] = {0, 3}, columns[] = {1, -1};
+  const int64_t count[] = {2}, index_strides[] = {8}, operand_strides[] = {20};
+  auto view = std::make_unique<AtView>();
+  view->array.layout = {GUF_F64, 2, shape, strides, 0x10000};
+  view->nindices = 2;
+  for (const auto &[k, values] : {std::pair(0, rows), std::pair(1, columns)}) {
+    view->index[k].kind = GUF_OPERAND_TENSOR;
+    view->index[k].layout = {GUF_I64, 1, count, index_strides, reinterpret_cast<uint64_t>(values)};
+  }
+  IndexOffsets offsets;
+  ASSERT_EQ(find_offsets(*view, Elements::kRead, &offsets, nullptr), GUF_OK);
+  EXPECT_THAT(offsets.array, ElementsAre(32, 3 * 12 + 3 * 32));
+  EXPECT_EQ(offsets.array_bits, 32U | (3 * 12 + 3 * 32));
+  set_operand_offsets(*view, {GUF_F64, 1, count, operand_strides, 0x20000}, &offsets);
+  EXPECT_THAT(offsets.operand, ElementsAre(0, 20));
+  EXPECT_EQ(offsets.operand_bits, 20U);
 }
 
 }  // namespace
