@@ -53,8 +53,8 @@ constexpr RuledName kRuledNames[] = {
     {"minimum", TypeRule::kExtreme},     {"multiply", TypeRule::kMultiply},
     {"logical_and", TypeRule::kLogical}, {"logical_or", TypeRule::kLogical},
     {"logical_xor", TypeRule::kLogical}, {"negative", TypeRule::kNegative},
-    {"remainder", TypeRule::kRemainder}, {"sign", TypeRule::kSign},
-    {"subtract", TypeRule::kSubtract}};
+    {"positive", TypeRule::kSign},       {"remainder", TypeRule::kRemainder},
+    {"sign", TypeRule::kSign},           {"subtract", TypeRule::kSubtract}};
 
 TypeRule rule_of(std::string_view name) {
   for (const RuledName &ruled : kRuledNames) {

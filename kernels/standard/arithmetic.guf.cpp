@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// add, subtract, multiply, divide, and arithmetic functions of one argument.
+// add, subtract, multiply, divide, copysign, and arithmetic functions of one argument.
 #include <gufunc/ops_loops.h>
 
 #include "integer_wrap.hpp"
@@ -55,6 +55,30 @@ GUF_DEVICE T absolute(T x) {
 template <class T>
 GUF_DEVICE T absolute(guf::complex<T> z) {
   return guf::abs(z);
+}
+
+template <class T>
+GUF_DEVICE T fabs(T x) {
+  return guf::fabs(x);
+}
+
+template <class T>
+GUF_DEVICE T positive(T x) {
+  return x;
+}
+
+template <class T>
+GUF_DEVICE T conjugate(T x) {
+  return x;
+}
+template <class T>
+GUF_DEVICE guf::complex<T> conjugate(guf::complex<T> z) {
+  return guf::complex<T>(z.re, -z.im);
+}
+
+template <class T>
+GUF_DEVICE T copysign(T x, T y) {
+  return guf::copysign(x, y);
 }
 
 // Integers: 1 and -1 are their own reciprocals, and other values except 0 yield 0. The reciprocal
@@ -115,5 +139,9 @@ GUF_UFUNC(standard::divide, GUF_LOOPS_divide);
 GUF_UFUNC(standard::negative, GUF_LOOPS_negative);
 GUF_UFUNC(standard::square, GUF_LOOPS_square);
 GUF_UFUNC(standard::absolute, GUF_LOOPS_absolute);
+GUF_UFUNC(standard::fabs, GUF_LOOPS_fabs);
+GUF_UFUNC(standard::positive, GUF_LOOPS_positive);
+GUF_UFUNC(standard::conjugate, GUF_LOOPS_conjugate);
+GUF_UFUNC(standard::copysign, GUF_LOOPS_copysign);
 GUF_UFUNC(standard::reciprocal, GUF_LOOPS_reciprocal);
 GUF_UFUNC(standard::sign, GUF_LOOPS_sign);

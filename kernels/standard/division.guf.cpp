@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// floor_divide and remainder. The remainder has the sign of the divisor. For integers,
-// a division by zero yields 0. The smallest integer divided by -1 is itself, with the remainder 0.
+// floor_divide, remainder, fmod, gcd and lcm. The result of remainder has the sign of the divisor.
+// For integers, a division by zero yields 0, and the smallest integer divided by -1 is itself, with
+// the remainder 0.
 //
 // Floor division of integers without a division instruction, because x86-64 and Armv8-A
 // without SVE have no vector instruction for it. With i = 1/y, the quotient is x i + |i|/2 - 1/2,
@@ -139,7 +140,52 @@ GUF_DEVICE auto remainder(T x, T y) {
   }
 }
 
+// The remainder of the quotient that is rounded towards zero. For integers, a division by zero
+// yields 0.
+template <class T>
+GUF_DEVICE T fmod(T x, T y) {
+  if constexpr (!is_integer<T>::value) {
+    return guf::fmod(x, y);
+  } else if constexpr (guf::limits<T>::is_signed) {
+    return y == T(0) || y == T(-1) ? T(0) : (T)(x % y);
+  } else {
+    return y == T(0) ? T(0) : (T)(x % y);
+  }
+}
+
+template <class T>
+GUF_DEVICE wrapping_t<T> unsigned_magnitude(T x) {
+  const wrapping_t<T> bits = (wrapping_t<T>)x;
+  return x < T(0) ? wrapping_t<T>(0) - bits : bits;
+}
+
+template <class T>
+GUF_DEVICE T unsigned_gcd(T x, T y) {
+  while (y != T(0)) {
+    const T rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return x;
+}
+
+// As in NumPy, a result that does not fit wraps: guf::gcd and guf::lcm saturate.
+template <class T>
+GUF_DEVICE T gcd(T x, T y) {
+  return (T)unsigned_gcd(unsigned_magnitude(x), unsigned_magnitude(y));
+}
+
+template <class T>
+GUF_DEVICE T lcm(T x, T y) {
+  const wrapping_t<T> a = unsigned_magnitude(x), b = unsigned_magnitude(y);
+  const wrapping_t<T> common = unsigned_gcd(a, b);
+  return common == 0 ? T(0) : (T)(a / common * b);
+}
+
 }  // namespace standard
 
 GUF_UFUNC(standard::floor_divide, GUF_LOOPS_floor_divide);
 GUF_UFUNC(standard::remainder, GUF_LOOPS_remainder);
+GUF_UFUNC(standard::fmod, GUF_LOOPS_fmod);
+GUF_UFUNC(standard::gcd, GUF_LOOPS_gcd, "commutative", "associative");
+GUF_UFUNC(standard::lcm, GUF_LOOPS_lcm);

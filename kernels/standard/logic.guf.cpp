@@ -50,6 +50,18 @@ GUF_DEVICE T invert(T x) {
   }
 }
 
+// Counts the bits of |x|. The absolute value of the most negative integer has one bit.
+template <class T>
+GUF_DEVICE guf::u8 bitwise_count(T x) {
+  wrapping_t<T> bits = (wrapping_t<T>)x;
+  if (x < T(0)) bits = wrapping_t<T>(0) - bits;
+  if constexpr (sizeof(T) == 8) {
+    return (guf::u8)__builtin_popcountll(bits);
+  } else {
+    return (guf::u8)__builtin_popcount(bits);
+  }
+}
+
 // Every shift count is valid. If the count is negative or at least the width of T, the result is 0.
 // The code compares unsigned numbers, so a negative count is larger than the width.
 template <class T>
@@ -75,5 +87,6 @@ GUF_UFUNC(standard::bitwise_and, GUF_LOOPS_bitwise_and, "commutative", "associat
 GUF_UFUNC(standard::bitwise_or, GUF_LOOPS_bitwise_or, "commutative", "associative");
 GUF_UFUNC(standard::bitwise_xor, GUF_LOOPS_bitwise_xor, "commutative", "associative");
 GUF_UFUNC(standard::invert, GUF_LOOPS_invert);
+GUF_UFUNC(standard::bitwise_count, GUF_LOOPS_bitwise_count);
 GUF_UFUNC(standard::left_shift, GUF_LOOPS_left_shift);
 GUF_UFUNC(standard::right_shift, GUF_LOOPS_right_shift);

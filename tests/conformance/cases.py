@@ -18,7 +18,9 @@ LISTED = '''
 add subtract multiply divide true_divide floor_divide remainder maximum minimum fmax fmin equal
 not_equal less less_equal greater greater_equal logical_and logical_or logical_xor bitwise_and
 bitwise_or bitwise_xor power~ left_shift right_shift negative absolute square sqrt reciprocal sign
-logical_not invert exp~ log~ sin~ cos~ matmul vecdot
+logical_not invert exp~ log~ sin~ cos~ matmul vecdot floor ceil trunc rint isnan isinf isfinite
+signbit positive fabs conjugate copysign fmod gcd lcm bitwise_count ldexp degrees~ rad2deg~ radians~
+deg2rad~
 '''.split()
 ROUNDED = {name[:-1] for name in LISTED if name.endswith('~')}
 LISTED = [name.rstrip('~') for name in LISTED]

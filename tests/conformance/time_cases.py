@@ -10,7 +10,7 @@ import method_cases
 
 UNITS = ['Y', 'M', 'W', 'D', 'h', 'm', 's', 'ms', 'us', 'ns', 'ps', 'fs', 'as']
 NAMES = {
-    1: 'negative absolute sign isnat isnat'.split(),
+    1: 'negative absolute sign isnat isnat isnan isinf isfinite positive'.split(),
     2: (
         'add add subtract subtract multiply divide floor_divide remainder maximum minimum fmax '
         'fmin equal not_equal less less_equal greater greater_equal logical_and'

@@ -15,7 +15,8 @@ import numpy as np
 
 BINARY = ("add subtract multiply divide floor_divide remainder power maximum minimum fmax fmin "
           "equal not_equal less less_equal greater greater_equal logical_and bitwise_or").split()
-UNARY = "negative absolute sign isnat square sqrt invert logical_not reciprocal".split()
+UNARY = ("negative positive absolute sign isnat isnan isinf isfinite square sqrt invert "
+         "logical_not reciprocal").split()
 OTHERS = ["bool", "int8", "int32", "int64", "uint64", "float16", "float64", "complex64", "int",
           "float"]
 UNITS = ["", "[Y]", "[M]", "[W]", "[D]", "[h]", "[s]", "[25s]", "[ms]", "[ns]", "[as]", "[7D]"]

@@ -28,6 +28,9 @@
 #define GUF_LOOPS_LOGICAL_2 "?\?->? " GUF_LOOPS_INTEGER_TEST_2 " " GUF_LOOPS_INEXACT_TEST_2
 #define GUF_LOOPS_BITWISE_2 "?\?->? " GUF_LOOPS_INTEGER_2
 #define GUF_LOOPS_MATH_1 GUF_LOOPS_FLOAT_1 " " GUF_LOOPS_COMPLEX_1
+#define GUF_LOOPS_ROUNDING "?->? " GUF_LOOPS_INTEGER_1 " " GUF_LOOPS_FLOAT_1
+#define GUF_LOOPS_NUMBER_TEST_1 \
+  "?->? b->? B->? h->? H->? i->? I->? q->? Q->? e->? E->? f->? d->? F->? D->?"
 
 #define GUF_LOOPS_add GUF_LOOPS_ALL_2 " Mm->M mm->m mM->M"
 #define GUF_LOOPS_subtract GUF_LOOPS_ARITHMETIC_2 " Mm->M mm->m MM->m"
@@ -65,8 +68,7 @@
 #define GUF_LOOPS_logical_and GUF_LOOPS_LOGICAL_2
 #define GUF_LOOPS_logical_or GUF_LOOPS_LOGICAL_2
 #define GUF_LOOPS_logical_xor GUF_LOOPS_LOGICAL_2
-#define GUF_LOOPS_logical_not \
-  "?->? b->? B->? h->? H->? i->? I->? q->? Q->? e->? E->? f->? d->? F->? D->?"
+#define GUF_LOOPS_logical_not GUF_LOOPS_NUMBER_TEST_1
 
 #define GUF_LOOPS_bitwise_and GUF_LOOPS_BITWISE_2
 #define GUF_LOOPS_bitwise_or GUF_LOOPS_BITWISE_2
@@ -74,6 +76,32 @@
 #define GUF_LOOPS_invert "?->? " GUF_LOOPS_INTEGER_1
 #define GUF_LOOPS_left_shift GUF_LOOPS_INTEGER_2
 #define GUF_LOOPS_right_shift GUF_LOOPS_INTEGER_2
+
+#define GUF_LOOPS_floor GUF_LOOPS_ROUNDING
+#define GUF_LOOPS_ceil GUF_LOOPS_ROUNDING
+#define GUF_LOOPS_trunc GUF_LOOPS_ROUNDING
+#define GUF_LOOPS_rint GUF_LOOPS_MATH_1
+
+#define GUF_LOOPS_isnan GUF_LOOPS_NUMBER_TEST_1 " M->? m->?"
+#define GUF_LOOPS_isinf GUF_LOOPS_NUMBER_TEST_1 " M->? m->?"
+#define GUF_LOOPS_isfinite GUF_LOOPS_NUMBER_TEST_1 " M->? m->?"
+#define GUF_LOOPS_signbit "e->? E->? f->? d->?"
+
+#define GUF_LOOPS_positive GUF_LOOPS_ARITHMETIC_1 " m->m"
+#define GUF_LOOPS_fabs GUF_LOOPS_FLOAT_1
+#define GUF_LOOPS_conjugate GUF_LOOPS_ARITHMETIC_1
+#define GUF_LOOPS_copysign GUF_LOOPS_FLOAT_2
+
+#define GUF_LOOPS_fmod GUF_LOOPS_INTEGER_2 " " GUF_LOOPS_FLOAT_2
+#define GUF_LOOPS_gcd GUF_LOOPS_INTEGER_2
+#define GUF_LOOPS_lcm GUF_LOOPS_INTEGER_2
+#define GUF_LOOPS_bitwise_count "b->B B->B h->B H->B i->B I->B q->B Q->B"
+#define GUF_LOOPS_ldexp "ei->e Ei->E fi->f eq->e Eq->E fq->f di->d dq->d"
+
+#define GUF_LOOPS_degrees GUF_LOOPS_FLOAT_1
+#define GUF_LOOPS_rad2deg GUF_LOOPS_FLOAT_1
+#define GUF_LOOPS_radians GUF_LOOPS_FLOAT_1
+#define GUF_LOOPS_deg2rad GUF_LOOPS_FLOAT_1
 
 #define GUF_LOOPS_matmul GUF_LOOPS_ALL_2
 #define GUF_LOOPS_vecdot GUF_LOOPS_ALL_2
