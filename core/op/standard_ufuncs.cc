@@ -49,6 +49,7 @@ constexpr RuledName kRuledNames[] = {
     {"less", TypeRule::kComparison},     {"less_equal", TypeRule::kComparison},
     {"greater", TypeRule::kComparison},  {"greater_equal", TypeRule::kComparison},
     {"fmax", TypeRule::kExtreme},        {"fmin", TypeRule::kExtreme},
+    {"gcd", TypeRule::kInteger},         {"lcm", TypeRule::kInteger},
     {"isnat", TypeRule::kIsNaT},         {"maximum", TypeRule::kExtreme},
     {"minimum", TypeRule::kExtreme},     {"multiply", TypeRule::kMultiply},
     {"logical_and", TypeRule::kLogical}, {"logical_or", TypeRule::kLogical},

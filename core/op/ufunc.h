@@ -171,6 +171,7 @@ enum class TypeRule : uint8_t {
   kDivide,
   kExtreme,
   kFloorDivide,
+  kInteger,
   kIsNaT,
   kLogical,
   kMultiply,

@@ -133,6 +133,8 @@ guf_status search_by_rule(const TypeQuery &query, const op::LoopList &list, int3
         return fail_bool(query.ufunc->type_rule, error);
       }
       return GUF_OK;
+    case TypeRule::kInteger:  // two bools are not cast to an integer type
+      return free && all_inputs_have_rank(query, 0) ? fail_types(query, error) : GUF_OK;
     case TypeRule::kSign: {
       if (!free && requested == 0) return GUF_OK;
       const guf_dtype type = free ? query.operand_dtype[0] : requested;
@@ -152,6 +154,7 @@ int32_t find_by_outputs(const TypeQuery &query, const op::LoopList &list) {
 }
 
 guf_status fail_search(const TypeQuery &query, guf_error *error) {
+  if (query.ufunc->type_rule == TypeRule::kInteger) return fail_types(query, error);
   if (!query.any_fixed) return fail_inputs(query, error);
   const bool real =
       query.ufunc->type_rule == TypeRule::kAbsolute && !dtype::is_complex(query.operand_dtype[0]);

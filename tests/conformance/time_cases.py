@@ -20,6 +20,12 @@ CLASSES = ['m8', 'M8', 'd', 'f', '?', 'i', 'D']  # classes that signature= can c
 FOLDED = 'add add add maximum minimum fmax fmin subtract logical_or multiply equal'.split()
 
 
+def leave_out(left_out):
+    """Removes functions from the lists from which cases draw functions."""
+    for names in NAMES.values():
+        names[:] = [name for name in names if name not in left_out]
+
+
 def random_dtype(rng, units):
     kind = rng.choice('Mm')
     if rng.random() < 0.05:

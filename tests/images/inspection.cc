@@ -232,11 +232,13 @@ InexactOps allowed_inexact_ops(const std::string &function) {
   if (kVendors.contains(wrapped_name(function)) || function.starts_with("__internal_")) {
     return InexactOps::kApproximate;
   }
-  // Complex logarithms, roots and powers use double-word sums.
-  static const std::set<std::string> kSums = {"log", "power", "sqrt"};
   const std::string name = function_of(function);
-  return kSums.contains(name) && takes_complex(function, name) ? InexactOps::kFused
-                                                               : InexactOps::kNone;
+  // The conversions between radians and degrees use a double-word factor, and complex logarithms,
+  // roots and powers use double-word sums.
+  static const std::set<std::string> kFactors = {"deg2rad", "degrees", "rad2deg", "radians"};
+  static const std::set<std::string> kSums = {"log", "power", "sqrt"};
+  const bool sums = kSums.contains(name) && takes_complex(function, name);
+  return sums || kFactors.contains(name) ? InexactOps::kFused : InexactOps::kNone;
 }
 
 std::vector<std::string> find_amd_faults(const AmdKernel &kernel,

@@ -4,5 +4,7 @@ const STANDARD_NAMES = (:add, :subtract, :multiply, :divide, :floor_divide, :rem
     :negative, :absolute, :square, :sqrt, :reciprocal, :sign, :exp, :log, :sin, :cos, :maximum,
     :minimum, :fmax, :fmin, :equal, :not_equal, :less, :less_equal, :greater, :greater_equal,
     :logical_and, :logical_or, :logical_xor, :logical_not, :bitwise_and, :bitwise_or, :bitwise_xor,
-    :invert, :matmul, :vecdot, :isnat, :left_shift, :right_shift, :true_divide, :mod, :pow, :abs,
-    :bitwise_not, :bitwise_invert, :bitwise_left_shift, :bitwise_right_shift)
+    :invert, :matmul, :vecdot, :isnat, :left_shift, :right_shift, :floor, :ceil, :trunc, :rint,
+    :isnan, :isinf, :isfinite, :signbit, :positive, :fabs, :conjugate, :copysign, :fmod, :gcd, :lcm,
+    :bitwise_count, :ldexp, :degrees, :rad2deg, :radians, :deg2rad, :true_divide, :mod, :pow, :abs,
+    :bitwise_not, :bitwise_invert, :bitwise_left_shift, :bitwise_right_shift, :conj)

@@ -11,4 +11,5 @@ ALIASES = {
     "bitwise_invert": "invert",
     "bitwise_left_shift": "left_shift",
     "bitwise_right_shift": "right_shift",
+    "conj": "conjugate",
 }
