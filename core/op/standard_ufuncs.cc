@@ -50,12 +50,14 @@ constexpr RuledName kRuledNames[] = {
     {"greater", TypeRule::kComparison},  {"greater_equal", TypeRule::kComparison},
     {"fmax", TypeRule::kExtreme},        {"fmin", TypeRule::kExtreme},
     {"gcd", TypeRule::kInteger},         {"lcm", TypeRule::kInteger},
-    {"isnat", TypeRule::kIsNaT},         {"maximum", TypeRule::kExtreme},
-    {"minimum", TypeRule::kExtreme},     {"multiply", TypeRule::kMultiply},
-    {"logical_and", TypeRule::kLogical}, {"logical_or", TypeRule::kLogical},
-    {"logical_xor", TypeRule::kLogical}, {"negative", TypeRule::kNegative},
-    {"positive", TypeRule::kSign},       {"remainder", TypeRule::kRemainder},
-    {"sign", TypeRule::kSign},           {"subtract", TypeRule::kSubtract}};
+    {"isfinite", TypeRule::kIsFinite},   {"isinf", TypeRule::kIsFinite},
+    {"isnan", TypeRule::kIsFinite},      {"isnat", TypeRule::kIsNaT},
+    {"maximum", TypeRule::kExtreme},     {"minimum", TypeRule::kExtreme},
+    {"multiply", TypeRule::kMultiply},   {"logical_and", TypeRule::kLogical},
+    {"logical_or", TypeRule::kLogical},  {"logical_xor", TypeRule::kLogical},
+    {"negative", TypeRule::kNegative},   {"positive", TypeRule::kSign},
+    {"remainder", TypeRule::kRemainder}, {"sign", TypeRule::kSign},
+    {"subtract", TypeRule::kSubtract}};
 
 TypeRule rule_of(std::string_view name) {
   for (const RuledName &ruled : kRuledNames) {

@@ -172,6 +172,7 @@ enum class TypeRule : uint8_t {
   kExtreme,
   kFloorDivide,
   kInteger,
+  kIsFinite,
   kIsNaT,
   kLogical,
   kMultiply,

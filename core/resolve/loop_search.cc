@@ -154,7 +154,8 @@ int32_t find_by_outputs(const TypeQuery &query, const op::LoopList &list) {
 }
 
 guf_status fail_search(const TypeQuery &query, guf_error *error) {
-  if (query.ufunc->type_rule == TypeRule::kInteger) return fail_types(query, error);
+  const bool uniform = !query.any_input_fixed || requested_of_all(query) != 0;
+  if (query.ufunc->type_rule == TypeRule::kInteger && uniform) return fail_types(query, error);
   if (!query.any_fixed) return fail_inputs(query, error);
   const bool real =
       query.ufunc->type_rule == TypeRule::kAbsolute && !dtype::is_complex(query.operand_dtype[0]);

@@ -131,7 +131,8 @@ guf_status make_alike(const TypeQuery &query, Types *out, guf_error *error) {
 
 guf_status take_one(const TypeQuery &query, Types *out, guf_error *error) {
   const guf_dtype type = query.operand_dtype[0];
-  const bool tests = query.ufunc->type_rule == TypeRule::kIsNaT;
+  const TypeRule rule = query.ufunc->type_rule;
+  const bool tests = rule == TypeRule::kIsNaT || rule == TypeRule::kIsFinite;
   if (!tests && !is_timedelta(type)) {
     if (!query.any_fixed) return fail_types(query, error);
     // As in NumPy, the casts are checked before this error is reported.

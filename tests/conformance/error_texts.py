@@ -65,6 +65,13 @@ DEVIATIONS = [
         r'No loop matching the specified signature and casting was found for ufunc sqrt; loops: ',
     ),
     Deviation(
+        'In a reduction without an output, NumPy names no class of the first operand.',
+        r"ufunc '(?P<name>gcd|lcm)' did not contain a loop with signature matching types "
+        r'\(None, (?P<class>.*)\) -> None',
+        r"ufunc '(?P=name)' did not contain a loop with signature matching types "
+        r'\((?P=class), (?P=class)\) -> None',
+    ),
+    Deviation(
         'Units without a factor are refused with the types, before shapes are checked.',
         rf'operands could not be broadcast together with shapes ({SHAPE} )+|non-broadcastable '
         rf"output operand with shape {SHAPE} doesn't match the broadcast shape {SHAPE}",
