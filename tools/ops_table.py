@@ -39,15 +39,16 @@ class Function:
 @dataclasses.dataclass(frozen=True)
 class Table:
     functions: dict  # name to Function, in the order of ops.def
+    reductions: dict  # name to Function, the block functions of reductions with an accumulator
     aliases: dict  # alias to name
 
     @property
     def names(self):
         """The names of the functions and their aliases."""
-        return [*self.functions, *self.aliases]
+        return [*self.functions, *self.reductions, *self.aliases]
 
     def function(self, name):
-        return self.functions[self.aliases.get(name, name)]
+        return self.reductions.get(name) or self.functions[self.aliases.get(name, name)]
 
 
 def without_comments(path):
@@ -92,21 +93,22 @@ def read(folder=FOLDER):
     macros = read_macros(folder / 'ops_loops.h')
     text = re.sub(r'^#.*$', '', without_comments(folder / 'ops.def'), flags=re.MULTILINE)
     tokens = TOKEN.findall(text)
-    functions, aliases = {}, {}
+    functions, reductions, aliases = {}, {}, {}
     for place, token in enumerate(tokens):
-        if token == 'GUF_OP':
+        if token in ('GUF_OP', 'GUF_OP_REDUCTION'):
             row = arguments(tokens[place + 1 :])
             signature = None if row[3] == ['NULL'] else text_of(row[3], {})
             loops = tuple(
-                tuple(loop.split('->')) for loop in text_of(row[6], macros).split()
+                tuple(loop.split('->'))
+                for loop in text_of(row[6 if token == 'GUF_OP' else 5], macros).split()
             )
             function = Function(row[0][0], int(row[1][0]), int(row[2][0]), signature, loops,
-                                text_of(row[7], {}))
-            functions[function.name] = function
+                                text_of(row[-1], {}))
+            (functions if token == 'GUF_OP' else reductions)[function.name] = function
         elif token == 'GUF_OP_ALIAS':
             row = arguments(tokens[place + 1 :])
             aliases[row[0][0]] = row[1][0]
-    return Table(functions, aliases)
+    return Table(functions, reductions, aliases)
 
 
 def main():

@@ -27,6 +27,25 @@ constexpr Row kRows[] = {
 #include <gufunc/ops.def>
 };
 
+constexpr Row kParts[] = {
+#define GUF_OP_PART(name, nin, nout, loops, doc) \
+  {#name, nin, nout, nullptr, GUF_IDENTITY_NONE, 0, loops, doc},
+#include <gufunc/ops.def>
+};
+
+// A block function and the names of the other parts of its reduction.
+struct Reduction {
+  Row block_function;
+  const char *merge;
+  const char *finish;
+};
+
+constexpr Reduction kReductions[] = {
+#define GUF_OP_REDUCTION(name, nin, nout, signature, flags, loops, merge, finish, doc) \
+  {{#name, nin, nout, signature, GUF_IDENTITY_NONE, flags, loops, doc}, #merge, #finish},
+#include <gufunc/ops.def>
+};
+
 struct Alias {
   const char *alias;
   const char *name;
@@ -91,8 +110,8 @@ base::Ref<Ufunc> make(const Row &row) {
   ufunc->identity = row.identity;
   ufunc->flags = row.flags;
   ufunc->type_rule = rule_of(row.name);
-  // The calls below cannot fail: the table is part of the library, and tests/unit/op parses every
-  // row.
+  // The calls below and in make_reduction cannot fail: the table is part of the library, and
+  // tests/unit/op parses every row.
   if (row.signature == nullptr) {
     static_cast<void>(make_elementwise(row.nin, row.nout, nullptr, 0, &ufunc->signature, nullptr));
   } else {
@@ -102,12 +121,29 @@ base::Ref<Ufunc> make(const Row &row) {
   return ufunc;
 }
 
+base::Ref<Ufunc> make_part(std::string_view name) {
+  for (const Row &part : kParts) {
+    if (part.name == name) return make(part);
+  }
+  return {};
+}
+
+base::Ref<Ufunc> make_reduction(const Reduction &row) {
+  base::Ref<Ufunc> ufunc = make(row.block_function);
+  static_cast<void>(
+      ufunc->set_state_reduction({make_part(row.merge), make_part(row.finish)}, nullptr));
+  return ufunc;
+}
+
 }  // namespace
 
 std::vector<StandardName> make_standard_ufuncs() {
   std::vector<StandardName> names;
-  names.reserve(std::size(kRows) + std::size(kAliases));
+  names.reserve(std::size(kRows) + std::size(kReductions) + std::size(kAliases));
   for (const Row &row : kRows) names.push_back({row.name, make(row), false});
+  for (const Reduction &row : kReductions) {
+    names.push_back({row.block_function.name, make_reduction(row), false});
+  }
   for (const Alias &alias : kAliases) {
     for (const StandardName &known : names) {
       if (known.name != alias.name) continue;

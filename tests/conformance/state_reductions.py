@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares reductions with user-defined accumulators with NumPy: argmax, argmin, minmax, mean and
-variance from the module of examples/kernels/reductions.guf.cpp, over random shapes, layouts, axes
-and masks. Also tests ldexp, a host loop (f, i) -> f. A device must match NumPy's results and the
-cpu's bits.
+"""Compares reductions with user-defined accumulators with NumPy: argmax, argmin and ptp of the
+standard library, and argmax, argmin, minmax, mean and variance from the module of
+examples/kernels/reductions.guf.cpp, over random shapes, layouts, axes and masks. Also tests ldexp,
+a host loop (f, i) -> f. A device must match NumPy's results and the cpu's bits.
 
     state_reductions.py --library LIBGUFUNC --module REDUCTIONS.so [--cases N] [--seed N]
     [--device cuda:0]
@@ -19,6 +19,9 @@ import numpy as np
 
 import abi
 import judge
+
+STANDARD = ('argmax', 'argmin', 'ptp')
+OF_THE_MODULE = ('reductions:argmax', 'reductions:argmin', 'minmax', 'mean_variance')
 
 LOOP = ct.CFUNCTYPE(
     None, ct.POINTER(ct.c_void_p), ct.POINTER(ct.c_int64), ct.POINTER(ct.c_int64), ct.c_void_p
@@ -89,9 +92,9 @@ class Library(abi.Library):
 
     def reduce_states(self, device, name, source, axis, keepdims, where, threads):
         keep, args = [], abi.ReduceArgs(struct_size=ct.sizeof(abi.ReduceArgs))
-        outs = (abi.Operand * 2)()
+        outs = (abi.Operand * (1 if name in STANDARD else 2))()
         args.input, args.outputs = ct.pointer(self.operand(source, keep)), outs
-        args.noutputs, args.flags, args.options.threads = 2, int(keepdims), threads
+        args.noutputs, args.flags, args.options.threads = len(outs), int(keepdims), threads
         args.options.device = device
         args.naxis = -1 if axis is None else len(axis)
         args.axis = None if axis is None else (ct.c_int64 * max(len(axis), 1))(*axis)
@@ -101,7 +104,7 @@ class Library(abi.Library):
         return [self.result(out)[1:] for out in outs]
 
 
-def random_array(rng, nprng):
+def random_array(rng, nprng, letters):
     """Draws an array of any shape, layout and order of axes, with frequent equal elements and
     NaNs."""
     ndim = rng.choice([0, 1, 1, 2, 2, 3, 4])
@@ -109,15 +112,25 @@ def random_array(rng, nprng):
              for _ in range(ndim)]
     if ndim == 2 and rng.random() < 0.3:
         shape[rng.randrange(2)] = rng.randint(100, 600)
-    letter = rng.choice('dfqhibQ')
-    if letter in 'df':
-        array = nprng.integers(-9, 9, shape).astype(letter) / 4
+    letter = rng.choice(letters)
+    if letter in 'edfFD':
+        array = nprng.integers(-9, 9, shape).astype(letter) / np.float16(4)
+        if letter in 'FD':
+            array = array + nprng.integers(-2, 2, shape).astype(letter) * 1j
+        array = np.asarray(array).astype(letter)
         if rng.random() < 0.2 and array.size:
-            array = np.where(nprng.random(shape) < 0.02, np.nan, array).astype(letter)
+            array[nprng.random(shape) < 0.02] = rng.choice([np.nan, -np.nan, -np.inf])
+    elif letter in 'mM':
+        array = nprng.integers(-9, 9, shape).astype(f'{letter}8[s]')
+        if rng.random() < 0.2 and array.size:
+            array[nprng.random(shape) < 0.02] = 'NaT'
     elif letter == 'Q':  # neighbouring values that become equal as doubles
         array = np.uint64(2**64 - 1) - nprng.integers(0, 50, shape).astype(letter)
     else:
         array = nprng.integers(-100, 100, shape).astype(letter)
+        if rng.random() < 0.2 and array.size and letter != '?':
+            limits = np.iinfo(letter)
+            array.flat[rng.randrange(array.size)] = rng.choice([limits.min, limits.max])
     array = np.asarray(array)
     order = rng.sample(range(ndim), ndim)
     array = np.array(array.transpose(order), order='C').transpose(np.argsort(order).astype(int))
@@ -146,12 +159,15 @@ def expected(name, array, axes, where):
         return None
     if name == 'minmax':
         return [flat.min(-1), flat.max(-1)]
-    index = getattr(flat, name)(-1)
+    if name in STANDARD:
+        return [getattr(np, name)(flat, -1)]
+    index = getattr(flat, name.split(':')[1])(-1)
     return [np.take_along_axis(flat, index[..., None], -1)[..., 0], index]
 
 
 def refusal(name):
     """Returns NumPy's message for an empty input."""
+    name = name.split(':')[-1]
     try:
         getattr(np, name if name in ('argmax', 'argmin') else 'max')(np.array([]))
     except ValueError as error:
@@ -160,8 +176,11 @@ def refusal(name):
 
 
 def difference(library, rng, nprng):
-    array = random_array(rng, nprng)
-    name = rng.choice(['argmax', 'argmin', 'minmax', 'mean_variance'])
+    name = rng.choice(STANDARD + OF_THE_MODULE)
+    letters = 'dfqhibQ'
+    if name in STANDARD:
+        letters = 'bBhHiIqQefdFDmM' + ('' if name == 'ptp' else '?')
+    array = random_array(rng, nprng, letters)
     axis = None if rng.random() < 0.3 else rng.sample(range(array.ndim), rng.randint(0, array.ndim))
     axes = sorted(range(array.ndim) if axis is None else axis)
     keepdims, where = rng.random() < 0.3, None

@@ -36,7 +36,8 @@ def stubs(table, text):
     before, mark, _ = text.partition(MARK)
     if not mark:
         raise ValueError(f'{STUBS}: expected the line "{MARK.strip()}"')
-    kinds = {name: KINDS.get(table.function(name).nin, 'Ufunc') for name in sorted(table.names)}
+    kinds = {name: 'Ufunc' if name in table.reductions else
+             KINDS.get(table.function(name).nin, 'Ufunc') for name in sorted(table.names)}
     return before + mark + ''.join(f'{name}: {kind}\n' for name, kind in kinds.items())
 
 

@@ -16,6 +16,7 @@ _EQUALITIES = {"equal": "__eq__", "not_equal": "__ne__"}  # symmetric; they rais
 _UNARY = {"neg": "negative", "abs": "absolute", "invert": "invert"}
 _FOLDS = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum",
           "any": "logical_or", "all": "logical_and"}
+_REDUCTIONS = ("argmax", "argmin", "ptp")
 _NUMBERS = (bool, int, float, complex)
 _SEQUENCES = (list, tuple, range)
 _MEMORY = ("__dlpack__", "__array__", "__cuda_array_interface__", "__array_interface__",
@@ -127,6 +128,14 @@ def _fold(ufunc):
 
     fold.__doc__ = f"{ufunc.__name__}.reduce over `axis`; None: over all axes."
     return fold
+
+
+def _reduction(ufunc):
+    def reduction(self, axis=None, out=None, *, keepdims=False, **keywords):
+        return ufunc.reduce(self, axis=axis, out=out, keepdims=keepdims, **keywords)
+
+    reduction.__doc__ = f"{ufunc.__name__}.reduce over `axis`; None: over all axes."
+    return reduction
 
 
 def _on_numpy(ufunc, method, inputs, keywords, own):
@@ -268,6 +277,8 @@ def install(cls, ufuncs):
         setattr(cls, f"__{name}__", _named(unary, f"__{name}__"))
     for name, ufunc in _FOLDS.items():
         setattr(cls, name, _named(_fold(ufuncs[ufunc]), name))
+    for name in _REDUCTIONS:
+        setattr(cls, name, _named(_reduction(ufuncs[name]), name))
     forward, backward = _divmod(ufuncs, cls)
     cls.__divmod__ = _named(forward, "__divmod__")
     cls.__rdivmod__ = _named(backward, "__rdivmod__")

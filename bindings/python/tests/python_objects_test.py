@@ -72,6 +72,9 @@ class OnEachDevice(unittest.TestCase):
                 x = gufunc.array([1.0, 2.0, 3.0], device=spec)
                 self.assertEqual((x + 1).device, x.device)
                 self.assertEqual(x.sum().item(), 6.0)
+                self.assertEqual(x.argmax().item(), 2)
+                self.assertEqual(x.argmin(axis=0, keepdims=True).tolist(), [0])
+                self.assertEqual(x.ptp().item(), 2.0)
                 self.assertEqual(str(x), f"[1. 2. 3.]\nshape (3,), float64, {spec}")
                 with self.assertRaises(BufferError):
                     memoryview(x)

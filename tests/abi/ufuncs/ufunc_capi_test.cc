@@ -34,6 +34,7 @@ void count(void *user) {
 // The number of standard functions.
 constexpr uint32_t kStandard = 0
 #define GUF_OP(name, nin, nout, signature, identity, flags, loops, doc) +1
+#define GUF_OP_REDUCTION(name, nin, nout, signature, flags, loops, merge, finish, doc) +1
 #include <gufunc/ops.def>
     ;
 

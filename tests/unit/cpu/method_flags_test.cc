@@ -17,6 +17,9 @@ constexpr uint32_t kReorders = GUF_FUNCTION_COMMUTATIVE | GUF_FUNCTION_ASSOCIATI
 std::map<std::string, uint32_t> flags_of_operations() {
   std::map<std::string, uint32_t> flags;
 #define GUF_OP(name, nin, nout, signature, identity, bits, loops, doc) flags[#name] = (bits);
+#define GUF_OP_REDUCTION(name, nin, nout, signature, bits, loops, merge, finish, doc) \
+  flags[#name] = (bits);
+#define GUF_OP_PART(name, nin, nout, loops, doc) flags[#name] = 0;
 #include <gufunc/ops.def>
   return flags;
 }

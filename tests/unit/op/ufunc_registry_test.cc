@@ -18,6 +18,7 @@ namespace {
 // The number of functions in the standard library.
 constexpr size_t kStandard = 0
 #define GUF_OP(name, nin, nout, signature, identity, flags, loops, doc) +1
+#define GUF_OP_REDUCTION(name, nin, nout, signature, flags, loops, merge, finish, doc) +1
 #include <gufunc/ops.def>
     ;
 
