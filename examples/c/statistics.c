@@ -42,8 +42,8 @@ int main(int argc, char **argv) {
   guf_module module = NULL;
   guf_status status =
       guf_module_load(NULL, argc > 1 ? argv[1] : "reductions.so", 0, &module, &error);
-  if (status == GUF_OK) status = reduce("reductions:argmax", &in, NULL, &error);
-  if (status == GUF_OK) status = reduce("reductions:argmin", &in, NULL, &error);
+  if (status == GUF_OK) status = reduce("largest", &in, NULL, &error);
+  if (status == GUF_OK) status = reduce("smallest", &in, NULL, &error);
   if (status == GUF_OK) status = reduce("minmax", &in, NULL, &error);
   if (status == GUF_OK) status = reduce("mean_variance", &in, NULL, &error);
   if (status == GUF_OK) status = reduce("mean_variance", &in, &mask, &error);

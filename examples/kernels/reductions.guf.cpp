@@ -4,7 +4,7 @@
 // `finish` computes the results from the last accumulator.
 #include <gufunc/kernel.hpp>
 
-// ---- argmax and argmin: the value and its index in C order over the reduced axes. As in NumPy,
+// ---- largest and smallest: the value and its index in C order over the reduced axes. As in NumPy,
 // the result is the first of several equal elements, and a NaN if there is one.
 
 struct Greater {
@@ -42,13 +42,13 @@ GUF_DEVICE void choose(T a, guf::i64 i, T b, guf::i64 j, guf::out<T> value,
   index = right ? j : i;
 }
 
-GUF_GUFUNC(find<Greater>, "(n),()->(),()", "qq->qq Qq->Qq fq->fq dq->dq", "name=argmax",
-           "merge=argmax_merge", "doc=The greatest element and its number");
-GUF_UFUNC(choose<Greater>, "qqqq->qq QqQq->Qq fqfq->fq dqdq->dq", "name=argmax_merge");
+GUF_GUFUNC(find<Greater>, "(n),()->(),()", "qq->qq Qq->Qq fq->fq dq->dq", "name=largest",
+           "merge=largest_merge", "doc=The greatest element and its number");
+GUF_UFUNC(choose<Greater>, "qqqq->qq QqQq->Qq fqfq->fq dqdq->dq", "name=largest_merge");
 
-GUF_GUFUNC(find<Less>, "(n),()->(),()", "qq->qq Qq->Qq fq->fq dq->dq", "name=argmin",
-           "merge=argmin_merge", "doc=The least element and its number");
-GUF_UFUNC(choose<Less>, "qqqq->qq QqQq->Qq fqfq->fq dqdq->dq", "name=argmin_merge");
+GUF_GUFUNC(find<Less>, "(n),()->(),()", "qq->qq Qq->Qq fq->fq dq->dq", "name=smallest",
+           "merge=smallest_merge", "doc=The least element and its number");
+GUF_UFUNC(choose<Less>, "qqqq->qq QqQq->Qq fqfq->fq dqdq->dq", "name=smallest_merge");
 
 // ---- minmax: minimum and maximum in one pass.
 

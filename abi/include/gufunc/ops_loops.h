@@ -107,22 +107,22 @@
 #define GUF_LOOPS_vecdot GUF_LOOPS_ALL_2
 
 /* Reductions with a user-defined accumulator: the block function, merge and finish. */
-#define GUF_LOOPS_argmax \
+#define GUF_LOOPS_argmax                                                                        \
   "?q->?q bq->bq Bq->Bq hq->hq Hq->Hq iq->iq Iq->Iq qq->qq Qq->Qq eq->eq Eq->Eq fq->fq dq->dq " \
   "Fq->Fq Dq->Dq Mq->Mq mq->mq"
-#define GUF_LOOPS_argmax_merge \
+#define GUF_LOOPS_argmax_merge                                                                 \
   "?q?q->?q bqbq->bq BqBq->Bq hqhq->hq HqHq->Hq iqiq->iq IqIq->Iq qqqq->qq QqQq->Qq eqeq->eq " \
   "EqEq->Eq fqfq->fq dqdq->dq FqFq->Fq DqDq->Dq MqMq->Mq mqmq->mq"
-#define GUF_LOOPS_argmax_finish \
+#define GUF_LOOPS_argmax_finish                                                                \
   "?q->q bq->q Bq->q hq->q Hq->q iq->q Iq->q qq->q Qq->q eq->q Eq->q fq->q dq->q Fq->q Dq->q " \
   "Mq->q mq->q"
 #define GUF_LOOPS_argmin GUF_LOOPS_argmax
 #define GUF_LOOPS_argmin_merge GUF_LOOPS_argmax_merge
 #define GUF_LOOPS_argmin_finish GUF_LOOPS_argmax_finish
-#define GUF_LOOPS_ptp \
+#define GUF_LOOPS_ptp                                                                          \
   "b->bb B->BB h->hh H->HH i->ii I->II q->qq Q->QQ e->ee E->EE f->ff d->dd F->FF D->DD M->MM " \
   "m->mm"
-#define GUF_LOOPS_ptp_merge \
+#define GUF_LOOPS_ptp_merge                                                                    \
   "bbbb->bb BBBB->BB hhhh->hh HHHH->HH iiii->ii IIII->II qqqq->qq QQQQ->QQ eeee->ee EEEE->EE " \
   "ffff->ff dddd->dd FFFF->FF DDDD->DD MMMM->MM mmmm->mm"
 #define GUF_LOOPS_ptp_finish GUF_LOOPS_ARITHMETIC_2 " MM->m mm->m"

@@ -6,5 +6,6 @@ const STANDARD_NAMES = (:add, :subtract, :multiply, :divide, :floor_divide, :rem
     :logical_and, :logical_or, :logical_xor, :logical_not, :bitwise_and, :bitwise_or, :bitwise_xor,
     :invert, :matmul, :vecdot, :isnat, :left_shift, :right_shift, :floor, :ceil, :trunc, :rint,
     :isnan, :isinf, :isfinite, :signbit, :positive, :fabs, :conjugate, :copysign, :fmod, :gcd, :lcm,
-    :bitwise_count, :ldexp, :degrees, :rad2deg, :radians, :deg2rad, :true_divide, :mod, :pow, :abs,
-    :bitwise_not, :bitwise_invert, :bitwise_left_shift, :bitwise_right_shift, :conj)
+    :bitwise_count, :ldexp, :degrees, :rad2deg, :radians, :deg2rad, :argmax, :argmin, :ptp,
+    :true_divide, :mod, :pow, :abs, :bitwise_not, :bitwise_invert, :bitwise_left_shift,
+    :bitwise_right_shift, :conj)

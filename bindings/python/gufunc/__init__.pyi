@@ -22,6 +22,8 @@ __version__: str
 abs: _Unary
 absolute: _Unary
 add: _Binary
+argmax: Ufunc
+argmin: Ufunc
 bitwise_and: _Binary
 bitwise_count: _Unary
 bitwise_invert: _Unary
@@ -74,6 +76,7 @@ not_equal: _Binary
 positive: _Unary
 pow: _Binary
 power: _Binary
+ptp: Ufunc
 rad2deg: _Unary
 radians: _Unary
 reciprocal: _Unary
