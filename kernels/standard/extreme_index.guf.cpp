@@ -197,7 +197,7 @@ GUF_DEVICE void merge_best(T left, guf::i64 i, T right, guf::i64 j, guf::out<T> 
 }
 
 template <class T>
-GUF_DEVICE guf::i64 index_of(T, guf::i64 index) {
+GUF_DEVICE guf::i64 extreme_index(T, guf::i64 index) {
   return index;
 }
 
@@ -240,14 +240,13 @@ GUF_DEVICE guf::timedelta ptp_finish(guf::timedelta least, guf::timedelta greate
 }  // namespace standard
 
 GUF_GUFUNC(standard::find_best<standard::Greatest>, "(n),()->(),()", GUF_LOOPS_argmax,
-           "name=argmax", "merge=argmax_merge", "finish=argmax_finish");
+           "name=argmax", "merge=argmax_merge", "finish=extreme_index");
 GUF_UFUNC(standard::merge_best<standard::Greatest>, GUF_LOOPS_argmax_merge, "name=argmax_merge");
-GUF_UFUNC(standard::index_of, GUF_LOOPS_argmax_finish, "name=argmax_finish");
 
 GUF_GUFUNC(standard::find_best<standard::Least>, "(n),()->(),()", GUF_LOOPS_argmin, "name=argmin",
-           "merge=argmin_merge", "finish=argmin_finish");
+           "merge=argmin_merge", "finish=extreme_index");
 GUF_UFUNC(standard::merge_best<standard::Least>, GUF_LOOPS_argmin_merge, "name=argmin_merge");
-GUF_UFUNC(standard::index_of, GUF_LOOPS_argmin_finish, "name=argmin_finish");
+GUF_UFUNC(standard::extreme_index, GUF_LOOPS_extreme_index);
 
 GUF_GUFUNC(standard::ptp, "(n)->(),()", GUF_LOOPS_ptp, "merge=ptp_merge", "finish=ptp_finish");
 GUF_UFUNC(standard::ptp_merge, GUF_LOOPS_ptp_merge);

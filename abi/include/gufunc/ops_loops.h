@@ -113,12 +113,11 @@
 #define GUF_LOOPS_argmax_merge                                                                 \
   "?q?q->?q bqbq->bq BqBq->Bq hqhq->hq HqHq->Hq iqiq->iq IqIq->Iq qqqq->qq QqQq->Qq eqeq->eq " \
   "EqEq->Eq fqfq->fq dqdq->dq FqFq->Fq DqDq->Dq MqMq->Mq mqmq->mq"
-#define GUF_LOOPS_argmax_finish                                                                \
+#define GUF_LOOPS_extreme_index                                                                \
   "?q->q bq->q Bq->q hq->q Hq->q iq->q Iq->q qq->q Qq->q eq->q Eq->q fq->q dq->q Fq->q Dq->q " \
   "Mq->q mq->q"
 #define GUF_LOOPS_argmin GUF_LOOPS_argmax
 #define GUF_LOOPS_argmin_merge GUF_LOOPS_argmax_merge
-#define GUF_LOOPS_argmin_finish GUF_LOOPS_argmax_finish
 #define GUF_LOOPS_ptp                                                                          \
   "b->bb B->BB h->hh H->HH i->ii I->II q->qq Q->QQ e->ee E->EE f->ff d->dd F->FF D->DD M->MM " \
   "m->mm"
