@@ -22,7 +22,10 @@
 #include "math_device.hpp"
 #endif
 #include "math_complex.hpp"
+#include "math_complex_arc.hpp"
+#include "math_complex_exp.hpp"
 #include "math_complex_pow.hpp"
+#include "math_complex_tan.hpp"
 #include "math_fma.hpp"
 #include "math_modulo.hpp"
 #include "math_number.hpp"

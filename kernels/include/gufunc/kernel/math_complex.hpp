@@ -33,15 +33,9 @@ struct split_growth<f64> {
   static constexpr f64 edge = 700.0, part = 512.0, factor = 0x1.9476504ba852ep+738;
 };
 
+// e^z or 2^z, from its absolute value size * factor and the cosine and sine of its angle.
 template <class T>
-GUF_FN complex<T> exp_complex(complex<T> z) {
-  typedef split_growth<T> S;
-  const bool large = z.re > S::edge;
-  // PERF The sine and cosine are computed first, because their argument reduction needs a stack on
-  // a device, and fewer registers are live at this point.
-  const T cosine = guf::cos(z.im), sine = guf::sin(z.im);
-  const T size = guf::exp(large ? z.re - S::part : z.re);
-  const T factor = large ? S::factor : T(1);
+GUF_FN complex<T> exp_of_parts(complex<T> z, T size, T factor, T cosine, T sine) {
   T re = size * cosine * factor, im = size * sine * factor;
   const bool real = z.im == T(0);
   re = real ? size * factor : re;
@@ -52,6 +46,17 @@ GUF_FN complex<T> exp_complex(complex<T> z) {
   const T zero = z.im == z.im ? from_bits<T>(sign_bit(z.im)) : T(0);
   im = lost && z.re < T(0) ? zero : im;
   return complex<T>(re, im);
+}
+
+template <class T>
+GUF_FN complex<T> exp_complex(complex<T> z) {
+  typedef split_growth<T> S;
+  const bool large = z.re > S::edge;
+  // PERF The sine and cosine are computed first, because their argument reduction needs a stack on
+  // a device, and fewer registers are live at this point.
+  const T cosine = guf::cos(z.im), sine = guf::sin(z.im);
+  const T size = guf::exp(large ? z.re - S::part : z.re);
+  return exp_of_parts(z, size, large ? S::factor : T(1), cosine, sine);
 }
 
 // The factors of sin z = (sin x cosh y, cos x sinh y), and of cos z, where sine and cosine are

@@ -15,14 +15,6 @@
 namespace guf {
 namespace detail {
 
-GUF_FN pair<f64> long_sum(pair<f64> a, pair<f64> b) {
-  const pair<f64> sum = two_sum(a.hi, b.hi);
-  return fast_two_sum(sum.hi, sum.lo + (a.lo + b.lo));
-}
-GUF_FN pair<f64> long_product(pair<f64> a, pair<f64> b) {
-  const pair<f64> product = two_product(a.hi, b.hi);
-  return fast_two_sum(product.hi, product.lo + mad(a.hi, b.lo, a.lo * b.hi));
-}
 GUF_FN pair<f64> times_long(f64 a, pair<f64> b) {
   const pair<f64> product = two_product(a, b.hi);
   return fast_two_sum(product.hi, mad(a, b.lo, product.lo));
@@ -35,8 +27,8 @@ struct long_complex {
   pair<f64> re, im;
 };
 GUF_FN long_complex multiply_long(long_complex a, long_complex b) {
-  return {long_sum(long_product(a.re, b.re), negative(long_product(a.im, b.im))),
-          long_sum(long_product(a.re, b.im), long_product(a.im, b.re))};
+  return {add_pairs(multiply_pairs(a.re, b.re), negative(multiply_pairs(a.im, b.im))),
+          add_pairs(multiply_pairs(a.re, b.im), multiply_pairs(a.im, b.re))};
 }
 
 // z^n for n > 0. The parts of the result are not finite if an intermediate square overflows.
@@ -114,15 +106,15 @@ GUF_FN pair<f64> atan_ratio_long(f64 n, f64 d) {
   const f64 first = top.hi * inverse;
   const f64 rest = residual(top.hi, first, bottom.hi) + top.lo;
   const pair<f64> t = fast_two_sum(first, inverse * mad(-first, bottom.lo, rest));
-  const pair<f64> z = long_product(t, t);
-  pair<f64> sum = long_product(z, {polynomial(z.hi, kAtanTail64), 0.0});
-  sum = long_product(z, long_sum({0x1.c71c71c71c71cp-4, 0x1.c71c71c71c71cp-58}, sum));
-  sum = long_product(z, long_sum({-0x1.2492492492492p-3, -0x1.2492492492492p-57}, sum));
-  sum = long_product(z, long_sum({0x1.999999999999ap-3, -0x1.999999999999ap-57}, sum));
-  sum = long_product(z, long_sum({-0x1.5555555555555p-2, -0x1.5555555555555p-56}, sum));
+  const pair<f64> z = multiply_pairs(t, t);
+  pair<f64> sum = multiply_pairs(z, {polynomial(z.hi, kAtanTail64), 0.0});
+  sum = multiply_pairs(z, add_pairs({0x1.c71c71c71c71cp-4, 0x1.c71c71c71c71cp-58}, sum));
+  sum = multiply_pairs(z, add_pairs({-0x1.2492492492492p-3, -0x1.2492492492492p-57}, sum));
+  sum = multiply_pairs(z, add_pairs({0x1.999999999999ap-3, -0x1.999999999999ap-57}, sum));
+  sum = multiply_pairs(z, add_pairs({-0x1.5555555555555p-2, -0x1.5555555555555p-56}, sum));
   const f64 quarters = high ? 1.0 : 0.5;
   const pair<f64> start = low ? zero : pair<f64>{quarters * kHalfPi, quarters * kHalfPiLow};
-  return long_sum(start, long_sum(t, long_product(t, sum)));
+  return add_pairs(start, add_pairs(t, multiply_pairs(t, sum)));
 }
 
 // log z with an error of 2^-65, for finite nonzero z.
@@ -132,10 +124,10 @@ GUF_FN long_complex log_long(c128 z) {
   const pair<f64> square = square_norm(s.x, s.y);
   binary_parts<f64> part = split_normal(square.hi, 0.0);
   part.k += 2.0 * ((f64)(i32)s.biased - 1023.0);
-  const pair<f64> twice = long_sum(log_pair(part), {square.lo / square.hi, 0.0});
+  const pair<f64> twice = add_pairs(log_pair(part), {square.lo / square.hi, 0.0});
   const bool tiny = s.y < 0x1p-500 * s.x;
   pair<f64> angle = tiny ? pair<f64>{y / x, 0.0} : atan_ratio_long(s.y, s.x);
-  if (sign_bit(z.re) != 0) angle = long_sum({2.0 * kHalfPi, 2.0 * kHalfPiLow}, negative(angle));
+  if (sign_bit(z.re) != 0) angle = add_pairs({2.0 * kHalfPi, 2.0 * kHalfPiLow}, negative(angle));
   if (sign_bit(z.im) != 0) angle = negative(angle);
   return {{0.5 * twice.hi, 0.5 * twice.lo}, angle};
 }
@@ -158,8 +150,8 @@ GUF_FN c128 pow_by_log(c128 z, c128 w) {
 #if defined(GUF_HOST)
   if (Long && is_finite(z.re) && is_finite(z.im) && is_finite(w.re) && is_finite(w.im)) {
     const long_complex l = log_long(z);
-    const long_complex e = {long_sum(times_long(w.re, l.re), times_long(-w.im, l.im)),
-                            long_sum(times_long(w.re, l.im), times_long(w.im, l.re))};
+    const long_complex e = {add_pairs(times_long(w.re, l.re), times_long(-w.im, l.im)),
+                            add_pairs(times_long(w.re, l.im), times_long(w.im, l.re))};
     if (magnitude(e.re.hi) < 0x1p45 && magnitude(e.im.hi) < 0x1p45) return exp_long(e);
   }
 #endif

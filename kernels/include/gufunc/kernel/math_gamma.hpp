@@ -13,11 +13,6 @@
 namespace guf {
 namespace detail {
 
-GUF_FN pair<f64> multiply_pairs(pair<f64> a, pair<f64> b) {
-  const pair<f64> product = two_product(a.hi, b.hi);
-  return fast_two_sum(product.hi, mad(a.hi, b.lo, mad(a.lo, b.hi, product.lo)));
-}
-
 GUF_FN pair<f64> log_of_pair(pair<f64> x) {
   const pair<f64> most = log_pair(split_exponent(x.hi));
   return fast_two_sum(most.hi, most.lo + x.lo / x.hi);

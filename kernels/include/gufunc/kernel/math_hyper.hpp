@@ -7,8 +7,7 @@
 #define GUFUNC_KERNEL_MATH_HYPER_HPP
 
 #include "math_exp.hpp"
-#include "math_log.hpp"
-#include "math_round.hpp"
+#include "math_norm.hpp"
 
 namespace guf {
 namespace detail {
@@ -48,31 +47,6 @@ GUF_FN f64 divide(pair<f64> a, pair<f64> b) {
   const f64 inverse = 1.0 / b.hi;
   const f64 q = a.hi * inverse;
   return mad(inverse, mad(-q, b.lo, residual(a.hi, q, b.hi) + a.lo), q);
-}
-
-GUF_FN pair<f64> divide_pair(pair<f64> a, pair<f64> b) {
-  const f64 q = a.hi / b.hi;
-  const f64 rest = mad(-q, b.lo, residual(a.hi, q, b.hi) + a.lo) / b.hi;
-  return fast_two_sum(q, rest);
-}
-
-// The square root of a.hi + a.lo, a.hi > 0.
-GUF_FN pair<f64> root_pair(pair<f64> a) {
-  const f64 root = guf::sqrt(a.hi);
-  const f64 rest = (residual(a.hi, root, root) + a.lo) / (root + root);
-  return fast_two_sum(root, a.hi > 0.0 ? rest : 0.0);
-}
-
-GUF_FN pair<f64> add_pairs(pair<f64> a, pair<f64> b) {
-  const pair<f64> sum = two_sum(a.hi, b.hi);
-  return fast_two_sum(sum.hi, sum.lo + (a.lo + b.lo));
-}
-
-// log(1 + t) + k ln2.
-GUF_FN f64 log1p_pair(pair<f64> t, f64 k) {
-  const pair<f64> sum = two_sum(1.0, t.hi);
-  const pair<f64> one_more = fast_two_sum(sum.hi, sum.lo + t.lo);
-  return log_of_sum(one_more.hi, one_more.lo, k);
 }
 
 GUF_FN f64 sinh_any(f64 x) {
