@@ -234,9 +234,11 @@ class Points {
   double any_size() { return sized(L::min_exponent - L::digits + 1, L::max_exponent); }
   guf::complex<T> near_point() {
     const double half_pi = 1.5707963267948966;
-    const double points[][2] = {{0, 0},       {1, 0},        {-1, 0},      {0, 1},        {0, -1},
-                                {half_pi, 0}, {-half_pi, 0}, {0, half_pi}, {0, -half_pi}, {-2, 0}};
-    const double *p = points[random_() % 10];
+    // At the last two points, e^x and 2^x overflow, but the results are in range.
+    const double points[][2] = {{0, 0},        {1, 0},       {-1, 0},        {0, 1},
+                                {0, -1},       {half_pi, 0}, {-half_pi, 0},  {0, half_pi},
+                                {0, -half_pi}, {-2, 0},      {709.9, 0.785}, {1024.2, 1.133}};
+    const double *p = points[random_() % 12];
     return point(p[0] + sized(-60, 0), p[1] + sized(-60, 0));
   }
   guf::complex<T> near_circle() {

@@ -45,20 +45,14 @@ GUF_FN c128 expm1_complex(c128 z) {
   return c128(near ? small : re, unbounded ? guf::exp(z.re) * sine : e.im);
 }
 
-// The real part is log(1 + t) / 2 with t = 2x + x^2 + y^2 for small numbers, and otherwise the
-// logarithm of |1 + z|.
+// The logarithm of 1 + z. 1 + x is a sum of two numbers, so no digit of a small z is lost.
 GUF_FN c128 log1p_complex(c128 z) {
   const f64 inf = limits<f64>::infinity;
   const f64 y = magnitude(z.im);
-  const bool small = magnitude(z.re) < 0.5 && y < 0.5;
-  const pair<f64> t =
-      add_pairs({2.0 * z.re, 0.0}, square_norm(small ? z.re : 0.0, small ? y : 0.0));
   const pair<f64> above = two_sum(1.0, z.re);
-  const pair<f64> one_more = add_pairs({1.0, 0.0}, t);
   const scaled_norm n = scaled_norm_of(above, y);
   const f64 twice_k = 2.0 * ((f64)(i32)n.biased - 1023.0);
-  const pair<f64> square = small ? one_more : n.square;
-  const f64 ordinary = 0.5 * log_of_sum(square.hi, square.lo, small ? 0.0 : twice_k);
+  const f64 ordinary = 0.5 * log_of_sum(n.square.hi, n.square.lo, twice_k);
   const f64 zero = above.hi == 0.0 && y == 0.0 ? -inf : ordinary;
   const f64 nan = z.re != z.re || y != y ? z.re + y : zero;
   return c128(magnitude(z.re) == inf || y == inf ? inf : nan, guf::atan2(z.im, above.hi));
