@@ -38,13 +38,16 @@ void expect_alike(int *served, T x, More... more) {
 template <class T>
 void compare_formulas() {
   std::mt19937_64 random(11);
-  int served[4] = {};
+  int served[7] = {};
   for (int i = 0; i < 200000; ++i) {
     const T x = random_number<T>(random), y = random_number<T>(random);
     expect_alike<guf::ranges::sin>(&served[0], x);
     expect_alike<guf::ranges::cos>(&served[1], x);
     expect_alike<guf::ranges::log>(&served[2], x);
     expect_alike<guf::ranges::pow>(&served[3], x, y);
+    expect_alike<guf::ranges::tan>(&served[4], x);
+    expect_alike<guf::ranges::log2>(&served[5], x);
+    expect_alike<guf::ranges::log10>(&served[6], x);
   }
   for (const int count : served) EXPECT_GT(count, 50000);
 }
@@ -59,7 +62,10 @@ template <class T>
 void expect_served(T x, bool sine, bool logarithm) {
   EXPECT_EQ(guf::ranges::sin::in_fast_range(x), sine) << x;
   EXPECT_EQ(guf::ranges::cos::in_fast_range(x), sine) << x;
+  EXPECT_EQ(guf::ranges::tan::in_fast_range(x), sine) << x;
   EXPECT_EQ(guf::ranges::log::in_fast_range(x), logarithm) << x;
+  EXPECT_EQ(guf::ranges::log2::in_fast_range(x), logarithm) << x;
+  EXPECT_EQ(guf::ranges::log10::in_fast_range(x), logarithm) << x;
   EXPECT_EQ(guf::ranges::pow::in_fast_range(x, T(2)), logarithm) << x;
   EXPECT_EQ(guf::ranges::pow::in_fast_range(T(2), x), std::isfinite(x)) << x;
 }

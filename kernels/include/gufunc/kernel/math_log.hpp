@@ -93,12 +93,18 @@ GUF_FN T log_ordinary(T x) {
 
 // The logarithm to another base: k log(2) + (f + rest) / log(base), with the constants as sums of
 // two numbers.
-GUF_FN f64 log_scaled(f64 x, f64 two_hi, f64 two_lo, f64 scale_hi, f64 scale_lo) {
-  const binary_parts<f64> part = split_exponent(x);
+GUF_FN f64 log_scaled(binary_parts<f64> part, f64 two_hi, f64 two_lo, f64 scale_hi, f64 scale_lo) {
   const pair<f64> most = two_product(part.f, scale_hi);
   const f64 rest = mad(log_less_f(part.f), scale_hi, mad(part.f, scale_lo, most.lo));
   const pair<f64> sum = fast_two_sum(part.k * two_hi, most.hi);
-  return log_special(x, sum.hi + (sum.lo + mad(part.k, two_lo, rest)));
+  return sum.hi + (sum.lo + mad(part.k, two_lo, rest));
+}
+GUF_FN f64 log2_of_parts(binary_parts<f64> part) {
+  return log_scaled(part, 1.0, 0.0, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56);
+}
+GUF_FN f64 log10_of_parts(binary_parts<f64> part) {
+  return log_scaled(part, 0x1.34413509f78p-2, 0x1.fef311f12b358p-46, 0x1.bcb7b1526e50ep-2,
+                    0x1.95355baaafad3p-57);
 }
 
 // log(2^k (hi + lo)) for a positive normal hi and |lo| <= ulp(hi) / 2.
@@ -132,11 +138,10 @@ GUF_FN f64 log(f64 x) {
   return detail::log_any(x);
 }
 GUF_FN f64 log2(f64 x) {
-  return detail::log_scaled(x, 1.0, 0.0, 0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56);
+  return detail::log_special(x, detail::log2_of_parts(detail::split_exponent(x)));
 }
 GUF_FN f64 log10(f64 x) {
-  return detail::log_scaled(x, 0x1.34413509f78p-2, 0x1.fef311f12b358p-46, 0x1.bcb7b1526e50ep-2,
-                            0x1.95355baaafad3p-57);
+  return detail::log_special(x, detail::log10_of_parts(detail::split_exponent(x)));
 }
 GUF_FN f64 log1p(f64 x) {
   return detail::log1p_any(x);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions that use select_path: sin and cos, whose fast path lacks the reduction of arguments
-// above kHuge, and log and pow, whose fast path lacks special values and subnormals.
+// The functions that use select_path: sin, cos and tan, whose fast path lacks the reduction of
+// arguments above kHuge, and the logarithms and pow, whose fast path lacks special values and
+// subnormals.
 #ifndef GUFUNC_KERNEL_MATH_RANGES_HPP
 #define GUFUNC_KERNEL_MATH_RANGES_HPP
 
@@ -44,6 +45,23 @@ struct cos {
 #endif
 };
 
+struct tan {
+  template <class T>
+  static GUF_FN T full_path(T x) {
+    return guf::tan(x);
+  }
+#if defined(GUF_HOST)
+  template <class T>
+  static GUF_FN bool in_fast_range(T x) {
+    return sin::in_fast_range(x);
+  }
+  template <class T>
+  static GUF_FN T fast_path(T x) {
+    return (T)detail::tan_small((f64)x);
+  }
+#endif
+};
+
 struct log {
   template <class T>
   static GUF_FN T full_path(T x) {
@@ -57,6 +75,40 @@ struct log {
   template <class T>
   static GUF_FN T fast_path(T x) {
     return detail::log_ordinary(x);
+  }
+#endif
+};
+
+struct log2 {
+  template <class T>
+  static GUF_FN T full_path(T x) {
+    return guf::log2(x);
+  }
+#if defined(GUF_HOST)
+  template <class T>
+  static GUF_FN bool in_fast_range(T x) {
+    return log::in_fast_range(x);
+  }
+  template <class T>
+  static GUF_FN T fast_path(T x) {
+    return (T)detail::log2_of_parts(detail::split_normal((f64)x, 0.0));
+  }
+#endif
+};
+
+struct log10 {
+  template <class T>
+  static GUF_FN T full_path(T x) {
+    return guf::log10(x);
+  }
+#if defined(GUF_HOST)
+  template <class T>
+  static GUF_FN bool in_fast_range(T x) {
+    return log::in_fast_range(x);
+  }
+  template <class T>
+  static GUF_FN T fast_path(T x) {
+    return (T)detail::log10_of_parts(detail::split_normal((f64)x, 0.0));
   }
 #endif
 };

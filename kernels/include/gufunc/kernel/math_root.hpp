@@ -23,14 +23,20 @@ GUF_FN pair<f64> cosine_pair(f64 r, f64 tail) {
   return fast_two_sum(top.hi, top.lo + rest);
 }
 
-GUF_FN f64 tan_any(f64 x) {
-  const angle a = reduce(magnitude(x));
+// The tangent of x, which has been reduced to the angle.
+GUF_FN f64 tan_of(f64 x, angle a) {
   const pair<f64> sine = sine_pair(a.hi, a.lo), cosine = cosine_pair(a.hi, a.lo);
   const bool odd = (a.quadrant & 1u) != 0;
   const pair<f64> above = {odd ? -cosine.hi : sine.hi, odd ? -cosine.lo : sine.lo};
   const pair<f64> below = {odd ? sine.hi : cosine.hi, odd ? sine.lo : cosine.lo};
   const f64 result = divide(above, below);
   return magnitude(x) < 0x1p-28 ? x : flip_sign(result, sign_bit(x));
+}
+GUF_FN f64 tan_any(f64 x) {
+  return tan_of(x, reduce(magnitude(x)));
+}
+GUF_FN f64 tan_small(f64 x) {
+  return tan_of(x, reduce_small(magnitude(x)));
 }
 
 // x = 2^(3 q + j) m, j = 0, 1, 2. y = cbrt(m) to 22 bits, then two terms of the series of (1 +
