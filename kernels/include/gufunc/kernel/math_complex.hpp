@@ -94,7 +94,7 @@ GUF_FN complex<T> cos_complex(complex<T> z) {
   const bool no_angle = !is_finite(z.re);
   const T zero = from_bits<T>(sign_bit(z.re) ^ sign_bit(z.im) ^ bits_of<T>::sign);
   im = z.re == T(0) ? (z.im == z.im ? zero : z.re) : im;
-  im = z.im == T(0) ? (no_angle ? T(0) : zero) : im;
+  im = z.im == T(0) && no_angle ? T(0) : im;
   re = no_angle && magnitude(z.im) == limits<T>::infinity ? limits<T>::infinity : re;
   return complex<T>(re, im);
 }

@@ -42,7 +42,7 @@ GUF_FN c128 expm1_complex(c128 z) {
   const c128 e = exp_complex(z);
   const bool unbounded = !is_finite(z.re);
   const f64 re = unbounded && !is_finite(z.im) ? limits<f64>::nan : e.re - 1.0;
-  return c128(near ? small : re, unbounded ? guf::exp(z.re) * sine : e.im);
+  return c128(near ? small : re, unbounded ? (z.re < 0.0 ? 0.0 : z.re) * sine : e.im);
 }
 
 // The logarithm of 1 + z. 1 + x is a sum of two numbers, so no digit of a small z is lost.
