@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sin, cos, and the conversions between radians and degrees.
+// Trigonometric functions, their inverses, and the conversions between radians and degrees.
 #include <gufunc/ops_loops.h>
 #include <gufunc/kernel.hpp>
 
@@ -12,6 +12,23 @@ GUF_DEVICE auto sin(T x) {
 template <class T>
 GUF_DEVICE auto cos(T x) {
   return guf::select_path<guf::ranges::cos>(x);
+}
+
+template <class T>
+GUF_DEVICE auto tan(T x) {
+  return guf::select_path<guf::ranges::tan>(x);
+}
+template <class T>
+GUF_DEVICE T arcsin(T x) {
+  return guf::asin(x);
+}
+template <class T>
+GUF_DEVICE T arccos(T x) {
+  return guf::acos(x);
+}
+template <class T>
+GUF_DEVICE T arctan(T x) {
+  return guf::atan(x);
 }
 
 template <class T>
@@ -39,3 +56,7 @@ GUF_UFUNC(standard::degrees, GUF_LOOPS_degrees);
 GUF_UFUNC(standard::rad2deg, GUF_LOOPS_rad2deg);
 GUF_UFUNC(standard::radians, GUF_LOOPS_radians);
 GUF_UFUNC(standard::deg2rad, GUF_LOOPS_deg2rad);
+GUF_UFUNC(standard::tan, GUF_LOOPS_tan);
+GUF_UFUNC(standard::arcsin, GUF_LOOPS_arcsin);
+GUF_UFUNC(standard::arccos, GUF_LOOPS_arccos);
+GUF_UFUNC(standard::arctan, GUF_LOOPS_arctan);

@@ -20,7 +20,8 @@ not_equal less less_equal greater greater_equal logical_and logical_or logical_x
 bitwise_or bitwise_xor power~ left_shift right_shift negative absolute square sqrt reciprocal sign
 logical_not invert exp~ log~ sin~ cos~ matmul vecdot floor ceil trunc rint isnan isinf isfinite
 signbit positive fabs conjugate copysign fmod gcd lcm bitwise_count ldexp degrees~ rad2deg~ radians~
-deg2rad~
+deg2rad~ exp2~ expm1~ log1p~ log2~ log10~ tan~ sinh~ cosh~ tanh~ arcsin~ arccos~ arctan~ arcsinh~
+arccosh~ arctanh~ cbrt~
 '''.split()
 ROUNDED = {name[:-1] for name in LISTED if name.endswith('~')}
 LISTED = [name.rstrip('~') for name in LISTED]

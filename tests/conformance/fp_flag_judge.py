@@ -46,6 +46,7 @@ class Noted:
 # and power also raise underflow in intermediate steps.
 UNDERFLOWS = {'multiply', 'divide', 'true_divide', 'reciprocal', 'square'}
 CHOICES = {'maximum', 'minimum', 'fmax', 'fmin'}
+POLES = {'log1p', 'arctanh'}  # infinite at a finite number other than 0, and nowhere else
 RANGE = {'e': 14, 'f': 120, 'd': 1000}  # permitted binary magnitudes of products, with a margin
 
 
@@ -106,6 +107,8 @@ def compared(name, types, theirs, ours):
     elif types[0].kind in 'iu' and name in ('reciprocal', 'floor_divide'):
         judged = DIVIDE  # NumPy converts an infinite float to integer, and INT_MIN // -1 overflows
     found = ours.fp_flags | (DIVIDE if ours.fp_flags & INTEGER_DIVIDE else 0)
+    if name in POLES and found & OVERFLOW:
+        found += DIVIDE - OVERFLOW
     if name == 'power':
         judged &= INVALID  # NumPy's pow(1e300, inf) and pow(0, -inf) raise flags
     if name == 'floor_divide' and found & OVERFLOW:

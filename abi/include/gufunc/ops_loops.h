@@ -103,6 +103,23 @@
 #define GUF_LOOPS_radians GUF_LOOPS_FLOAT_1
 #define GUF_LOOPS_deg2rad GUF_LOOPS_FLOAT_1
 
+#define GUF_LOOPS_exp2 GUF_LOOPS_MATH_1
+#define GUF_LOOPS_expm1 GUF_LOOPS_MATH_1
+#define GUF_LOOPS_log1p GUF_LOOPS_MATH_1
+#define GUF_LOOPS_log2 GUF_LOOPS_MATH_1
+#define GUF_LOOPS_log10 GUF_LOOPS_MATH_1
+#define GUF_LOOPS_tan GUF_LOOPS_MATH_1
+#define GUF_LOOPS_sinh GUF_LOOPS_MATH_1
+#define GUF_LOOPS_cosh GUF_LOOPS_MATH_1
+#define GUF_LOOPS_tanh GUF_LOOPS_MATH_1
+#define GUF_LOOPS_arcsin GUF_LOOPS_MATH_1
+#define GUF_LOOPS_arccos GUF_LOOPS_MATH_1
+#define GUF_LOOPS_arctan GUF_LOOPS_MATH_1
+#define GUF_LOOPS_arcsinh GUF_LOOPS_MATH_1
+#define GUF_LOOPS_arccosh GUF_LOOPS_MATH_1
+#define GUF_LOOPS_arctanh GUF_LOOPS_MATH_1
+#define GUF_LOOPS_cbrt GUF_LOOPS_FLOAT_1
+
 #define GUF_LOOPS_matmul GUF_LOOPS_ALL_2
 #define GUF_LOOPS_vecdot GUF_LOOPS_ALL_2
 
