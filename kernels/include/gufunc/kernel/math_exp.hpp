@@ -93,15 +93,16 @@ GUF_FN f64 expm1_any(f64 x) {
   const f64 most = mad(-n, C::ln2_hi, inside);
   const pair<f64> r = two_sum(most, -n * C::ln2_lo);
   const u64 power = (1023u - (to_bits(rounded) & 0xfffu)) << 52;
-  const f64 one_less = 1.0 - (n > 60.0 ? 0.0 : from_bits<f64>(power));
+  const pair<f64> one_less = two_sum(1.0, n > 60.0 ? 0.0 : -from_bits<f64>(power));
   // The leading terms may cancel, so the rounding error of r^2 p(r) is added too.
-  const pair<f64> sum = two_sum(one_less, r.hi);
+  const pair<f64> sum = two_sum(one_less.hi, r.hi);
   const pair<f64> p = fast_two_sum(kExpMinus1[0], r.hi * polynomial<1>(r.hi, kExpMinus1));
   const pair<f64> square = two_product(r.hi, r.hi);
   const pair<f64> product = two_product(square.hi, p.hi);
   const pair<f64> total = two_sum(sum.hi, product.hi);
   const f64 low = mad(square.hi, p.lo, mad(square.lo, p.hi, product.lo)) + mad(r.lo, r.hi, r.lo);
-  const f64 result = scale_by_power(total.hi + (total.lo + (sum.lo + low)), rounded);
+  const f64 rest = total.lo + (sum.lo + (one_less.lo + low));
+  const f64 result = scale_by_power(total.hi + rest, rounded);
   return magnitude(x) < 0x1p-54 ? x : result;
 }
 
