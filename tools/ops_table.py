@@ -32,6 +32,10 @@ class Function:
         """Whether the function has a loop whose input types are all in `letters`."""
         return any(set(inputs) <= set(letters) for inputs, _ in self.loops)
 
+    def returns(self, letter):
+        """Whether an output of a loop has the type `letter`."""
+        return any(letter in outputs for _, outputs in self.loops)
+
     def returns_only(self, letters):
         return all(set(outputs) <= set(letters) for _, outputs in self.loops)
 

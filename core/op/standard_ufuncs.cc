@@ -76,7 +76,7 @@ constexpr RuledName kRuledNames[] = {
     {"logical_or", TypeRule::kLogical},  {"logical_xor", TypeRule::kLogical},
     {"negative", TypeRule::kNegative},   {"positive", TypeRule::kSign},
     {"remainder", TypeRule::kRemainder}, {"sign", TypeRule::kSign},
-    {"subtract", TypeRule::kSubtract}};
+    {"subtract", TypeRule::kSubtract},   {"divmod", TypeRule::kDivmod}};
 
 TypeRule rule_of(std::string_view name) {
   for (const RuledName &ruled : kRuledNames) {

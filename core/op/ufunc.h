@@ -169,6 +169,7 @@ enum class TypeRule : uint8_t {
   kAdd,
   kComparison,
   kDivide,
+  kDivmod,
   kExtreme,
   kFloorDivide,
   kInteger,

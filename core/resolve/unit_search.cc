@@ -5,6 +5,7 @@
 #include "core/resolve/unit_search.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/dtype/time_dtype.h"
 #include "core/resolve/loop_search.h"
@@ -29,7 +30,7 @@ bool is_float(guf_dtype type) {
 
 // The types of the operands that a rule determines.
 struct Types {
-  guf_dtype type[3] = {};
+  guf_dtype type[4] = {};
 };
 
 // Converts two operands to their common unit. Each operand keeps its class.
@@ -101,6 +102,13 @@ guf_status divide(const TypeQuery &query, guf_dtype ratio, Types *out, guf_error
   return GUF_OK;
 }
 
+// Rule of divmod: two timedeltas have an integer quotient and a timedelta as remainder.
+guf_status divide_with_remainder(const TypeQuery &query, Types *out, guf_error *error) {
+  GUF_TRY(divide(query, 0, out, error));
+  out->type[3] = std::exchange(out->type[2], guf_dtype{GUF_I64});
+  return GUF_OK;
+}
+
 // Reports an overflow for an int outside int64, because NumPy converts a Python int to int64 here.
 guf_status check_int(const TypeQuery &query, guf_error *error) {
   for (int32_t i = 0; i < 2; ++i) {
@@ -158,6 +166,8 @@ guf_status resolve_types(const TypeQuery &query, Types *out, guf_error *error) {
       return divide(query, GUF_I64, out, error);
     case TypeRule::kRemainder:
       return divide(query, 0, out, error);
+    case TypeRule::kDivmod:
+      return divide_with_remainder(query, out, error);
     case TypeRule::kComparison:
     case TypeRule::kExtreme:
       return make_alike(query, out, error);

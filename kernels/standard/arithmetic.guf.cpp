@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// add, subtract, multiply, divide, copysign, and arithmetic functions of one argument.
+// add, subtract, multiply, divide, copysign, heaviside, and arithmetic functions of one argument.
 #include <gufunc/ops_loops.h>
 
 #include "integer_wrap.hpp"
@@ -130,6 +130,11 @@ GUF_DEVICE guf::complex<T> sign(guf::complex<T> z) {
   return guf::complex<T>(z.re > T(0) ? T(1) : T(-1), T(0));
 }
 
+template <class T>
+GUF_DEVICE T heaviside(T x, T y) {
+  return x != x ? x : x < T(0) ? T(0) : T(0) < x ? T(1) : y;
+}
+
 }  // namespace standard
 
 GUF_UFUNC(standard::add, GUF_LOOPS_add, "commutative", "associative");
@@ -145,3 +150,4 @@ GUF_UFUNC(standard::conjugate, GUF_LOOPS_conjugate);
 GUF_UFUNC(standard::copysign, GUF_LOOPS_copysign);
 GUF_UFUNC(standard::reciprocal, GUF_LOOPS_reciprocal);
 GUF_UFUNC(standard::sign, GUF_LOOPS_sign);
+GUF_UFUNC(standard::heaviside, GUF_LOOPS_heaviside);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// floor_divide, remainder, fmod, gcd and lcm. The result of remainder has the sign of the divisor.
-// For integers, a division by zero yields 0, and the smallest integer divided by -1 is itself, with
-// the remainder 0.
+// floor_divide, remainder, divmod, fmod, gcd and lcm. The result of remainder has the sign of the
+// divisor. For integers, a division by zero yields 0, and the smallest integer divided by -1 is
+// itself, with the remainder 0.
 //
 // Floor division of integers without a division instruction, because x86-64 and Armv8-A
 // without SVE have no vector instruction for it. With i = 1/y, the quotient is x i + |i|/2 - 1/2,
@@ -140,6 +140,28 @@ GUF_DEVICE auto remainder(T x, T y) {
   }
 }
 
+// floor_divide and remainder. A function with two outputs cannot have two paths, so 64-bit integers
+// are divided by the instruction. The remainder of integers follows from the quotient.
+template <class T>
+GUF_DEVICE void divmod(T x, T y, guf::out<T> quotient, guf::out<T> rest) {
+  if constexpr (!is_integer<T>::value) {
+    const guf::divmod_result<T> parts = guf::floor_divmod(x, y);
+    quotient = parts.quotient;
+    rest = parts.remainder;
+  } else {
+    typedef wrapping_t<T> wide;
+    constexpr bool by_inverse = kByInverse && sizeof(T) < 8;
+    const T whole = by_inverse ? quotient_by_inverse(x, y) : quotient_by_instruction(x, y);
+    quotient = whole;
+    rest = y == T(0) ? T(0) : (T)((wide)x - (wide)whole * (wide)y);
+  }
+}
+GUF_DEVICE void timedelta_divmod(guf::timedelta x, guf::timedelta y, guf::out<guf::i64> quotient,
+                                 guf::out<guf::timedelta> rest) {
+  quotient = floor_divide(x, y);
+  rest = remainder(x, y);
+}
+
 // The remainder of the quotient that is rounded towards zero. For integers, a division by zero
 // yields 0.
 template <class T>
@@ -186,6 +208,9 @@ GUF_DEVICE T lcm(T x, T y) {
 
 GUF_UFUNC(standard::floor_divide, GUF_LOOPS_floor_divide);
 GUF_UFUNC(standard::remainder, GUF_LOOPS_remainder);
+GUF_UFUNC(standard::divmod,
+          "bb->bb BB->BB hh->hh HH->HH ii->ii II->II qq->qq QQ->QQ ee->ee EE->EE ff->ff dd->dd");
+GUF_UFUNC(standard::timedelta_divmod, "mm->qm", "name=divmod");
 GUF_UFUNC(standard::fmod, GUF_LOOPS_fmod);
 GUF_UFUNC(standard::gcd, GUF_LOOPS_gcd, "commutative", "associative");
 GUF_UFUNC(standard::lcm, GUF_LOOPS_lcm);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// power. Integer powers are computed by repeated squaring and wrap.
+// power and float_power. Integer powers are computed by repeated squaring and wrap.
 // A negative exponent of a signed type is an error.
 #include <gufunc/ops_loops.h>
 
@@ -9,6 +9,11 @@ namespace standard {
 
 template <class T>
 GUF_DEVICE auto power(T x, T y) {
+  return guf::select_path<guf::ranges::pow>(x, y);
+}
+
+template <class T>
+GUF_DEVICE auto float_power(T x, T y) {
   return guf::select_path<guf::ranges::pow>(x, y);
 }
 
@@ -29,3 +34,4 @@ GUF_DEVICE T integer_power(T x, T y, bool &failed) {
 GUF_UFUNC(standard::integer_power, GUF_LOOPS_INTEGER_2, "name=power",
           "failure=Integers to negative integer powers are not allowed.");
 GUF_UFUNC(standard::power, GUF_LOOPS_FLOAT_2 " " GUF_LOOPS_COMPLEX_2);
+GUF_UFUNC(standard::float_power, GUF_LOOPS_float_power);

@@ -21,7 +21,8 @@ bitwise_or bitwise_xor power~ left_shift right_shift negative absolute square sq
 logical_not invert exp~ log~ sin~ cos~ matmul vecdot floor ceil trunc rint isnan isinf isfinite
 signbit positive fabs conjugate copysign fmod gcd lcm bitwise_count ldexp degrees~ rad2deg~ radians~
 deg2rad~ exp2~ expm1~ log1p~ log2~ log10~ tan~ sinh~ cosh~ tanh~ arcsin~ arccos~ arctan~ arcsinh~
-arccosh~ arctanh~ cbrt~
+arccosh~ arctanh~ cbrt~ arctan2~ hypot~ float_power~ logaddexp~ logaddexp2~ heaviside nextafter
+spacing divmod modf frexp matvec vecmat
 '''.split()
 ROUNDED = {name[:-1] for name in LISTED if name.endswith('~')}
 LISTED = [name.rstrip('~') for name in LISTED]
@@ -45,8 +46,9 @@ if unlisted(TABLE, LISTED):
         f'cases.py: expected every function of ops.def in LISTED, got none of '
         f'{unlisted(TABLE, LISTED)}'
     )
+SEVERAL = named(lambda f: f.nout > 1)  # several_cases.py draws these functions
 ELEMENTWISE = {
-    nin: named(lambda f, nin=nin: f.elementwise and f.nin == nin) for nin in (2, 1)
+    nin: named(lambda f, nin=nin: f.elementwise and (f.nin, f.nout) == (nin, 1)) for nin in (2, 1)
 }
 TRUTHS = [name for name in ELEMENTWISE[2] + ELEMENTWISE[1]
           if TABLE.function(name).returns_only(ops_table.BOOL)]
@@ -227,22 +229,28 @@ def random_output(rng, buffers, shape, inputs, dtypes):
     return buffers.view(rng.choice(dtypes), shape)
 
 
-def matmul_shapes(rng, name, loop=None):
+def product_shapes(rng, name, loop=None):
+    """Returns a loop shape, and the core shapes of the inputs and of the output."""
     m, k, p = (rng.choice([0, 1, 2, 3, 5, 8, 17]) if rng.random() < 0.9 else 1 for _ in range(3))
     loop = random_shape(rng)[:2] if loop is None else loop
-    if name == 'vecdot':
-        return loop, [k], [k + (rng.random() < 0.02)]
-    left = [k] if rng.random() < 0.15 else [m, k]
-    right = [k] if rng.random() < 0.15 else [k + (rng.random() < 0.02), p]
-    return loop, left, right
+    if name == 'matmul':
+        left = [k] if rng.random() < 0.15 else [m, k]
+        right = [k] if rng.random() < 0.15 else [k + (rng.random() < 0.02), p]
+        return loop, left, right, left[:-1] + right[1:]
+    other = k + (rng.random() < 0.02)  # rarely another extent than the first input has
+    left, right, core = {
+        'vecdot': ([k], [other], []),
+        'matvec': ([m, k], [other], [m]),
+        'vecmat': ([k], [other, p], [p]),
+    }[name]
+    return loop, left, right, core
 
 
 def random_gufunc(rng, name, buffers, dtypes, loop=None):
-    loop, left, right = matmul_shapes(rng, name, loop)
+    loop, left, right, core = product_shapes(rng, name, loop)
     inputs = [
         buffers.view(rng.choice(dtypes), narrowed(rng, loop) + core) for core in (left, right)
     ]
-    core = [] if name == 'vecdot' else left[:-1] + right[1:]
     return inputs, random_output(rng, buffers, loop + core, inputs, dtypes)
 
 

@@ -297,9 +297,7 @@ def accuracy(both):
 
 
 def parts_of_floats(both):
-    """Tests functions of numpy_functions.guf.cpp that are not in ops.def yet. NumPy's spacing is
-    not among them, because guf::ulp differs from it: it has no sign, and is infinite for
-    infinity."""
+    """Tests the functions that depend on the representation of floats."""
     tiny = array([5e-324, 0.0, INF, 3.0])
     both.returns('frexp', [tiny], array([0.5, 0.0, INF, 0.75]), array([-1073, 0, 0, 2], 'i'))
     half = array([2.0**-24, -0.0, -65504], 'e')
@@ -311,7 +309,11 @@ def parts_of_floats(both):
         both.returns('modf', [x], fractions, array([-2, 3, -3, 0.0, -0.0, INF, -INF, NAN], letter))
     both.returns('ldexp', [array([0.5, 1.0]), array([-1073, 2000], 'i')], array([5e-324, INF]))
     both.returns('nextafter', [array([0.0, 1.0]), array([1.0, 2.0])], array([5e-324, 1 + 2.0**-52]))
-    both.returns('spacing', [array([1.0, 0.0, INF])], array([2.0**-52, 5e-324, NAN]))
+    numbers = [1.0, -1.0, 0.0, -0.0, INF, np.finfo('d').max]
+    distances = [2.0**-52, -(2.0**-52), 5e-324, 5e-324, NAN, INF]
+    both.returns('spacing', [array(numbers)], array(distances))
+    numbers, distances = [1.0, -1.0, -1.5, 0.0], [2.0**-10, 2.0**-11, 2.0**-10, 2.0**-24]
+    both.returns('spacing', [array(numbers, 'e')], array(distances, 'e'))
     both.returns('rint', [array([0.5, 1.5, -0.5, 2.5])], array([0.0, 2.0, -0.0, 2.0]))
 
 

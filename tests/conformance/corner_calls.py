@@ -24,7 +24,7 @@ def gufunc_in_place(both):
         return [a, a[0]], a[:, 1]
 
     both.writes('matmul', vector, array([5.0, 14.0, 23.0]))
-    both.has('matvec')
+    both.writes('matvec', vector, array([5.0, 14.0, 23.0]))
 
 
 def larger_outputs(both):

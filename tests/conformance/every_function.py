@@ -49,9 +49,13 @@ def work(rng, module):
             for letter in cases.DTYPES:
                 yield f'{name}.{method}', lambda m=method, n=name, d=letter: small_method(
                     rng, m, n, d)
+    for name in cases.SEVERAL:
+        for letter in several_cases.DTYPES:
+            for _ in range(2):
+                yield name, lambda n=name, d=letter: several_cases.random_several_case(rng, [n], d)
     if module:
-        for _ in range(100):
-            yield 'several', lambda: several_cases.random_several_case(rng)
+        for _ in range(40):
+            yield 'clip', lambda: several_cases.random_several_case(rng, ['clip'])
 
 
 def main():

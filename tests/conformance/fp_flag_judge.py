@@ -47,6 +47,8 @@ class Noted:
 UNDERFLOWS = {'multiply', 'divide', 'true_divide', 'reciprocal', 'square'}
 CHOICES = {'maximum', 'minimum', 'fmax', 'fmin'}
 POLES = {'log1p', 'arctanh'}  # infinite at a finite number other than 0, and nowhere else
+QUOTIENTS = {'divide', 'floor_divide', 'remainder', 'divmod'}
+PRODUCTS = {'matmul', 'vecdot', 'matvec', 'vecmat'}
 RANGE = {'e': 14, 'f': 120, 'd': 1000}  # permitted binary magnitudes of products, with a margin
 
 
@@ -97,21 +99,27 @@ def any_order(name, values, loop):
 def compared(name, types, theirs, ours):
     kinds = {dtype.kind for dtype in types}
     judged = DIVIDE | OVERFLOW | INVALID | (UNDERFLOW if name in UNDERFLOWS else 0)
-    if 'c' in kinds or name in ('matmul', 'vecdot'):
+    if 'c' in kinds or name in PRODUCTS:
         return None  # NumPy also reports flags of the parts of complex numbers and of single
                      # products
     if kinds & set('mM'):  # NumPy computes datetime types with float64 and int64
-        by_timedelta = name in ('divide', 'floor_divide', 'remainder') and types[1].kind == 'm'
+        by_timedelta = name in QUOTIENTS and types[1].kind == 'm'
         # Not-a-time divided by 0 raises divide-by-zero in the library, but not in NumPy.
         judged = DIVIDE & theirs.fp_flags if by_timedelta else 0
-    elif types[0].kind in 'iu' and name in ('reciprocal', 'floor_divide'):
+    elif types[0].kind in 'iu' and name in ('reciprocal', 'floor_divide', 'divmod'):
         judged = DIVIDE  # NumPy converts an infinite float to integer, and INT_MIN // -1 overflows
     found = ours.fp_flags | (DIVIDE if ours.fp_flags & INTEGER_DIVIDE else 0)
     if name in POLES and found & OVERFLOW:
         found += DIVIDE - OVERFLOW
-    if name == 'power':
+    if name in ('power', 'float_power'):
         judged &= INVALID  # NumPy's pow(1e300, inf) and pow(0, -inf) raise flags
-    if name == 'floor_divide' and found & OVERFLOW:
+    if name == 'nextafter':
+        judged &= ~OVERFLOW  # nextafter(max, inf) overflows in NumPy
+    if name in ('logaddexp', 'logaddexp2'):
+        judged &= DIVIDE  # NumPy reports the difference of the arguments, and comparisons with NaN
+    if name == 'spacing':
+        judged &= ~INVALID  # spacing(inf) is invalid in NumPy for float16 only
+    if name in ('floor_divide', 'divmod') and found & OVERFLOW:
         judged &= ~INVALID  # NumPy subtracts the infinite quotient from itself
     wrong = ((found ^ theirs.fp_flags) & ~UNDERFLOW | theirs.fp_flags & ~found) & judged
     if not wrong:

@@ -4,7 +4,8 @@ keepdims=, and many dimensions. Also passes these keywords to NumPy and the libr
 
 import numpy as np
 
-CORE = {'matmul': (2, 2, 2), 'vecdot': (1, 1, 0)}  # number of core dimensions of each operand
+# The number of core dimensions of each operand.
+CORE = {'matmul': (2, 2, 2), 'vecdot': (1, 1, 0), 'matvec': (2, 1, 1), 'vecmat': (1, 2, 1)}
 KEYS = ('signature', 'axes', 'axis', 'keepdims')
 LETTERS = '?bhiqBHIQefdFD'
 # NumPy registers the loops of these functions on an int64 and a uint64 under long long, which is

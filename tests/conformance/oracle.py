@@ -6,8 +6,8 @@
     [--only calls|methods|datetimes|overlaps|fp_flags|bad|several|big|non_temporal|failing]
 
 Stops after the number of cases or of seconds, whichever comes first. Saved cases (rows/*.json) run
-first. The module contains functions with several outputs or three inputs; without the module such
-functions are not called. With --caller some calls run under other floating-point control words, and
+first. The module contains a function with three inputs; without the module it is not called. With
+--caller some calls run under other floating-point control words, and
 some loops fail. Without --seed each commit has its own seed, which is printed; --seed N repeats the
 cases of that seed. The library's operands are next to inaccessible pages, and a case that ends the
 process is printed. Other failing cases are reduced to a small case, which --keep saves to rows/.
@@ -199,8 +199,9 @@ class Drawing:
         'numbers overlaps datetimes overlaps fp_flags overlaps datetimes bad overlaps'
     ).split()
 
-    def __init__(self, seed, only, several=True, control=False, failing=False):
-        self.only, self.count, self.several = only, 0, several
+    def __init__(self, seed, only, module=True, control=False, failing=False):
+        self.only, self.count = only, 0
+        self.several = several_cases.WITH_CLIP if module else several_cases.NAMES
         self.control, self.failing = control, failing
         other_kinds = ['threads', 'control', 'big', 'non_temporal', 'failing']
         kinds = [*dict.fromkeys(self.KINDS), *other_kinds]
@@ -224,8 +225,7 @@ class Drawing:
             return 'big'
         if self.failing and self.count % self.FAILING_EVERY == self.FAILING_EVERY - 3:
             return 'failing'
-        kind = self.KINDS[self.count % len(self.KINDS)]
-        return 'overlaps' if kind == 'several' and not self.several else kind
+        return self.KINDS[self.count % len(self.KINDS)]
 
     def draw(self):
         kind = self.next_kind()
@@ -246,7 +246,7 @@ class Drawing:
                 return method_cases.random_overlapping_method_case(rng)
             return cases.random_case(rng, overlaps=True)
         if kind == 'several':
-            return several_cases.random_several_case(rng)
+            return several_cases.random_several_case(rng, self.several)
         if kind == 'bad':
             return bad_cases.random_bad_case(rng)
         if kind == 'big':
@@ -352,8 +352,6 @@ def compare(parser, options, watched):
     library = abi.Library(os.path.abspath(options.library))
     if options.device:
         library.use_device(options.device)
-    if options.only == 'several' and not options.module:
-        parser.error('--only several needs --module')
     if options.module:
         library.load_module(os.path.abspath(options.module))
     if options.only == 'failing' and (options.device or not options.caller):
@@ -383,7 +381,12 @@ def compare(parser, options, watched):
             kinds[f'{kind_of(case)}: {re.sub("[0-9].*", "", text)}'] += 1
             if failures <= 20:
                 report(case, text, library, options.keep)
-    expected_names = {None: cases.NAMES, 'calls': cases.NAMES, 'datetimes': ['isnat']}
+    expected_names = {
+        None: cases.NAMES + cases.SEVERAL,
+        'calls': cases.NAMES,
+        'datetimes': ['isnat'],
+        'several': cases.SEVERAL,
+    }
     expected = expected_names.get(options.only, [])
     count = drawing.count
     missing = [name for name in expected if count >= 5000 and per_op[name] < 20]
@@ -394,9 +397,7 @@ def compare(parser, options, watched):
         flush=True,
     )
     print(', '.join(f'{method} {times}' for method, times in sorted(methods.items())))
-    few = tally.report(
-        count, options.only, bool(options.module), bool(options.device), bool(options.caller)
-    )
+    few = tally.report(count, options.only, bool(options.device), bool(options.caller))
     for kind, times in kinds.most_common(40):
         print(f'{times:6} {kind}')
     if missing:

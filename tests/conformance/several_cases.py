@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws random calls of the functions with two outputs and with three inputs in
-numpy_functions.guf.cpp, and of divmod.outer. In these cases the key `outputs`, which has one entry
-per output, replaces the key `output`."""
+"""Draws random calls of the functions with two outputs, of clip, which has three inputs
+(numpy_functions.guf.cpp), and of divmod.outer. In these cases the key `outputs`, which has one
+entry per output, replaces the key `output`."""
 
 import numpy as np
 
@@ -10,10 +10,17 @@ import cases
 import keyword_cases
 import time_cases
 
-OPERANDS = {'divmod': (2, 2), 'modf': (1, 2), 'frexp': (1, 2), 'clip': (3, 1)}
-NAMES = 'divmod divmod divmod modf frexp clip clip clip'.split()
+OPERANDS = {name: (f.nin, f.nout) for name, f in cases.TABLE.functions.items() if f.nout > 1}
+OPERANDS['clip'] = (3, 1)
+# Functions of two inputs and clip are drawn more often, because they have more loops.
+NAMES = [name for name in cases.SEVERAL for _ in range(3 if OPERANDS[name][0] == 2 else 1)]
+WITH_CLIP = NAMES + ['clip'] * 3
 DTYPES = '?bhiqBHIQefd'  # NumPy's clip also has complex loops
-RESULTS = {'divmod': 'bhiqBHIQefd', 'modf': 'efd', 'frexp': 'efdi', 'clip': '?bhiqBHIQefd'}
+RESULTS = {
+    name: ''.join(letter for letter in DTYPES if cases.TABLE.function(name).returns(letter))
+    for name in cases.SEVERAL
+}
+RESULTS['clip'] = DTYPES
 
 
 def numpy_function(name):
@@ -22,19 +29,18 @@ def numpy_function(name):
     return np._core.umath.clip if name == 'clip' else getattr(np, name)
 
 
-def one_datetime_class(rng, name):
-    """Draws dtypes that are all datetime64 or all timedelta64. For divmod and clip, NumPy has
-    special rules for calls that mix the two. A module cannot define such rules.
-    """
-    kind = 'm' if name == 'divmod' else rng.choice('mM')
-    found = []
+def one_datetime_class(rng):
+    """Draws dtypes for clip that are all datetime64 or all timedelta64. NumPy has special rules for
+    calls that mix the two. A module cannot define such rules."""
+    kind, found = rng.choice('mM'), []
     while not found:
         found = [dtype for dtype in time_cases.random_dtypes(rng) if dtype.startswith(f'{kind}8[')]
     return found
 
 
 def random_input(rng, buffers, shape, dtypes):
-    view, datetimes = cases.random_input(rng, buffers, shape, dtypes), '8[' in dtypes[0]
+    view = cases.random_input(rng, buffers, shape, dtypes)
+    datetimes = any(dtype[0] in 'mM' for dtype in dtypes)
     while 'weak_complex' in view or datetimes and not ('buffer' in view or 'scalar' in view):
         view = cases.random_input(rng, buffers, shape, dtypes)
     return view
@@ -85,13 +91,14 @@ def add_mask(rng, case, buffers, shape):
         case['where'] = buffers.view('?', cases.narrowed(rng, shape))
 
 
-def random_several_case(rng):
-    name = rng.choice(NAMES)
+def random_several_case(rng, names=NAMES, dtypes=None):
+    name = rng.choice(names)
     nin = OPERANDS[name][0]
-    dtypes = rng.choice([DTYPES, rng.choice(DTYPES), rng.choice(['bhiqBHIQ', 'efd', 'fd', 'iqd'])])
+    kinds = [DTYPES, rng.choice(DTYPES), rng.choice(['bhiqBHIQ', 'efd', 'fd', 'iqd'])]
+    dtypes = dtypes or rng.choice(kinds)
     datetimes = name in ('divmod', 'clip') and rng.random() < 0.25
     if datetimes:
-        dtypes = one_datetime_class(rng, name)
+        dtypes = one_datetime_class(rng) if name == 'clip' else time_cases.random_dtypes(rng)
     buffers, shape = cases.Buffers(rng), cases.random_shape(rng)
     if rng.random() < 0.02 and not datetimes:
         shape = big_cases.random_big_shape(rng)
@@ -105,6 +112,7 @@ def random_several_case(rng):
     }
     if name == 'divmod' and rng.random() < 0.1:
         return outer_of(rng, case, buffers, dtypes, datetimes)
+    case['fp_flags'] = rng.random() < 0.2
     case['outputs'] = random_outputs(rng, case, buffers, shape, dtypes)
     add_mask(rng, case, buffers, shape)
     case['buffers'] = buffers.list

@@ -96,7 +96,7 @@ def count_big(case, library):
         TALLY['without wide stores'] += 'up to x86-64-v2' in library.explanation
 
 
-def report(count, only, several=True, device=False, caller=True):
+def report(count, only, device=False, caller=True):
     """Prints the counts, and returns the kinds with too few cases. Kinds that a device cannot
     report are not required: threads, tiles, non-temporal stores and failing loops."""
     for kind in ('overlapping', 'in place', 'over their mask', 'refused'):
@@ -132,8 +132,6 @@ def report(count, only, several=True, device=False, caller=True):
     TALLY['with fp_flags'] = fp_flag_judge.TALLY['found']
     expected = {kind: (count - 1000) // one_in for kind, one_in in MINIMA.items()}
     few = [kind for kind in MINIMA if only is None and TALLY[kind] < expected[kind]]
-    if not several:
-        few = [kind for kind in few if 'of two' not in kind and 'several' not in kind]
     if device:
         few = [k for k in few if k.split()[0] not in ('shared', 'in', 'non-temporal')]
     if device or not caller:

@@ -60,16 +60,16 @@ def refusal(error):
 
 
 def outcome(ufunc, inputs, dtype, casting):
-    """Returns the loop's input letters and output letter, or the error."""
+    """Returns the letters of the loop, inputs first, or the error."""
     if ufunc.nin == 1:
-        operands = (np.dtype(ALONE.get(inputs[0], inputs[0])), None)
+        operands = [np.dtype(ALONE.get(inputs[0], inputs[0]))]
     else:
-        operands = tuple(WEAK.get(c) or np.dtype(c) for c in inputs) + (None,)
+        operands = [WEAK.get(c) or np.dtype(c) for c in inputs]
     forced = {}
     if dtype is not None:
-        forced["signature"] = (None,) * ufunc.nin + (np.dtype(dtype),)
+        forced["signature"] = (None,) * ufunc.nin + (np.dtype(dtype),) * ufunc.nout
     try:
-        found = ufunc.resolve_dtypes(operands, casting=casting, **forced)
+        found = ufunc.resolve_dtypes((*operands, *[None] * ufunc.nout), casting=casting, **forced)
     except TypeError as error:
         return refusal(error)
     if any(d.char not in LETTERS + "lL" for d in found):

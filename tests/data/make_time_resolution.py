@@ -13,8 +13,9 @@ import random
 
 import numpy as np
 
-BINARY = ("add subtract multiply divide floor_divide remainder power maximum minimum fmax fmin "
-          "equal not_equal less less_equal greater greater_equal logical_and bitwise_or").split()
+BINARY = ("add subtract multiply divide floor_divide remainder divmod power maximum minimum fmax "
+          "fmin equal not_equal less less_equal greater greater_equal logical_and "
+          "bitwise_or").split()
 UNARY = ("negative positive absolute sign isnat isnan isinf isfinite square sqrt invert "
          "logical_not reciprocal").split()
 OTHERS = ["bool", "int8", "int32", "int64", "uint64", "float16", "float64", "complex64", "int",
@@ -46,7 +47,8 @@ def row(name, casting, inputs, **options):
                      # a call does
             getattr(np, name)(*(np.ones(1, "i8").astype(dtype) for dtype in types),
                               casting=casting, **options)
-        found = getattr(np, name).resolve_dtypes((*types, None), casting=casting, **options)
+        operands = (*types, *[None] * getattr(np, name).nout)
+        found = getattr(np, name).resolve_dtypes(operands, casting=casting, **options)
         answer = ",".join(spelled(dtype) for dtype in found)
     except (TypeError, OverflowError) as error:
         # Removes NumPy's advice about arrays of objects.

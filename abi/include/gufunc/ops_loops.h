@@ -119,9 +119,24 @@
 #define GUF_LOOPS_arccosh GUF_LOOPS_MATH_1
 #define GUF_LOOPS_arctanh GUF_LOOPS_MATH_1
 #define GUF_LOOPS_cbrt GUF_LOOPS_FLOAT_1
+#define GUF_LOOPS_arctan2 GUF_LOOPS_FLOAT_2
+#define GUF_LOOPS_hypot GUF_LOOPS_FLOAT_2
+#define GUF_LOOPS_float_power "dd->d DD->D"
+#define GUF_LOOPS_logaddexp GUF_LOOPS_FLOAT_2
+#define GUF_LOOPS_logaddexp2 GUF_LOOPS_FLOAT_2
+#define GUF_LOOPS_heaviside GUF_LOOPS_FLOAT_2
+#define GUF_LOOPS_nextafter GUF_LOOPS_FLOAT_2
+#define GUF_LOOPS_spacing GUF_LOOPS_FLOAT_1
+
+#define GUF_LOOPS_divmod \
+  "bb->bb BB->BB hh->hh HH->HH ii->ii II->II qq->qq QQ->QQ ee->ee EE->EE ff->ff dd->dd mm->qm"
+#define GUF_LOOPS_modf "e->ee E->EE f->ff d->dd"
+#define GUF_LOOPS_frexp "e->ei E->Ei f->fi d->di"
 
 #define GUF_LOOPS_matmul GUF_LOOPS_ALL_2
 #define GUF_LOOPS_vecdot GUF_LOOPS_ALL_2
+#define GUF_LOOPS_matvec GUF_LOOPS_ALL_2
+#define GUF_LOOPS_vecmat GUF_LOOPS_ALL_2
 
 /* Reductions with a user-defined accumulator: the block function, merge and finish. */
 #define GUF_LOOPS_argmax                                                                        \

@@ -10,11 +10,11 @@ int main(int, char **argv) try {
   std::vector<float> a{0, .25F, .5F}, b{10, 10.1F, 10.5F};
   std::puts(gufunc::Ufunc("discriminant")({a, b, 1}).str().c_str());
 
-  const gufunc::Ufunc hypot = gufunc::Ufunc::create("hypot", 2, 1);
-  hypot.add_function<double(double, double)>(
+  const gufunc::Ufunc length = gufunc::Ufunc::create("length", 2, 1);
+  length.add_function<double(double, double)>(
       [](double x, double y) { return std::sqrt(x * x + y * y); }, GUF_LOOP_ANY_THREAD);
-  std::puts(hypot({3, 4.0}).str().c_str());
-  std::puts(hypot({a, 1}).str().c_str());  // float32 is cast to the loop's float64
+  std::puts(length({3, 4.0}).str().c_str());
+  std::puts(length({a, 1}).str().c_str());  // float32 is cast to the loop's float64
   return 0;
 } catch (const gufunc::Error &error) {
   std::fprintf(stderr, "%s: %s\n", error.name(), error.what());

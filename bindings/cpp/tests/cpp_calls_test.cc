@@ -78,6 +78,25 @@ TEST(CppCalls, FailuresNameTheArgumentAndAxis) {
   EXPECT_EQ(written.argument(), 2);
 }
 
+TEST(CppCalls, SeveralOutputs) {
+  const Values x{7.5, -2.25};
+  const std::vector<gufunc::Array> both = Ufunc("divmod").call({x, 2}, {});
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_EQ(values(both[0]), (Values{3, -2}));
+  EXPECT_EQ(values(both[1]), (Values{1.5, 1.75}));
+  Values fraction(2), whole(2);
+  Ufunc("modf")({x}, {fraction, whole});
+  EXPECT_EQ(fraction, (Values{.5, -.25}));
+  EXPECT_EQ(whole, (Values{7, -2}));
+  std::vector<int32_t> exponent(2);
+  const std::vector<gufunc::Array> rest =
+      Ufunc("frexp").call(gufunc::Operands{x}, gufunc::Operands{Operand(), exponent});
+  ASSERT_EQ(rest.size(), 1U);
+  EXPECT_EQ(values(rest[0]), (Values{.9375, -.5625}));
+  EXPECT_EQ(exponent, (std::vector<int32_t>{3, 2}));
+  EXPECT_EQ(failure([&] { Ufunc("modf")({x}); }).status(), GUF_E_ARG);
+}
+
 TEST(CppCalls, Methods) {
   const Ufunc add("add"), maximum("maximum"), negative("negative");
   Values x{1, 2, 3, 4, 5, 6};

@@ -2,7 +2,7 @@
 # Dotted expressions: f.(A, B), A .+ B .* C, R .= f.(A, B). In an expression that contains a
 # GufArray or a ufunc, every function becomes a call of a ufunc, and the last call writes into R. If
 # a function has no corresponding ufunc and all its operands are arrays and numbers of Julia, Julia
-# evaluates it.
+# evaluates it. A function with several outputs, such as modf, returns a tuple of arrays.
 
 import Base.Broadcast: Broadcasted, BroadcastStyle, broadcasted, materialize!
 
@@ -36,7 +36,7 @@ for (name, functions) in ((:add, (+,)), (:subtract, (-,)), (:multiply, (*,)), (:
                           (:bitwise_and, (&,)), (:bitwise_or, (|,)), (:bitwise_xor, (xor,)),
                           (:invert, (~,)), (:logical_not, (!,)), (:left_shift, (<<,)),
                           (:right_shift, (>>,)), (:floor_divide, (fld,)), (:remainder, (mod,)),
-                          (:isnat, (isnat,)))
+                          (:divmod, (fldmod,)), (:isnat, (isnat,)))
     for f in functions
         UFUNCS_OF_FUNCTIONS[f] = getfield(Standard, name)
     end
@@ -52,7 +52,8 @@ register_broadcast!(f, g::UFunc) = (UFUNCS_OF_FUNCTIONS[f] = g; nothing)
 # The ufunc that corresponds to f, or nothing.
 ufunc_of(f::UFunc, count) = f
 ufunc_of(f, count) =
-    f === (-) && count == 1 ? Standard.negative : get(UFUNCS_OF_FUNCTIONS, f, nothing)
+    f === (-) && count == 1 ? Standard.negative :
+    f === atan && count == 2 ? Standard.arctan2 : get(UFUNCS_OF_FUNCTIONS, f, nothing)
 
 evaluated(x) = x
 evaluated(x::Base.RefValue) = x[]

@@ -27,6 +27,7 @@ for device in DEVICES
     @test Array(sin.(x)) ≈ sin.(A) && Array(abs.(.-x)) == A && Array(x .^ 2) == A .^ 2
     @test Array(x .+ y .+ 1 .+ x) == A .+ B .+ 1 .+ A
     @test Array((x .> 2) .& (x .< 5)) == (A .> 2) .& (A .< 5)
+    @test map(Array, fldmod.(x, 2)) == (fld.(A, 2), mod.(A, 2)) && Array(atan.(x, 1)) ≈ atan.(A, 1)
     @test status_of(() -> x .+ GufArray([1.0, 2.0]; device=device)) == Gufunc.GUF_E_SHAPE
     @test status_of(() -> third.(x)) == Gufunc.GUF_E_NOT_FOUND
 end

@@ -35,6 +35,14 @@ x = collect(1.0:7.0)
 add!(view(x, 2:7), view(x, 1:6), 0)
 @test x == [1, 1, 2, 3, 4, 5, 6] # the result is as if the input had been copied first
 
+# Functions with several outputs return tuples.
+divmod = Gufunc.Standard.divmod
+@test divmod([7.5, -2.25], 2) == ([3.0, -2.0], [1.5, 1.75]) && divmod(7, 2) === (3, 1)
+@test Gufunc.Standard.modf([7.5, -2.25]) == ([0.5, -0.25], [7.0, -2.0])
+fraction, exponent = zeros(2), zeros(Int32, 2)
+call!(Gufunc.Standard.frexp, (fraction, exponent), [6.0, 0.25])
+@test fraction == [0.75, 0.5] && exponent == [3, -1]
+
 @test add([1, 2], 1; dtype=Float32) isa Vector{Float32}
 @test add([1, 2], 1; signature=(Float64, Float64, nothing)) isa Vector{Float64}
 @test status_of(() -> add([1], 2; nonsense=1)) == Gufunc.GUF_E_ARG

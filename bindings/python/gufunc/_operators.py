@@ -172,18 +172,6 @@ def _result_of(found, given=None):
         return found
 
 
-def _divide_both(ufuncs, inputs, out=None, **keywords):
-    """numpy.divmod as floor_divide and remainder."""
-    if out is not None:  # an output of floor_divide may be an input of remainder
-        inputs = [ufuncs["array"](one) if hasattr(one, "dtype") else one for one in inputs]
-    given = [{}, {}] if out is None else [{"out": one} for one in out]
-    return tuple(ufuncs[name](*inputs, **output, **keywords)
-                 for name, output in zip(("floor_divide", "remainder"), given))
-
-
-_DIVMOD_KEYWORDS = {"out", "where", "casting", "order", "dtype"}
-
-
 def _is_refused(operand, own, is_output):
     """Whether the ufunc call must be left to the operand's class. Rejects the operand if the class
     does not support ufuncs or the operand's extra data would be lost."""
@@ -213,8 +201,6 @@ def _array_ufunc(ufuncs, own):
         if method == "__call__":  # NumPy passes its scalars as 0-d ndarrays; convert them back
             inputs = [operand[()] if type(operand) is numpy.ndarray and operand.ndim == 0
                       else operand for operand in inputs]
-            if ufunc is numpy.divmod and keywords.keys() <= _DIVMOD_KEYWORDS:
-                return _divide_both(ufuncs, inputs, **keywords)
         # A ufunc of another library may have the same name and compute something else.
         if type(found).__name__ != "Ufunc" or getattr(numpy, ufunc.__name__, None) is not ufunc:
             return _on_numpy(ufunc, method, inputs, keywords, own)
@@ -234,25 +220,6 @@ def _array_ufunc(ufuncs, own):
 def _contains(self, value):
     found = self == value
     return bool(found.any()) if hasattr(found, "any") else bool(found)
-
-
-def _divmod(ufuncs, own):
-    def both(first, second):
-        return ufuncs["floor_divide"](first, second), ufuncs["remainder"](first, second)
-
-    def forward(self, other):
-        found = _class_of(other, own)
-        if found == "overrides":
-            return _by_numpy("divmod", self, other)
-        return both(self, other) if found == "ours" else NotImplemented
-
-    def backward(self, other):
-        found = _class_of(other, own)
-        if found == "overrides":
-            return _by_numpy("divmod", other, self)
-        return both(other, self) if found == "ours" else NotImplemented
-
-    return forward, backward
 
 
 def _named(function, name):
@@ -279,7 +246,7 @@ def install(cls, ufuncs):
         setattr(cls, name, _named(_fold(ufuncs[ufunc]), name))
     for name in _REDUCTIONS:
         setattr(cls, name, _named(_reduction(ufuncs[name]), name))
-    forward, backward = _divmod(ufuncs, cls)
+    forward, backward, _ = _binary(ufuncs["divmod"], cls)
     cls.__divmod__ = _named(forward, "__divmod__")
     cls.__rdivmod__ = _named(backward, "__rdivmod__")
     cls.__contains__ = _named(_contains, "__contains__")

@@ -38,7 +38,7 @@ class Calls(unittest.TestCase):
         self.assertIs(gufunc.add(x, 1, out=(out,)), out)
         self.assertIs(gufunc.add(x, 1, out=a), a)
         self.assertEqual(a.tolist(), [1, 2, 3])
-        quotient, remainder = gufunc.divmod(7, 2) if hasattr(gufunc, "divmod") else (3, 1)
+        quotient, remainder = gufunc.divmod(7, 2)
         self.assertEqual((int(quotient), int(remainder)), (3, 1))
 
     def test_keywords(self):

@@ -7,6 +7,7 @@ import itertools
 
 import numpy as np
 
+import cases
 from corpus_hand import Call, misplaced, swapped
 
 POSITIONS = (0, 1, 2)
@@ -292,6 +293,19 @@ def several():
     yield Call('divmod', x, x, out=[same, np.zeros(3, 'i')]).fails('GUF_E_CASTING')
     yield Call('divmod', x, x, out=[same]).fails('GUF_E_ARG')
     yield Call('divmod', x, method='reduce').fails('GUF_E_VALUE')
+    yield from several_of_types()
+
+
+def several_of_types():
+    """Yields the standard functions of several outputs with every dtype."""
+    for name, letter in itertools.product(cases.SEVERAL, cases.DTYPES):
+        function = getattr(np, name)
+        inputs = [spread([5], letter, 1 + k, 3 * k) for k in range(function.nin)]
+        call = Call(name, *inputs)
+        try:
+            yield call.returns(*function(*inputs))
+        except TypeError:
+            yield call.fails_as(lambda: function(*inputs))
 
 
 GROUPS = {

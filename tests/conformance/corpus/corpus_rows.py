@@ -7,20 +7,21 @@ import cases
 import corpus_draw
 import keyword_cases
 
+CORE_SHAPES = {
+    'matmul': [[2, 3], [3, 4]],
+    'vecdot': [[2, 3], [3]],
+    'matvec': [[2, 3], [3]],
+    'vecmat': [[3], [3, 2]],
+}
 WEAK_INTS = [0, 1, -1, 127, 128, 255, 256, -129, 2**31, 2**53 + 1, 2**63 - 1, 2**63, 2**64 - 1]
 WEAK_INTS += [-(2**31) - 1, -(2**63), -(2**63) - 1, 2**64, 10**30, -(10**30)]
 
 
 def plain(name, letters, shape, seed, values='mixed'):
-    """Returns a call on new arrays of the given shape. The operands of matmul and vecdot get the
-    core dimensions that these functions require."""
-    shapes = [shape] * len(letters)
-    if name == 'matmul':
-        shapes = [[2, 3], [3, 4]]
-    elif name == 'vecdot':
-        shapes = [[2, 3], [3]]
-        values = 'whole'
-    if name in cases.GUFUNCS:
+    """Returns a call on new arrays of the given shape. The operands of generalized functions get
+    the core dimensions that these functions require."""
+    shapes = CORE_SHAPES.get(name, [shape] * len(letters))
+    if name in CORE_SHAPES:
         values = 'whole'
     buffers, inputs = [], []
     for letter, own in zip(letters, shapes):
@@ -44,9 +45,9 @@ def plain(name, letters, shape, seed, values='mixed'):
 
 
 def loops():
-    """Yields every function with all inputs of one dtype, for every dtype. Complex values are small
-    numbers."""
-    names = cases.NAMES + corpus_draw.LATER
+    """Yields every function of one output with all inputs of one dtype, for every dtype. Complex
+    values are small numbers. Group `several` has the functions of several outputs."""
+    names = cases.NAMES + [name for name in corpus_draw.LATER if name not in cases.SEVERAL]
     for number, (name, letter) in enumerate(itertools.product(names, cases.DTYPES)):
         nin = cases.TABLE.function(name).nin
         values = 'small' if letter in 'FD' else 'mixed'

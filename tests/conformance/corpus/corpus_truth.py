@@ -85,7 +85,7 @@ def call_ulp(case, theirs):
     types = loop_dtypes(plain, inputs)
     refuse_either_zero(case, theirs, inputs)
     letter = judge.letter_of(types[-1])
-    product = case['op'] in ('matmul', 'vecdot')
+    product = case['op'] in keyword_cases.CORE
     complex_loop = types[0].kind == 'c'
     rounded = case['op'] in cases.ROUNDED or product
     rounded = rounded or complex_loop and case['op'] in judge.ROUNDED_COMPLEX
@@ -95,7 +95,7 @@ def call_ulp(case, theirs):
         return 0
     if product:
         return product_ulp(case, theirs)
-    if case['op'] == 'power' and complex_loop:
+    if case['op'] in judge.POWERS and complex_loop:
         raise Open('complex powers')
     if theirs.output.dtype != types[-1] and not narrow:
         raise Open('a rounded result that is cast')

@@ -74,7 +74,7 @@ TEST(TimeTypes, AreNumPys) {
     const guf_status status = call.choose();
     if (row.at(3)[0] != 'x') {
       ASSERT_EQ(status, GUF_OK) << line << ": " << call.error().message;
-      EXPECT_EQ(types_of(call, names.size() + 1), row[3]) << line;
+      EXPECT_EQ(types_of(call, split(row[3], ',').size()), row[3]) << line;
       // The second call reads its choice from the cache.
       TypedCall again(row[0], letters_of(names), casting_of(row[1]));
       put_operands(names, &again);

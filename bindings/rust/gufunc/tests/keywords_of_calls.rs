@@ -9,7 +9,7 @@ use gufunc::{
 #[test]
 fn outputs_given_and_allocated() -> Result<()> {
     let context = Context::new()?;
-    let divmod = context.create("divmod", 2, 2).build()?;
+    let divmod = context.create("own_divmod", 2, 2).build()?;
     divmod.add_loop(&[DType::F64; 4], |args| {
         for item in 0..args.items() {
             let value = |operand| args.operand::<f64>(operand, item);
@@ -38,6 +38,20 @@ fn outputs_given_and_allocated() -> Result<()> {
     let none = add.with().where_(&mask).call_into((&[1.0], weak(2)), ()).unwrap_err();
     assert_eq!(none.status(), Status::ARG);
     assert!(add.with().outer_into((&[1.0], &[2.0]), ()).is_err());
+    Ok(())
+}
+
+#[test]
+fn standard_functions_of_several_outputs() -> Result<()> {
+    let both = ufunc("divmod")?.call_all((&[7.5, -2.25], weak(2)))?;
+    assert_eq!(both[0].to_vec::<f64>()?, [3.0, -2.0]);
+    assert_eq!(both[1].to_vec::<f64>()?, [1.5, 1.75]);
+    let parts = ufunc("modf")?.call_all((&[7.5, -2.25],))?;
+    assert_eq!(parts[0].to_vec::<f64>()?, [0.5, -0.25]);
+    assert_eq!(parts[1].to_vec::<f64>()?, [7.0, -2.0]);
+    let (mut fraction, mut exponent) = ([0.0; 2], [0i32; 2]);
+    ufunc("frexp")?.call_into((&[6.0, 0.25],), (&mut fraction, &mut exponent))?;
+    assert_eq!((fraction, exponent), ([0.75, 0.5], [3, -1]));
     Ok(())
 }
 
