@@ -9,7 +9,7 @@ import method_judge
 from build import numpy_letter
 from error_texts import text_difference
 from judge import letter_of, same_bits
-from several_cases import numpy_function
+from numpy_ufuncs import numpy_function
 
 NOT_FOUND, FLOATING_POINT = 105, 700
 FLAGS = {1: 'divide', 2: 'overflow', 4: 'underflow', 8: 'invalid', 16: 'divide'}

@@ -17,7 +17,7 @@ import keyword_cases
 import several_judge
 from build import spread
 from judge import letter_of
-from several_cases import numpy_function
+from numpy_ufuncs import numpy_function
 
 FAULTS = {
     'resolution: int8 sums are not widened': 'narrow_sum',
@@ -70,6 +70,7 @@ FAULTS = {
     'several: outputs that overlap are written last first': 'last_output_first',
     'several: what the mask leaves out is as before the first output': 'old_under_mask',
     'several: outer exchanges the inputs': 'outer_of_two',
+    'several: flags of a call with two outputs are not reported': 'no_several_flags',
 }
 STATUS = [
     (OverflowError, 600),
@@ -140,7 +141,9 @@ class SeveralOperands:
     """Calls with several outputs or three inputs. Uses the members `fault` and `guarded` of
     NumpyLibrary."""
 
-    def call_several(self, name, inputs, outputs, *, where=None, casting=None, order='K', **types):
+    def call_several(
+        self, name, inputs, outputs, *, where=None, casting=None, order='K', report=0, **types
+    ):
         """Makes a call. Of `types`, only dtype and signature are used."""
         case = {'casting': casting, 'order': order, **types}
         if self.fault == 'second_type' and case.get('signature') and len(outputs) == 2:
@@ -150,7 +153,8 @@ class SeveralOperands:
             case['signature'] = [None] * len(inputs) + [case.pop('dtype'), None]
         if self.fault == 'third_input' and len(inputs) == 3:
             inputs = [*inputs[:2], inputs[1]]
-        found = self.answers(numpy_function(name), inputs, outputs, case, where)
+        report = 0 if self.fault == 'no_several_flags' else report
+        found = self.answers(numpy_function(name), inputs, outputs, case, where, report)
         if len(found) == 2 and outputs[1] is None:
             letter, second, strides = found[1]
             if self.fault == 'second_item' and second.size >= big_cases.SHARED:
@@ -165,7 +169,7 @@ class SeveralOperands:
             inputs = inputs[::-1]
         return self.answers(numpy_function(name).outer, inputs, outputs, case, where)
 
-    def answers(self, function, inputs, outputs, case, where):
+    def answers(self, function, inputs, outputs, case, where, report=0):
         options = several_judge.options_of(case)
         mask = True if where is None else where
         fresh = all(out is None for out in outputs)
@@ -179,7 +183,7 @@ class SeveralOperands:
             found = several_judge.written_in_order(function, inputs, outputs, options, mask)
             return found if isinstance(found, tuple) else (found,)
 
-        found = [np.asarray(x) for x in self.guarded(work, None, True)]
+        found = [np.asarray(x) for x in self.guarded(work, None, True, report)]
         if self.fault == 'outputs_swapped' and len(found) == 2 and fresh:
             found.reverse()
         if len(found) == 2 and outputs[1] is not None:
@@ -281,9 +285,8 @@ class NumpyLibrary(CalledByProgram, SeveralOperands):
     ):
         if len(outputs) > 1 or len(inputs) > 2:
             types = {'dtype': dtype, 'signature': keywords.get('signature')}
-            return self.call_several(
-                name, inputs, outputs, where=where, casting=casting, order=order, **types
-            )
+            options = {'where': where, 'casting': casting, 'order': order, 'report': report}
+            return self.call_several(name, inputs, outputs, **options, **types)
         case = {'op': name, **keywords}
         self.spoil_keywords(case)
         options = {'casting': casting or 'same_kind', 'order': order, 'dtype': self.dtype(dtype)}
@@ -306,7 +309,7 @@ class NumpyLibrary(CalledByProgram, SeveralOperands):
             outputs[0][...] = 0
         if self.fault in ('nat_loses', 'no_factor', 'seconds'):
             name, inputs = self.corrupt_datetimes(name, inputs)
-        function = getattr(np, name)
+        function = numpy_function(name)
         found = self.answered(
             outputs[0], lambda out: function(*inputs, out=out, **options), True, report
         )

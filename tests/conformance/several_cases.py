@@ -3,8 +3,6 @@
 (numpy_functions.guf.cpp), and of divmod.outer. In these cases the key `outputs`, which has one
 entry per output, replaces the key `output`."""
 
-import numpy as np
-
 import big_cases
 import cases
 import keyword_cases
@@ -21,12 +19,6 @@ RESULTS = {
     for name in cases.SEVERAL
 }
 RESULTS['clip'] = DTYPES
-
-
-def numpy_function(name):
-    """Returns NumPy's ufunc of the given name. np.clip is not a ufunc, but a function that calls
-    one."""
-    return np._core.umath.clip if name == 'clip' else getattr(np, name)
 
 
 def one_datetime_class(rng):

@@ -15,7 +15,7 @@ import judge
 import tally
 import time_cases
 from judge import Outcome, letter_of
-from several_cases import numpy_function
+from numpy_ufuncs import numpy_function
 
 EITHER_ZERO = {'clip'}  # NumPy's result for -0 between 0 and 0 depends on the layout
 
