@@ -96,7 +96,8 @@ def remove(tree, edits):
     answers = tree.folder / 'tests/conformance/corpus/answers.tsv'
     kept = [line for line in answers.read_text().splitlines(True) if not line.startswith('loops-')]
     answers.write_text(''.join(kept))
-    only = [word for name in ('bindings', 'resolution', 'corpus') for word in ('--only', name)]
+    names = ('bindings', 'resolution', 'corpus', 'corpus_page')
+    only = [word for name in names for word in ('--only', name)]
     tree.run(tree.python, 'tools/regenerate.py', '--build', tree.build, '--cc', tree.cc, *only)
 
 

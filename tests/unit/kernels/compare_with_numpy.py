@@ -18,6 +18,7 @@ import numpy as np
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "conformance"))
 
+import bfloat16_neighbors  # noqa: E402
 import complex_truth  # noqa: E402
 from cases import ROUNDED  # noqa: E402
 from plugin_tables import GUF_OK, Plugin, storage  # noqa: E402
@@ -28,6 +29,7 @@ np.seterr(all="ignore")
 WIDER = {"f": "d", "d": "g", "F": "D", "D": "G", "e": "f", "E": "f"}
 # Largest error of real and of complex results, in units of the last place of the type. For complex
 # results, the unit is the unit in the last place of |z|.
+POWERS = {"power", "float_power"}
 REAL_ULP = 2.0
 COMPLEX_ULP = 4.0
 
@@ -116,15 +118,27 @@ def for_numpy(letter, array):
     return bf16_to_f32(array) if letter == "E" else array
 
 
-def numpy_result(name, letters, inputs):
-    """Returns NumPy's result in the output's type. Functions that round use the next wider type."""
-    nin = letters.index("-")
-    output = letters[-1]
-    given = [for_numpy(letter, array) for letter, array in zip(letters[:nin], inputs)]
-    if name in ROUNDED and output in WIDER:
-        given = [array.astype(WIDER[output]) for array in given]
-    result = complex_truth.function(name, *given)(*given)
-    return f32_to_bf16(result) if output == "E" else result.astype(storage(output))
+def outputs_of(letters):
+    return letters.partition("->")[2]
+
+
+def in_storage(output, array):
+    return f32_to_bf16(array) if output == "E" else array.astype(storage(output))
+
+
+def numpy_results(name, letters, inputs):
+    """Returns NumPy's results in the types of the outputs. Functions that round use the next wider
+    type."""
+    outputs = outputs_of(letters)
+    given = [for_numpy(letter, array) for letter, array in zip(letters, inputs)]
+    if name in ROUNDED and outputs in WIDER:
+        given = [array.astype(WIDER[outputs]) for array in given]
+    function = complex_truth.function(name, *given)
+    if outputs == "E":
+        function = bfloat16_neighbors.FUNCTIONS.get(name, function)
+    results = function(*given)
+    results = results if isinstance(results, tuple) else (results,)
+    return [in_storage(output, result) for output, result in zip(outputs, results, strict=True)]
 
 
 def unspecified(name, letters, inputs):
@@ -135,11 +149,11 @@ def unspecified(name, letters, inputs):
         return (angle > complex_truth.EXP2_ANGLE) & np.isfinite(angle)
     if letters[-1] in "FD" and name == "expm1":  # NumPy's imaginary part is inf * 0
         return (inputs[0].imag == 0) & (inputs[0].real > 80)
-    if letters[-1] not in "FD" or name not in {"multiply", "square", "power"}:
+    if letters[-1] not in "FD" or name not in {"multiply", "square", *POWERS}:
         return np.zeros(len(inputs[0]), bool)
     big = np.sqrt(np.finfo(letters[-1]).max) / 2
     beyond = [~((np.abs(a.real) < big) & (np.abs(a.imag) < big)) for a in inputs]
-    if name == "power":
+    if name in POWERS:
         x, y = (a.astype("G") for a in inputs)
         growth = np.abs(y * np.log(x))
         beyond.append(~(growth < 40) | (np.abs(inputs[0]) == 0))
@@ -196,42 +210,46 @@ def same_value_complex(got, expected):
     return alike(got.real, expected.real) & alike(got.imag, expected.imag)
 
 
+def good_results(name, letters, output, found, expected, ulps):
+    """Returns where the results of one output are good."""
+    inexact = name in ROUNDED or any(letter in "FD" for letter in letters)
+    if output in "eEfdFD" and inexact:
+        return within(output, found, expected, ulps)
+    if output in "eEfdFD" and name in {"maximum", "minimum", "fmax", "fmin"}:
+        got, numpy = for_numpy(output, found), for_numpy(output, expected)
+        # A zero of either sign is valid.
+        return (got == numpy) | (np.isnan(got) & np.isnan(numpy))
+    return same_bits(output, found, expected)
+
+
 def check_elementwise(plugin, target, function, letters, loop, rng, n):
-    name, nin, output = function.name.decode(), function.nin, letters[-1]
+    name, nin, outputs = function.name.decode(), function.nin, outputs_of(letters)
     inputs = [values_of(letter, rng, n) for letter in letters[:nin]]
     if loop.kind == 2:  # loops of this kind are integer powers, which can fail; use exponents that
                         # do not fail
         inputs[1] = np.abs(inputs[1] % 16).astype(inputs[1].dtype)
-    expected = numpy_result(name, letters, inputs)
+    expected = numpy_results(name, letters, inputs)
     free = unspecified(name, letters, inputs)
-    ulps = COMPLEX_ULP if output in "FD" else REAL_ULP
-    if name == "power" and output == "D":  # exp(w log z) magnifies the error of w log z
+    ulps = COMPLEX_ULP if outputs in "FD" else REAL_ULP
+    if name in POWERS and outputs == "D":  # exp(w log z) magnifies the error of w log z
         ulps += np.abs(inputs[1].astype("G") * np.log(inputs[0].astype("G")))
         ulps = np.where(np.isfinite(ulps), ulps, 0)
     for step in (1, 2, -1):
         strided = [spread(array, step) for array in inputs]
-        out = spread(np.zeros(n, storage(output)), step)
-        status = plugin.elementwise(target, loop, strided + [out])
+        outs = [spread(np.zeros(n, storage(output)), step) for output in outputs]
+        status = plugin.elementwise(target, loop, strided + outs)
         if status != GUF_OK:
             return f"status {status}"
-        inexact = name in ROUNDED or any(letter in "FD" for letter in letters)
-        if output in "eEfdFD" and inexact:
-            good = within(output, out, expected, ulps)
-        elif output in "eEfdFD" and name in {"maximum", "minimum", "fmax", "fmin"}:
-            got, numpy = for_numpy(output, out), for_numpy(output, expected)
-            # A zero of either sign is valid.
-            good = (got == numpy) | (np.isnan(got) & np.isnan(numpy))
-        else:
-            good = same_bits(output, out, expected)
-        good |= free
-        if not good.all():
-            i = int(np.argmin(good))
-            count = int((~good).sum())
-            given = ", ".join(show(letter, array, i) for letter, array in zip(letters, inputs))
-            return (
-                f"step {step}: {count} of {n}, e.g. ({given}) gives {show(output, out, i)}, "
-                f"NumPy {show(output, expected, i)}"
-            )
+        for output, found, numpy in zip(outputs, outs, expected):
+            good = free | good_results(name, letters, output, found, numpy, ulps)
+            if not good.all():
+                i = int(np.argmin(good))
+                count = int((~good).sum())
+                given = ", ".join(show(letter, array, i) for letter, array in zip(letters, inputs))
+                return (
+                    f"step {step}: {count} of {n}, e.g. ({given}) gives {show(output, found, i)}, "
+                    f"NumPy {show(output, numpy, i)}"
+                )
     return None
 
 
@@ -247,7 +265,8 @@ def spread(array, step):
 
 
 def check_product(plugin, target, function, letters, loop, rng):
-    """Compares matmul and vecdot on small integers, whose results are exact in every type."""
+    """Compares matrix products and vecdot on small integers, whose results are exact in every
+    type."""
     name, output = function.name.decode(), letters[-1]
 
     def array(letter, shape):
@@ -266,18 +285,19 @@ def check_product(plugin, target, function, letters, loop, rng):
         (8, 8, 128),
     ]:
         for order in "CF":
-            if name == "matmul":
-                x, y = (np.asarray(array(letters[0], s), order=order) for s in ((n, k), (k, m)))
-                expected = np.matmul(for_numpy(letters[0], x), for_numpy(letters[1], y))
-                out = np.zeros((n, m), storage(output), order=order)
-                steps = [0, 0, 0, *x.strides, *y.strides, *out.strides]
-                dims = [1, n, k, m]
-            else:
-                x, y = array(letters[0], (m, k)), array(letters[1], (m, k))
-                expected = np.vecdot(for_numpy(letters[0], x), for_numpy(letters[1], y))
-                out = np.zeros(m, storage(output))
+            shapes, dims = {
+                "matmul": ([(n, k), (k, m), (n, m)], [1, n, k, m]),
+                "matvec": ([(n, k), (k,), (n,)], [1, n, k]),
+                "vecmat": ([(k,), (k, m), (m,)], [1, k, m]),
+                "vecdot": ([(m, k), (m, k), (m,)], [m, k]),
+            }[name]
+            x, y = (np.asarray(array(letters[0], shape), order=order) for shape in shapes[:2])
+            expected = getattr(np, name)(for_numpy(letters[0], x), for_numpy(letters[1], y))
+            out = np.zeros(shapes[2], storage(output), order=order)
+            if name == "vecdot":
                 steps = [x.strides[0], y.strides[0], out.strides[0], x.strides[1], y.strides[1]]
-                dims = [m, k]
+            else:
+                steps = [0, 0, 0, *x.strides, *y.strides, *out.strides]
             plugin.call(target, loop, dims, [x.ctypes.data, y.ctypes.data, out.ctypes.data], steps)
             expected = f32_to_bf16(expected) if output == "E" else expected.astype(storage(output))
             if not same_bits(output, out, expected).all():
