@@ -247,10 +247,12 @@ def partial_results_of_another_type(case, theirs, found, loop, library):
 
 
 def rounded_in_another_order(case, theirs, found, loop, library):
-    """Sums and products must be within their error bounds. All other reductions must be equal to
-    left folds."""
+    """Sums, products and other rounded reductions along a tree must be within their error bounds.
+    All other reductions must be equal to left folds."""
     if is_sum_or_product(case):
         return sums_and_products(case, theirs, found, loop)
+    if is_rounded_tree(case):
+        return within_tree(case, loop, found)
     with np.errstate(all='ignore'):
         whole = left_fold(case, loop, library, found.shape).astype(found.dtype)
     return judge.same_bits(whole, found)
@@ -272,14 +274,21 @@ def whole_out_of_range(case, theirs, found, loop, library):
 def whole_result(case, found, loop, library):
     """Returns the result in the loop's dtype: NumPy's result, or the left fold of the library's
     calls."""
-    if is_sum_or_product(case):
+    if is_sum_or_product(case) or is_rounded_tree(case):
         return before_cast(case, loop)
     return left_fold(case, loop, library, found.shape)
 
 
+def is_fold(case):
+    return case['method'] in ('reduce', 'reduceat', 'accumulate')
+
+
 def is_sum_or_product(case):
-    folds = case['method'] in ('reduce', 'reduceat', 'accumulate')
-    return folds and case['op'] in ('add', 'multiply')
+    return is_fold(case) and case['op'] in ('add', 'multiply')
+
+
+def is_rounded_tree(case):
+    return is_fold(case) and case['op'] in ('hypot', 'logaddexp', 'logaddexp2')
 
 
 def before_cast(case, loop):
@@ -381,6 +390,22 @@ def within_sum(case, memory, values, loop, found, letter, n):
         scale = fold(case, np.add, size_of(wide), memory, {k: size_of(v) for k, v in start.items()})
         good &= near(answer, truth, scale * bound, scale, letter)
     return good
+
+
+def within_tree(case, loop, found):
+    """Returns which results of hypot, logaddexp and logaddexp2 are within the error bound. Each
+    step rounds a number that is at most the greatest magnitude of the elements, times or plus a
+    function of their count."""
+    memory, values = wide_inputs(case, loop)
+    n, letter = max(longest_fold(case), 2), letter_in(case, loop)
+    initial = {k: np.longdouble(v) for k, v in wide_initial(case, loop).items()}
+    wide = values.astype(np.longdouble)
+    truth = fold(case, getattr(np, case['op']), wide, memory, initial)
+    scale = np.abs(truth)
+    if case['op'] != 'hypot':
+        start = {'initial': size_of(initial.get('initial', np.longdouble(0)))}
+        scale = fold(case, np.maximum, size_of(wide), memory, start) + np.log2(n)
+    return near(parts(case, found)[0], truth, scale * n * EPS[letter], scale, letter)
 
 
 def size_of(values):
