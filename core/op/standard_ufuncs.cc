@@ -56,6 +56,23 @@ constexpr Alias kAliases[] = {
 #include <gufunc/ops.def>
 };
 
+struct DimensionRule {
+  std::string_view name;
+  const char *rules;
+};
+
+constexpr DimensionRule kDimensionRules[] = {
+#define GUF_OP_RULE(name, rules) {#name, rules},
+#include <gufunc/ops.def>
+};
+
+const char *dimension_rules_of(std::string_view name) {
+  for (const DimensionRule &rule : kDimensionRules) {
+    if (rule.name == name) return rule.rules;
+  }
+  return "";
+}
+
 struct RuledName {
   std::string_view name;
   TypeRule rule;
@@ -115,7 +132,8 @@ base::Ref<Ufunc> make(const Row &row) {
   if (row.signature == nullptr) {
     static_cast<void>(make_elementwise(row.nin, row.nout, nullptr, 0, &ufunc->signature, nullptr));
   } else {
-    static_cast<void>(parse_signature(row.signature, "", nullptr, 0, &ufunc->signature, nullptr));
+    static_cast<void>(parse_signature(row.signature, dimension_rules_of(row.name), nullptr, 0,
+                                      &ufunc->signature, nullptr));
   }
   static_cast<void>(ufunc->add_loops(parse_loops(row.loops), nullptr));
   return ufunc;

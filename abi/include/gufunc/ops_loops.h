@@ -158,4 +158,23 @@
   "ffff->ff dddd->dd FFFF->FF DDDD->DD MMMM->MM mmmm->mm"
 #define GUF_LOOPS_ptp_finish GUF_LOOPS_ARITHMETIC_2 " MM->m mm->m"
 
+#define GUF_LOOPS_ALL_3                                                             \
+  "?\?\?->? bbb->b BBB->B hhh->h HHH->H iii->i III->I qqq->q QQQ->Q eee->e EEE->E " \
+  "fff->f ddd->d FFF->F DDD->D"
+#define GUF_LOOPS_clip GUF_LOOPS_ALL_3 " mmm->m MMM->M"
+#define GUF_LOOPS_select                                              \
+  "?\?\?->? ?bb->b ?BB->B ?hh->h ?HH->H ?ii->i ?II->I ?qq->q ?QQ->Q " \
+  "?ee->e ?EE->E ?ff->f ?dd->d ?FF->F ?DD->D ?MM->M ?mm->m"
+#define GUF_LOOPS_cross GUF_LOOPS_ARITHMETIC_2
+#define GUF_LOOPS_diff "?->? " GUF_LOOPS_ARITHMETIC_1 " m->m M->m"
+#define GUF_LOOPS_convolve GUF_LOOPS_ALL_2
+
+/* Functions whose integer inputs are cast to f64, as by the functions of NumPy and SciPy with these
+ * names: the loop of f64 is the first. */
+#define GUF_LOOPS_FLOAT_FROM_F64_1 "d->d e->e E->E f->f"
+#define GUF_LOOPS_norm GUF_LOOPS_FLOAT_FROM_F64_1 " F->f D->d"
+#define GUF_LOOPS_softmax GUF_LOOPS_FLOAT_FROM_F64_1
+#define GUF_LOOPS_log_softmax GUF_LOOPS_FLOAT_FROM_F64_1
+#define GUF_LOOPS_logsumexp GUF_LOOPS_FLOAT_FROM_F64_1
+
 #endif /* GUFUNC_OPS_LOOPS_H */

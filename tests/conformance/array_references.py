@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions that array_functions.py tests: how inputs are drawn, the result of NumPy or SciPy,
+and how results are compared."""
+
+import re
+
+import numpy as np
+
+import build
+import cases
+import judge
+
+TABLE = cases.TABLE
+SIZES = [0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33]
+
+
+class Refused(Exception):
+    """NumPy's error for a call, which the library must refuse too."""
+
+
+class Function:
+    """A function. `reference` computes the result of one item: of whole arrays if the function is
+    elementwise, and otherwise of arrays with core dimensions only. `size` computes from absolute
+    values the sum of the absolute values of the terms that are added for the result."""
+
+    def __init__(self, name, reference, bound=None, either_zero=False, size=None):
+        self.name, self.reference, self.bound, self.size = name, reference, bound, size
+        self.either_zero = either_zero
+        self.row = TABLE.function(name)
+        self.elementwise = self.row.elementwise
+        self.cores = [] if self.elementwise else [
+            [dim for dim in operand.split(',') if dim]
+            for operand in re.findall(r'\(([^)]*)\)', self.row.signature)
+        ]
+        self.core_of_output = bool(self.cores and self.cores[-1])
+        used = {dim for operand in self.cores for dim in operand}
+        self.one_core = len(used) == 1 and all(self.cores[:-1])
+
+    def draw_letters(self, rng):
+        """Returns the types of the inputs: those of a loop, or types that are cast to a loop's."""
+        inputs, _ = rng.choice(self.row.loops)
+        if any(letter in 'mM' for letter in inputs):
+            unit = rng.choice(['s', 's', 'D', 'ns'])
+            return [letter.replace('m', f'm8[{unit}]').replace('M', f'M8[{unit}]')
+                    for letter in inputs]
+        if rng.random() < 0.15 and len(set(inputs)) == 1 and len(inputs) == 1:
+            return [rng.choice('?bBhHiIqQ')]
+        return list(inputs)
+
+    def draw_cores(self, rng):
+        """Returns the core shape of each input."""
+        if self.elementwise:
+            return [[] for _ in range(self.row.nin)]
+        long = rng.random() < 0.05
+        sizes = {dim: rng.choice([100, 129, 700] if long else SIZES)
+                 for operand in self.cores for dim in operand}
+        return [[int(dim) if dim.isdigit() else sizes[dim] for dim in operand]
+                for operand in self.cores[:-1]]
+
+    def draw_values(self, nprng, letters, shapes, kind):
+        return [values_of(nprng, letter, shape, kind) for letter, shape in zip(letters, shapes)]
+
+    def result_letter(self, letters, expected):
+        if 'E' in letters and expected.dtype == np.float32:
+            return 'E'
+        return judge.letter_of(expected.dtype)
+
+    def agrees(self, call, found):
+        """Returns which elements of a result are within the bound."""
+        expected = call.expected
+        if self.bound is None:
+            return judge.same_bits(as_stored(expected, call, found), found, self.either_zero)
+        return self.bound(call, expected, found)
+
+
+def as_stored(expected, call, found):
+    """Rounds the expected values to the type of the output."""
+    if call.letter == 'E':
+        expected = build.from_bfloat16_bits(build.to_bfloat16_bits(expected))
+    return expected.astype(found.dtype)
+
+
+def values_of(nprng, letter, shape, kind):
+    size = int(np.prod(shape, dtype=np.int64))
+    dtype = {'E': 'f'}.get(letter, build.numpy_letter(letter))
+    return build.random_values(nprng, dtype, size, kind).reshape(shape)
+
+
+# ---- bounds of rounded results
+
+def within(units):
+    """Returns a bound: `units` units in the last place of the expected value, or of `scale(call)`
+    if the function has cancellation."""
+
+    def bound(call, expected, found):
+        eps, tiny = judge.EPS[call.letter], judge.TINY[call.letter]
+        size = np.abs(expected).astype(np.longdouble)
+        apart = np.abs(found.astype(np.longdouble) - expected)
+        same = (found == expected) | (np.isnan(found) & np.isnan(expected))
+        return same | (apart <= units * (eps * size + tiny)) | beyond(call, expected, found)
+
+    return bound
+
+
+def top_of(letter):
+    """Returns the greatest finite value of a type."""
+    return {'e': 65504.0, 'E': 3.3895e38}.get(letter) or np.finfo(letter).max
+
+
+def beyond(call, expected, found):
+    """Whether the expected value overflows in the type of the result."""
+    wide = np.abs(expected) > top_of(call.letter)
+    return wide & np.isinf(found) & (np.sign(found) == np.sign(expected))
+
+
+# ---- clip and select
+
+def clip(x, low, high):
+    return np._core.umath.clip(x, low, high)
+
+
+# ---- softmax. The elements are shifted in the type of the loop, and exp, sum and log are computed
+# in long double.
+
+def shifted(x, keeps_infinity):
+    x = x.astype({'e': 'f'}.get(x.dtype.char, x.dtype if x.dtype.kind == 'f' else 'd'))
+    top = x.max() if x.size else x.dtype.type(-np.inf)
+    if not keeps_infinity and not np.isfinite(top):
+        top = x.dtype.type(0)
+    return top, (x - top).astype(np.longdouble)
+
+
+def in_result_type(x, result):
+    kind = x.dtype if x.dtype.kind == 'f' else np.dtype('d')
+    return np.asarray(result).astype(kind)
+
+
+def softmax(x):
+    _, powers = shifted(x, True)
+    powers = np.exp(powers)
+    return in_result_type(x, powers / powers.sum())
+
+
+def log_softmax(x):
+    _, difference = shifted(x, False)
+    return in_result_type(x, difference - np.log(np.exp(difference).sum()))
+
+
+def logsumexp(x):
+    top, difference = shifted(x, False)
+    return in_result_type(x, top + np.log(np.exp(difference).sum()))
+
+
+def within_logarithm(call, expected, found):
+    """A bound for logarithms of sums, which are near 0 if the sum is near 1."""
+    eps = judge.EPS[call.letter]
+    apart = np.abs(found.astype(np.longdouble) - expected)
+    same = (found == expected) | (np.isnan(found) & np.isnan(expected))
+    return same | (apart <= 8 * eps * np.maximum(np.abs(expected), 8)) | beyond(
+        call, expected, found)
+
+
+# ---- functions of vectors
+
+def cross(x, y):
+    return np.cross(x, y)
+
+
+def norm(x):
+    """The norm in long double, in the type of NumPy's result."""
+    letter = np.linalg.norm(x[:1]).dtype
+    wide = x.astype(np.clongdouble if x.dtype.kind == 'c' else np.longdouble)
+    if np.isnan(x).any():
+        return letter.type(np.nan)
+    return np.asarray(np.sqrt((wide.real**2 + wide.imag**2).sum())).astype(letter)
+
+
+def within_sum(call, expected, found):
+    """A bound for sums: relative to the sum of the absolute values of the terms."""
+    eps, tiny = judge.EPS[call.letter], judge.TINY[call.letter]
+    apart = np.abs(found.astype(np.clongdouble) - expected)
+    lost = ~(call.sizes < top_of(call.letter) / 2)
+    return (found == expected) | lost | (apart <= 24 * (eps * call.sizes + tiny))
+
+
+def sizes_of_cross(x, y):
+    x, y = np.broadcast_arrays(x, y)
+    return x[[1, 2, 0]] * y[[2, 0, 1]] + x[[2, 0, 1]] * y[[1, 2, 0]]
+
+
+def exact_unless(letters):
+    def bound(call, expected, found):
+        if call.letter in letters:
+            return within_sum(call, expected, found)
+        return judge.same_bits(expected.astype(found.dtype), found)
+
+    return bound
+
+
+def convolve(x, y):
+    if x.dtype.kind == 'f' and x.dtype != np.float64:
+        return np.convolve(x.astype('d'), y.astype('d'), 'valid').astype(x.dtype)
+    return np.convolve(x, y, 'valid')
+
+
+FUNCTIONS = {function.name: function for function in (
+    Function('clip', clip, either_zero=True),
+    Function('select', np.where),
+    Function('softmax', softmax, within(16)),
+    Function('log_softmax', log_softmax, within_logarithm),
+    Function('logsumexp', logsumexp, within_logarithm),
+    Function('cross', cross, exact_unless('eEFD'), size=sizes_of_cross),
+    Function('norm', norm, within(16)),
+    Function('diff', np.diff),
+    Function('convolve', convolve, exact_unless('eEfdFD'), size=convolve),
+)}
