@@ -25,9 +25,17 @@ GUF_DEVICE T sum_of_exp(G &g, X x, T shift) {
 
 template <class G, class X, class Y>
 GUF_DEVICE void softmax(G g, X x, Y y) {
+  const guf::i64 n = x.extent(0);
   const auto shift = greatest(g, x);
-  const auto sum = sum_of_exp(g, x, shift);
-  for (guf::i64 i = g.rank(); i < x.extent(0); i += g.size()) y[i] = guf::exp(x[i] - shift) / sum;
+  if constexpr (guf::is_stored_float<typename Y::type>::value) {
+    const auto sum = sum_of_exp(g, x, shift);
+    for (guf::i64 i = g.rank(); i < n; i += g.size()) y[i] = guf::exp(x[i] - shift) / sum;
+  } else {  // y holds the powers, so that each is computed once
+    for (guf::i64 i = g.rank(); i < n; i += g.size()) y[i] = guf::exp(x[i] - shift);
+    g.sync();
+    const auto sum = g.sum(n, [&](guf::i64 i) { return y[i]; });
+    for (guf::i64 i = g.rank(); i < n; i += g.size()) y[i] /= sum;
+  }
 }
 
 template <class G, class X, class Y>

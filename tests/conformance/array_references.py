@@ -21,10 +21,13 @@ class Refused(Exception):
 class Function:
     """A function. `reference` computes the result of one item: of whole arrays if the function is
     elementwise, and otherwise of arrays with core dimensions only. `size` computes from absolute
-    values the sum of the absolute values of the terms that are added for the result."""
+    values the sum of the absolute values of the terms that are added for the result. `prepare` changes
+    the drawn inputs, and `longest` is the greatest core size."""
 
-    def __init__(self, name, reference, bound=None, either_zero=False, size=None):
+    def __init__(self, name, reference, bound=None, either_zero=False, size=None, prepare=None,
+                 longest=700):
         self.name, self.reference, self.bound, self.size = name, reference, bound, size
+        self.prepare, self.longest = prepare, longest
         self.either_zero = either_zero
         self.row = TABLE.function(name)
         self.elementwise = self.row.elementwise
@@ -51,14 +54,16 @@ class Function:
         """Returns the core shape of each input."""
         if self.elementwise:
             return [[] for _ in range(self.row.nin)]
-        long = rng.random() < 0.05
-        sizes = {dim: rng.choice([100, 129, 700] if long else SIZES)
+        draw = rng.random()
+        drawn = [self.longest] if draw < 0.01 else [100, 129, 700] if draw < 0.05 else SIZES
+        sizes = {dim: rng.choice(drawn)
                  for operand in self.cores for dim in operand}
         return [[int(dim) if dim.isdigit() else sizes[dim] for dim in operand]
                 for operand in self.cores[:-1]]
 
     def draw_values(self, nprng, letters, shapes, kind):
-        return [values_of(nprng, letter, shape, kind) for letter, shape in zip(letters, shapes)]
+        drawn = [values_of(nprng, letter, shape, kind) for letter, shape in zip(letters, shapes)]
+        return self.prepare(*drawn) if self.prepare else drawn
 
     def result_letter(self, letters, expected):
         if 'E' in letters and expected.dtype == np.float32:
@@ -203,6 +208,16 @@ def convolve(x, y):
     return np.convolve(x, y, 'valid')
 
 
+# ---- sorting
+
+def sort_first(x, values):
+    return [np.sort(x, -1), values]
+
+
+def searchsorted_right(x, values):
+    return np.searchsorted(x, values, 'right')
+
+
 FUNCTIONS = {function.name: function for function in (
     Function('clip', clip, either_zero=True),
     Function('select', np.where),
@@ -213,4 +228,9 @@ FUNCTIONS = {function.name: function for function in (
     Function('norm', norm, within(16)),
     Function('diff', np.diff),
     Function('convolve', convolve, exact_unless('eEfdFD'), size=convolve),
+    Function('sort', lambda x: np.sort(x, kind='stable'), longest=30000),
+    Function('argsort', lambda x: np.argsort(x, kind='stable'), longest=30000),
+    Function('searchsorted', np.searchsorted, prepare=sort_first),
+    Function('searchsorted_right', searchsorted_right, prepare=sort_first),
+    Function('median', np.median, either_zero=True),
 )}

@@ -29,7 +29,8 @@ LISTED = [name.rstrip('~') for name in LISTED]
 # Functions that NumPy and SciPy do not have as ufuncs. array_functions.py compares them with the
 # functions that NumPy and SciPy have.
 ARRAY_FUNCTIONS = '''
-clip select softmax log_softmax logsumexp cross norm diff convolve
+clip select softmax log_softmax logsumexp cross norm diff convolve sort argsort
+searchsorted searchsorted_right median
 '''.split()
 TABLE = ops_table.read()
 

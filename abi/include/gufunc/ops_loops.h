@@ -168,10 +168,18 @@
 #define GUF_LOOPS_cross GUF_LOOPS_ARITHMETIC_2
 #define GUF_LOOPS_diff "?->? " GUF_LOOPS_ARITHMETIC_1 " m->m M->m"
 #define GUF_LOOPS_convolve GUF_LOOPS_ALL_2
+#define GUF_LOOPS_sort "?->? " GUF_LOOPS_ARITHMETIC_1 " m->m M->M"
+#define GUF_LOOPS_argsort \
+  "?->q b->q B->q h->q H->q i->q I->q q->q Q->q e->q E->q f->q d->q F->q D->q m->q M->q"
+#define GUF_LOOPS_searchsorted                                                                  \
+  "?\?->q bb->q BB->q hh->q HH->q ii->q II->q qq->q QQ->q ee->q EE->q ff->q dd->q FF->q DD->q " \
+  "mm->q MM->q"
+#define GUF_LOOPS_searchsorted_right GUF_LOOPS_searchsorted
 
 /* Functions whose integer inputs are cast to f64, as by the functions of NumPy and SciPy with these
  * names: the loop of f64 is the first. */
 #define GUF_LOOPS_FLOAT_FROM_F64_1 "d->d e->e E->E f->f"
+#define GUF_LOOPS_median GUF_LOOPS_FLOAT_FROM_F64_1
 #define GUF_LOOPS_norm GUF_LOOPS_FLOAT_FROM_F64_1 " F->f D->d"
 #define GUF_LOOPS_softmax GUF_LOOPS_FLOAT_FROM_F64_1
 #define GUF_LOOPS_log_softmax GUF_LOOPS_FLOAT_FROM_F64_1

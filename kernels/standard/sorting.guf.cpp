@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// sort, argsort, searchsorted and median, in NumPy's order.
+#include <gufunc/ops_loops.h>
+
+#include "merge_sort.hpp"
+#include "total_order.hpp"
+
+namespace standard {
+
+struct precedes_op {
+  template <class T>
+  GUF_DEVICE bool operator()(T x, T y) const {
+    return precedes(x, y);
+  }
+};
+
+template <class G, class X, class Y>
+GUF_DEVICE void sort(G g, X x, Y y) {
+  for (guf::i64 i = g.rank(); i < x.extent(0); i += g.size()) y[i] = x[i];
+  merge_sort(g, y, precedes_op());
+}
+
+template <class G, class X, class Y>
+GUF_DEVICE void argsort(G g, X x, Y y) {
+  for (guf::i64 i = g.rank(); i < x.extent(0); i += g.size()) y[i] = i;
+  merge_sort(g, y, [&](guf::i64 i, guf::i64 j) { return precedes(x[i], x[j]); });
+}
+
+template <bool AfterEqual, class G, class X, class V, class Y>
+GUF_DEVICE void find_places(G &g, X x, V values, Y y) {
+  for (guf::i64 i = g.rank(); i < values.extent(0); i += g.size()) {
+    y[i] = bound(x, 0, x.extent(0), values[i], AfterEqual, precedes_op());
+  }
+}
+template <class G, class X, class V, class Y>
+GUF_DEVICE void searchsorted(G g, X x, V values, Y y) {
+  find_places<false>(g, x, values, y);
+}
+template <class G, class X, class V, class Y>
+GUF_DEVICE void searchsorted_right(G g, X x, V values, Y y) {
+  find_places<true>(g, x, values, y);
+}
+
+// Integers in the order of the floating-point numbers with the same bits, except NaN.
+template <class T>
+struct ordered_bits;
+template <>
+struct ordered_bits<guf::f32> {
+  typedef guf::u32 word;
+};
+template <>
+struct ordered_bits<guf::f64> {
+  typedef guf::u64 word;
+};
+template <class T>
+GUF_DEVICE auto to_word(T x) {
+  typedef typename ordered_bits<T>::word word;
+  const word bits = guf::bit_cast<word>(x), sign = (word)1 << (8 * sizeof(word) - 1);
+  return (word)((bits & sign) != 0 ? ~bits : bits | sign);
+}
+template <class T, class Word>
+GUF_DEVICE T from_word(Word word) {
+  const Word sign = (Word)1 << (8 * sizeof(Word) - 1);
+  return guf::bit_cast<T>((Word)((word & sign) != 0 ? word ^ sign : ~word));
+}
+
+template <class G, class X, class T>
+GUF_DEVICE guf::i64 count_up_to(G &g, X x, T limit) {
+  return g.sum(x.extent(0), [&](guf::i64 i) { return (guf::i64)(x[i] <= limit); });
+}
+
+// Returns element k of the sorted elements, by bisection between the least and the greatest element.
+// The elements are not copied, so there is no limit of n. No element may be NaN.
+template <class G, class X, class T>
+GUF_DEVICE T ranked(G &g, X x, guf::i64 k, T least, T greatest) {
+  auto low = to_word(least), high = to_word(greatest);
+  while (low < high) {
+    const auto middle = low + (high - low) / 2;
+    const T limit = from_word<T>(middle);
+    const guf::i64 count = count_up_to(g, x, limit);
+    if (count == k + 1) {
+      return g.max(x.extent(0), [&](guf::i64 i) { return x[i] <= limit ? x[i] : least; });
+    }
+    if (count > k) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return from_word<T>(low);
+}
+
+template <class G, class X, class Y>
+GUF_DEVICE void median(G g, X x, Y y) {
+  typedef guf::value_t<typename X::type> T;
+  const guf::i64 n = x.extent(0);
+  const auto element = [&](guf::i64 i) { return x[i]; };
+  const T least = g.min(n, element), greatest = g.max(n, element);
+  if (n == 0 || greatest != greatest) {
+    y() = guf::limits<T>::nan;
+    return;
+  }
+  const T lower = ranked(g, x, (n - 1) / 2, least, greatest);
+  if (n % 2 != 0) {
+    y() = lower;
+    return;
+  }
+  const bool repeats = count_up_to(g, x, lower) > n / 2;
+  const T next = g.min(n, [&](guf::i64 i) { return x[i] > lower ? x[i] : greatest; });
+  y() = (lower + (repeats ? lower : next)) / T(2);
+}
+
+}  // namespace standard
+
+GUF_GUFUNC(standard::sort, "(n)->(n)", GUF_LOOPS_sort, "group");
+GUF_GUFUNC(standard::argsort, "(n)->(n)", GUF_LOOPS_argsort, "group");
+GUF_GUFUNC(standard::searchsorted, "(n),(m)->(m)", GUF_LOOPS_searchsorted, "group");
+GUF_GUFUNC(standard::searchsorted_right, "(n),(m)->(m)", GUF_LOOPS_searchsorted_right, "group");
+GUF_GUFUNC(standard::median, "(n)->()", GUF_LOOPS_median, "group");
