@@ -69,8 +69,8 @@ GUF_DEVICE guf::i64 count_up_to(G &g, X x, T limit) {
   return g.sum(x.extent(0), [&](guf::i64 i) { return (guf::i64)(x[i] <= limit); });
 }
 
-// Returns element k of the sorted elements, by bisection between the least and the greatest element.
-// The elements are not copied, so there is no limit of n. No element may be NaN.
+// Returns element k of the sorted elements, by bisection between the least and the greatest
+// element, which needs no memory. No element may be NaN.
 template <class G, class X, class T>
 GUF_DEVICE T ranked(G &g, X x, guf::i64 k, T least, T greatest) {
   auto low = to_word(least), high = to_word(greatest);

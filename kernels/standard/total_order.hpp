@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's order for sorting: NaN and NaT are last. Complex numbers are ordered by the real part, then
-// by the imaginary part, and those with a NaN are last, in the order (R, nan), (nan, R), (nan, nan).
+// NumPy's order for sorting: NaN and NaT are last. Complex numbers are ordered by the real part,
+// then by the imaginary part. Those with NaN parts are last: first those with a NaN imaginary part,
+// then those with a NaN real part, then those with both.
 #ifndef GUFUNC_KERNELS_STANDARD_TOTAL_ORDER_HPP
 #define GUFUNC_KERNELS_STANDARD_TOTAL_ORDER_HPP
 

@@ -21,8 +21,8 @@ class Refused(Exception):
 class Function:
     """A function. `reference` computes the result of one item: of whole arrays if the function is
     elementwise, and otherwise of arrays with core dimensions only. `size` computes from absolute
-    values the sum of the absolute values of the terms that are added for the result. `prepare` changes
-    the drawn inputs, and `longest` is the greatest core size."""
+    values the sum of the absolute values of the terms that are added for the result. `prepare`
+    changes the drawn inputs, and `longest` is the greatest core size."""
 
     def __init__(self, name, reference, bound=None, either_zero=False, size=None, prepare=None,
                  longest=700):
@@ -218,6 +218,45 @@ def searchsorted_right(x, values):
     return np.searchsorted(x, values, 'right')
 
 
+# ---- interpolation
+
+def ascending_points(x, points, values):
+    """Makes the points ascending and finite."""
+    top = np.finfo(points.dtype).max / 4
+    return [x, np.sort(np.clip(np.nan_to_num(points), -top, top), -1), values]
+
+
+def interpolated(x, points, values, slope_of):
+    last = points.size - 1
+    left = np.clip(np.searchsorted(points, x, 'right') - 1, 0, max(last - 1, 0))
+    right = np.minimum(left + 1, last)
+    slope = slope_of(values[right] - values[left], points[right] - points[left])
+    result = slope * (x - points[left]) + values[left]
+    again = slope * (x - points[right]) + values[right]
+    again = np.where(np.isnan(again) & (values[left] == values[right]), values[left], again)
+    result = np.where(np.isnan(result), again, result)
+    result = np.where(points[left] == x, values[left], result)
+    result = np.where(x < points[0], values[0], result)
+    result = np.where(x >= points[-1], values[-1], result)
+    return np.where(np.isnan(x) & (last > 0), x, result)
+
+
+def interp(x, points, values):
+    """NumPy computes in float64. The result in float32 is computed by NumPy's formula."""
+    if x.dtype == np.float64:
+        return np.interp(x, points, values)
+    if not points.size:
+        raise ValueError('array of sample points is empty')
+    if values.dtype.kind != 'c':
+        return interpolated(x, points, values, np.divide)
+    result = np.empty(x.shape, 'F')
+    for part in ('real', 'imag'):
+        setattr(result, part, interpolated(x, points, getattr(values, part),
+                                           lambda rise, run: rise * (1 / run)))
+    result.imag[np.isnan(x) & (points.size > 1)] = 0
+    return result
+
+
 FUNCTIONS = {function.name: function for function in (
     Function('clip', clip, either_zero=True),
     Function('select', np.where),
@@ -233,4 +272,5 @@ FUNCTIONS = {function.name: function for function in (
     Function('searchsorted', np.searchsorted, prepare=sort_first),
     Function('searchsorted_right', searchsorted_right, prepare=sort_first),
     Function('median', np.median, either_zero=True),
+    Function('interp', interp, prepare=ascending_points),
 )}

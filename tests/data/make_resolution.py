@@ -89,7 +89,7 @@ def shorten(cells):
 def ufuncs():
     """Returns the standard functions of NumPy that accept other types than datetime types."""
     return [name for name, function in ops_table.read().functions.items()
-            if function.has_inputs(LETTERS) and hasattr(np, name)]
+            if function.has_inputs(LETTERS) and isinstance(getattr(np, name, None), np.ufunc)]
 
 
 def lines():

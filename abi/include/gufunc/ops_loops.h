@@ -184,5 +184,6 @@
 #define GUF_LOOPS_softmax GUF_LOOPS_FLOAT_FROM_F64_1
 #define GUF_LOOPS_log_softmax GUF_LOOPS_FLOAT_FROM_F64_1
 #define GUF_LOOPS_logsumexp GUF_LOOPS_FLOAT_FROM_F64_1
+#define GUF_LOOPS_interp "ddd->d fff->f ddD->D ffF->F"
 
 #endif /* GUFUNC_OPS_LOOPS_H */

@@ -21,10 +21,10 @@ broadcastable(x::Union{Scalar,Encoded,Tensor}) = x
 Base.Broadcast.instantiate(bc::Broadcasted{GufStyle}) = bc
 
 # The ufuncs that correspond to Julia functions. A ufunc corresponds to Base's function of the same
-# name, except for two functions that are reductions in Base.
+# name, except for functions of whole arrays in Base.
 const UFUNCS_OF_FUNCTIONS = IdDict{Any,UFunc}()
 for name in STANDARD_NAMES
-    if Base.isexported(Base, name) && !(name in (:maximum, :minimum))
+    if Base.isexported(Base, name) && !(name in (:maximum, :minimum, :sort, :diff))
         UFUNCS_OF_FUNCTIONS[getfield(Base, name)] = getfield(Standard, name)
     end
 end
