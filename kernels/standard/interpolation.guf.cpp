@@ -31,15 +31,6 @@ GUF_DEVICE guf::complex<T> between(T x, T left, T right, guf::complex<T> at_left
       from_slope((at_right.im - at_left.im) * inverse, x, left, right, at_left.im, at_right.im));
 }
 
-template <class T>
-GUF_DEVICE T real_or_complex(T x, T *) {
-  return x;
-}
-template <class T>
-GUF_DEVICE guf::complex<T> real_or_complex(T x, guf::complex<T> *) {
-  return guf::complex<T>(x, T(0));
-}
-
 // The value at x of the function through the points (xs[i], ys[i]), for ascending xs. Before the
 // first point and after the last one, the function is constant.
 template <class T, class X, class Y>
@@ -47,7 +38,7 @@ GUF_DEVICE auto interpolated(T x, X xs, Y ys) {
   typedef guf::value_t<typename Y::type> V;
   const guf::i64 n = xs.extent(0);
   if (n == 1) return (V)ys[0];  // even if x is NaN, as in NumPy
-  if (x != x) return real_or_complex(x, (V *)nullptr);
+  if (x != x) return V(x);
   // The last point that is not after x.
   const guf::i64 j = bound(xs, 0, n, x, true, [](T a, T b) { return a < b; }) - 1;
   if (j < 0) return (V)ys[0];

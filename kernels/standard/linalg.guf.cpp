@@ -6,30 +6,9 @@
 // bits of vecdot of the same real vectors, but not always those of matmul.
 #include <gufunc/ops_loops.h>
 
-#include "integer_wrap.hpp"
+#include "product_sums.hpp"
 
 namespace standard {
-
-// The type in which products of T are summed.
-template <class T>
-struct sum_of {
-  typedef wrapping_t<T> type;
-};
-template <>
-struct sum_of<bool> {
-  typedef bool type;
-};
-template <class T>
-using sum_t = typename sum_of<T>::type;
-
-template <class S>
-GUF_DEVICE S multiply_add(S sum, S x, S y) {
-  if constexpr (guf::is_same<S, bool>::value) {
-    return sum || (x && y);
-  } else {
-    return sum + x * y;
-  }
-}
 
 // A product is computed panel by panel. A panel is a copy of kDepth x kColumns elements of y in
 // contiguous memory, converted to the type of the sums. All rows of x are multiplied with a panel

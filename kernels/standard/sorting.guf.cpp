@@ -43,18 +43,8 @@ GUF_DEVICE void searchsorted_right(G g, X x, V values, Y y) {
 
 // Integers in the order of the floating-point numbers with the same bits, except NaN.
 template <class T>
-struct ordered_bits;
-template <>
-struct ordered_bits<guf::f32> {
-  typedef guf::u32 word;
-};
-template <>
-struct ordered_bits<guf::f64> {
-  typedef guf::u64 word;
-};
-template <class T>
 GUF_DEVICE auto to_word(T x) {
-  typedef typename ordered_bits<T>::word word;
+  typedef typename guf::float_bits<T>::word word;
   const word bits = guf::bit_cast<word>(x), sign = (word)1 << (8 * sizeof(word) - 1);
   return (word)((bits & sign) != 0 ? ~bits : bits | sign);
 }

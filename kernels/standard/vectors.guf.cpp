@@ -3,8 +3,7 @@
 // wrap. ops.def has the rules for the sizes of outputs.
 #include <gufunc/ops_loops.h>
 
-#include "complex_order.hpp"
-#include "integer_wrap.hpp"
+#include "product_sums.hpp"
 #include "time_arithmetic.hpp"
 
 namespace standard {
@@ -87,15 +86,6 @@ GUF_DEVICE void diff(G g, X x, Y y) {
   for (guf::i64 i = g.rank(); i < y.extent(0); i += g.size()) y[i] = difference(x[i + 1], x[i]);
 }
 
-template <class S>
-GUF_DEVICE S multiply_add(S sum, S x, S y) {
-  if constexpr (guf::is_same<S, bool>::value) {
-    return sum || (x && y);
-  } else {
-    return sum + x * y;
-  }
-}
-
 // Computes kCount elements of a convolution. Each element is a sum over the shorter operand, y, in
 // order.
 template <class S, int kCount, class X, class Y, class Z>
@@ -114,8 +104,7 @@ GUF_DEVICE void convolve_elements(X x, Y y, Z z, guf::i64 first) {
 
 template <class G, class X, class Y, class Z>
 GUF_DEVICE void convolve(G g, X x, Y y, Z z) {
-  typedef guf::value_t<typename Z::type> T;
-  typedef typename guf::conditional<guf::is_same<T, bool>::value, bool, wrapping_t<T>>::type S;
+  typedef sum_t<guf::value_t<typename Z::type>> S;
 #if defined(GUF_HOST)
   constexpr int kCount = 16;  // the sums of neighbouring elements are vectorized
 #else

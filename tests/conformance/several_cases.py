@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draws random calls of the functions with two outputs, of clip, which has three inputs
-(numpy_functions.guf.cpp), and of divmod.outer. In these cases the key `outputs`, which has one
-entry per output, replaces the key `output`."""
+"""Draws random calls of the functions with two outputs, of clip, which has three inputs, and of
+divmod.outer. In these cases the key `outputs`, which has one entry per output, replaces the key
+`output`."""
 
 import big_cases
 import cases
@@ -13,7 +13,7 @@ OPERANDS['clip'] = (3, 1)
 # Functions of two inputs and clip are drawn more often, because they have more loops.
 NAMES = [name for name in cases.SEVERAL for _ in range(3 if OPERANDS[name][0] == 2 else 1)]
 WITH_CLIP = NAMES + ['clip'] * 3
-DTYPES = '?bhiqBHIQefd'  # NumPy's clip also has complex loops
+DTYPES = '?bhiqBHIQefd'  # array_functions.py calls clip with complex numbers
 RESULTS = {
     name: ''.join(letter for letter in DTYPES if cases.TABLE.function(name).returns(letter))
     for name in cases.SEVERAL
