@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cfenv>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include "core/plugin/list_backends.h"
 #include "core/plugin/registry.h"
 #include "tests/support/fresh_error.h"
+#include "tests/support/temporary_folder.h"
 
 namespace gufunc::plugin {
 namespace {
@@ -75,14 +75,10 @@ TEST_P(BadPlugin, IsRefusedWithItsReason) {
 }
 
 TEST_P(BadPlugin, IsListedWithItsReason) {
-  const std::filesystem::path folder =
-      std::filesystem::path(::testing::TempDir()) / ("bad_" + std::string(GetParam().kind));
-  std::filesystem::create_directories(folder);
-  std::filesystem::permissions(folder, std::filesystem::perms(0755));
-  std::filesystem::copy(bad_path(GetParam().kind), folder,
-                        std::filesystem::copy_options::overwrite_existing);
+  const TemporaryFolder folder;
+  std::filesystem::copy(bad_path(GetParam().kind), folder.path());
   ListingRules rules;
-  rules.sources.path = folder;
+  rules.sources.path = folder.path();
   ASSERT_EQ(base::process_trust(&rules.trust, nullptr), GUF_OK);
   std::vector<std::unique_ptr<Record>> list;
   ASSERT_EQ(list_backends(rules, &list, nullptr), GUF_OK);
@@ -144,9 +140,9 @@ TEST(BadPlugins, FastMathConstructorsDoNotReachTheCaller) {
   ASSERT_EQ(load_backend(bad_path("fast_math").c_str(), nullptr), GUF_OK);
   EXPECT_EQ(__builtin_ia32_stmxcsr(), before);
   // If the plugin is opened without the library's protection, it does change the control word.
-  const std::string copy = ::testing::TempDir() + "/fast_math_copy.so";
-  std::filesystem::copy(bad_path("fast_math"), copy,
-                        std::filesystem::copy_options::overwrite_existing);
+  const TemporaryFolder folder;
+  const std::string copy = folder.path() / "fast_math_copy.so";
+  std::filesystem::copy(bad_path("fast_math"), copy);
   ASSERT_NE(dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL), nullptr) << dlerror();
   EXPECT_NE(__builtin_ia32_stmxcsr(), before);
   __builtin_ia32_ldmxcsr(before);
@@ -160,12 +156,12 @@ TEST(BadPlugins, PathsThatAreNoPluginFile) {
   EXPECT_EQ(load_backend("/nonexistent/libgufunc_backend_x.so", &error), GUF_E_IO);
   EXPECT_EQ(load_backend("/dev/null", &error), GUF_E_IO);
   EXPECT_EQ(load_backend("/tmp", &error), GUF_E_IO);
-  const std::string fifo = ::testing::TempDir() + "/libgufunc_backend_fifo.so";
-  unlink(fifo.c_str());
+  const TemporaryFolder folder;
+  const std::string fifo = folder.path() / "libgufunc_backend_fifo.so";
   ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
   EXPECT_EQ(load_backend(fifo.c_str(), &error), GUF_E_IO);  // opening the FIFO must not block
   EXPECT_THAT(error.message, HasSubstr("is not a regular file"));
-  const std::string empty = ::testing::TempDir() + "/libgufunc_backend_empty.so";
+  const std::string empty = folder.path() / "libgufunc_backend_empty.so";
   fclose(fopen(empty.c_str(), "w"));
   EXPECT_EQ(load_backend(empty.c_str(), &error), GUF_E_BAD_FILE);
   EXPECT_THAT(error.message, testing::EndsWith("/libgufunc_backend_empty.so is empty"));

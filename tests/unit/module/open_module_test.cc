@@ -6,10 +6,10 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "core/module/module.h"
 #include "tests/support/fresh_error.h"
+#include "tests/support/temporary_folder.h"
 #include "tests/unit/module/module_files.h"
 
 namespace gufunc::module {
@@ -27,7 +27,8 @@ std::vector<char> hand(const std::string &variant) {
 }
 
 std::string temporary(const char *name) {
-  return ::testing::TempDir() + "open_module_" + std::to_string(getpid()) + "_" + name;
+  static const TemporaryFolder folder;
+  return folder.path() / name;
 }
 
 // Runs the host loop of a handwritten module.
