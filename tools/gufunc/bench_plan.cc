@@ -196,8 +196,9 @@ ValueRange values_of(const std::string &text) {
   return {*low, *high};
 }
 
+// Parses --dim. Calls need the sizes of all core dimensions.
 std::vector<std::pair<std::string, int64_t>> dims_of(const std::vector<std::string> &texts,
-                                                     const guf_ufunc_info &info) {
+                                                     bool called, const guf_ufunc_info &info) {
   const std::vector<std::string> known = core_dimensions(info.signature);
   if (known.empty() && !texts.empty()) {
     throw Failure(Exit::kRefused,
@@ -217,7 +218,7 @@ std::vector<std::pair<std::string, int64_t>> dims_of(const std::vector<std::stri
     }
     dims.emplace_back(name, static_cast<int64_t>(*size));
   }
-  for (const std::string &name : known) {
+  for (const std::string &name : called ? known : std::vector<std::string>()) {
     if (std::none_of(dims.begin(), dims.end(), [&](const auto &dim) { return dim.first == name; }))
       usage(fmt::format("--dim: expected {}=SIZE, a core dimension of {}", name, info.signature));
   }
@@ -236,12 +237,17 @@ void check_function(const guf_ufunc_info &info) {
 }
 
 void check_case(const BenchCase &row, const guf_ufunc_info &info) {
-  const char *const refused = info.signature[0] != '\0' && row.layout != "contiguous"
-                                  ? "{} has core dimensions, expected contiguous"
-                              : row.layout != "broadcast" ? nullptr
-                              : row.method != "call"      ? "a {1} of {0} has one input"
-                              : info.nin < 2 ? "{} has one input, expected at least two"
-                                             : nullptr;
+  if (row.method == "reduce" && info.nresults > 1) {
+    throw Failure(Exit::kRefused, fmt::format("--method reduce: {} has {} results, expected one",
+                                              info.name, info.nresults));
+  }
+  const char *const refused =
+      row.method == "call" && info.signature[0] != '\0' && row.layout != "contiguous"
+          ? "{} has core dimensions, expected contiguous"
+      : row.layout != "broadcast" ? nullptr
+      : row.method != "call"      ? "a {1} of {0} has one input"
+      : info.nin < 2              ? "{} has one input, expected at least two"
+                                  : nullptr;
   if (refused != nullptr) {
     throw Failure(Exit::kRefused,
                   fmt::format("--layout {}: {}", row.layout,
@@ -323,7 +329,8 @@ BenchPlan plan_of(const BenchOptions &options, guf_ufunc ufunc, const guf_ufunc_
   if (options.values) plan.values = values_of(*options.values);
   if (options.memory) plan.memory = bytes_of("--memory", *options.memory);
   plan.plots_time = words_of("--plot", options.plot, {"throughput", "time"}).back() == "time";
-  plan.dims = dims_of(options.dims, info);
+  const bool called = std::find(methods.begin(), methods.end(), "call") != methods.end();
+  plan.dims = dims_of(options.dims, called, info);
   add_axis(options, methods, &plan);
   const auto add = [&](BenchCase row, const std::string &size) {
     row.shape = shape_of(size);
