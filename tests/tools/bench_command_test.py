@@ -422,12 +422,19 @@ class BenchCommand(command_fixture.CommandTest):
     def no_children(self, session):
         """Waits until no process of the session is left: Python ends when its input ends."""
         for _ in range(100):
-            left = subprocess.run(['ps', '-s', str(session), '-o', 'pid='], capture_output=True,
-                                  text=True).stdout.split()
+            left = [path for path in pathlib.Path('/proc').glob('[0-9]*/stat')
+                    if session_of(path) == session]
             if not left:
                 return
             time.sleep(0.1)
         self.fail(f'processes {left} are left')
+
+
+def session_of(stat_file):
+    try:
+        return int(stat_file.read_text().rpartition(')')[2].split()[3])
+    except OSError:  # the process has ended
+        return None
 
 
 class Documentation(command_fixture.CommandTest):

@@ -272,6 +272,7 @@ BenchRow measured_row(guf_ufunc ufunc, const guf_ufunc_info &info, const BenchCa
 // Names the peers that are left out in one line on stderr.
 void report_missing(const std::map<std::string, std::string> &missing) {
   std::vector<std::string> parts;
+  parts.reserve(missing.size());
   for (const auto &[name, reason] : missing) parts.push_back(fmt::format("{} ({})", name, reason));
   if (!parts.empty()) report("gufunc: not measured: {}", fmt::join(parts, ", "));
 }

@@ -209,7 +209,7 @@ void draw_legend(const std::vector<Panel> &panels, std::string *svg) {
         "<line class='key {0}' x1='{1}' x2='{2}' y1='62' y2='62'/>"
         "<text x='{3}' y='66'>{4}</text>\n",
         name, left, left + 28, left + 34, text);
-    left += 34 + 8 * static_cast<double>(text.size()) + 16;
+    left += 34 + 7 * static_cast<double>(text.size()) + 16;
   }
 }
 
