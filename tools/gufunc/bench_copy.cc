@@ -36,6 +36,7 @@ class Team {
     try {
       for (uint32_t i = 1; i < threads; ++i) threads_.emplace_back([this, i] { wait_and_run(i); });
     } catch (const std::system_error &) {
+      return;  // run() performs the other parts
     }
   }
   Team(const Team &) = delete;
