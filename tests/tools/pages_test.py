@@ -74,6 +74,7 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.completed('run', 'add', '--thr'), ['--threads'])
         self.assertEqual(self.completed('reduce', 'add', '--keep'), ['--keepdims'])
         self.assertEqual(self.completed('run', 'add', '--casting', 's'), ['safe', 'same_kind'])
+        self.assertEqual(self.completed('bench', 'add', '--layout', 'st'), ['strided'])
         self.assertEqual(self.completed('help', 'out'), ['outer'])
         self.assertEqual(self.completed('run', 'add', 'gufunc.f'), ['gufunc.fish'])
 

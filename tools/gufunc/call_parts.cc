@@ -138,6 +138,20 @@ uint32_t threads_of(const std::optional<std::string> &text) {
   return value;
 }
 
+uint64_t bytes_of(const char *option, const std::string &text) {
+  uint64_t value = 0;
+  const char *const end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, value);
+  const std::string unit(rest, end);
+  const size_t power = unit.empty() ? 0 : std::string("KMG").find(unit) + 1;
+  const bool known = unit.empty() || (unit.size() == 1 && power != 0);
+  const bool fits = code == std::errc() && known && value <= (UINT64_MAX >> (10 * power));
+  if (!fits || value == 0) {
+    refuse_value(option, "a number of bytes below 2^64, such as 65536, 64K, 8M or 1G", text);
+  }
+  return value << (10 * power);
+}
+
 guf_dtype dtype_of(const std::optional<std::string> &name) {
   guf_dtype dtype = GUF_DTYPE_UNSPECIFIED;
   Call call;
@@ -207,9 +221,7 @@ bool is_fortran(guf_dtype dtype, int32_t ndim, const int64_t *shape, const int64
   return longer > 1 && expected != 0;
 }
 
-// Returns the number in the "threads: " line of an explanation, or N if the line reads "up to N".
-// Returns 0 if there is no such line.
-static uint32_t most_threads(const std::string &explanation) {
+uint32_t most_threads(const std::string &explanation) {
   const size_t line = explanation.find("threads: ");
   if (line == std::string::npos) return 0;
   const size_t end = explanation.find_first_of("\n;", line);

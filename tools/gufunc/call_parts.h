@@ -60,6 +60,8 @@ int64_t axis_of(std::string_view text, std::string_view whole, const char *expec
 inline constexpr const char *kOneAxis = "an integer";
 // Returns the number of threads. Returns 0 without a value; the backend then chooses the number.
 uint32_t threads_of(const std::optional<std::string> &text);
+// Parses a number of bytes: "65536", "64K", "8M", "1G". Throws Failure(kUsage).
+uint64_t bytes_of(const char *option, const std::string &text);
 guf_dtype dtype_of(const std::optional<std::string> &name);    // without a value: 0, any dtype
 guf_device device_of(const std::optional<std::string> &spec);  // without a value: NULL, the device
                                                                // of the operands
@@ -90,6 +92,10 @@ std::string text_of(Query query) {
   text.resize(length - 1);  // without the NUL
   return text;
 }
+
+// Returns the maximum number of threads in an explanation: the number in its "threads: " line, or N
+// if the line reads "up to N". Returns 0 if there is no such line.
+uint32_t most_threads(const std::string &explanation);
 
 // Prints one line on stderr: device, number of threads (from the explanation of the call), seconds,
 // GB/s and elements per second.

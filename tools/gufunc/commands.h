@@ -63,6 +63,28 @@ struct MethodOptions {
   std::optional<std::string> threads;
 };
 
+// Options of bench. Lists are separated by commas.
+struct BenchOptions {
+  std::string name;
+  std::string methods = "call";
+  std::string sizes = "1e3,1e4,1e5,1e6";  // "1e6", "1000x1000"
+  std::string layouts = "contiguous";
+  std::string devices = "cpu";
+  std::string threads = "1";
+  std::string peers = "numpy,numba,torch,cupy";  // or "none"
+  std::string seconds = "0.5";
+  std::string plot = "throughput";
+  std::optional<std::string> dtypes;
+  std::optional<std::string> axis;    // of reduce and accumulate
+  std::optional<std::string> values;  // "0.5:2"
+  std::optional<std::string> memory;  // "4G"
+  std::optional<std::string> python;
+  std::optional<std::string> json;  // a file, or "-" for standard output
+  std::optional<std::string> svg;   // a file
+  std::vector<std::string> dims;    // "n=4"
+  std::vector<std::string> modules;
+};
+
 void devices_command(const Common &common);
 void list_command(const Common &common);
 void describe_command(const Common &common, const std::string &name);
@@ -70,6 +92,7 @@ void info_command(const Common &common, const std::vector<std::string> &files, b
 void run_command(const Common &common, const RunOptions &options);
 void explain_command(const Common &common, const RunOptions &options);
 void method_command(const Common &common, const MethodOptions &options);
+void bench_command(const BenchOptions &options);
 
 }  // namespace gufunc::cli
 

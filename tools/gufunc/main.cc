@@ -207,6 +207,46 @@ std::vector<CLI::App *> add_methods(CLI::App &app, MethodOptions &method) {
   return {reduce, accumulate, reduceat, outer, at};
 }
 
+// Adds a string option that keeps its default value unless it is given.
+void add_default(CLI::App &app, const char *name, std::string &value, const std::string &help) {
+  app.add_option_function<std::string>(
+      name, [&value](const std::string &text) { value = text; }, help + "; default " + value);
+}
+
+CLI::App *add_bench(CLI::App &app, BenchOptions &bench) {
+  CLI::App *const command = app.add_subcommand(
+      "bench", "Time a ufunc beside NumPy, Numba, PyTorch and CuPy; lists are separated by commas");
+  command->add_option("name", bench.name, "Ufunc, such as add or module:name; not an expression")
+      ->required()
+      ->transform(shown);
+  add_default(*command, "--method", bench.methods, "Methods: call, reduce, accumulate");
+  add_text(*command, "--dtype", bench.dtypes,
+           "Dtypes of the inputs, also as f16, f32, f64, c64, c128; default float64, or a dtype "
+           "that has a loop");
+  add_default(*command, "--size", bench.sizes, "Elements: 1000, 1e6; or shapes: 1000x1000");
+  add_default(*command, "--layout", bench.layouts,
+              "Layouts: contiguous, strided, broadcast, transposed");
+  add_default(*command, "--device", bench.devices, "Devices: cpu, cuda:0, roc:0");
+  add_default(*command, "--threads", bench.threads,
+              "Numbers of threads (cpu); 0: each library chooses");
+  add_text(*command, "--axis", bench.axis,
+           "Axis of reduce and accumulate, or none for all; default 0");
+  add_list(*command, "--dim", bench.dims, "Size of a core dimension: n=4");
+  add_default(*command, "--peers", bench.peers,
+              "Other libraries: numpy, numba, torch, cupy; or none");
+  add_text(*command, "--python", bench.python, "Python that runs the peers; default python3");
+  add_default(*command, "--seconds", bench.seconds, "Seconds per row of the table");
+  add_text(*command, "--values", bench.values,
+           "Values of the inputs, LOW:HIGH; default: suited to the function");
+  add_text(*command, "--memory", bench.memory,
+           "Most memory for operands (4G); default: half of the available memory");
+  add_text(*command, "--json", bench.json, "Write the results to a JSON file; - for stdout");
+  add_text(*command, "--svg", bench.svg, "Write a plot to an SVG file");
+  add_default(*command, "--plot", bench.plot, "What the plot shows: throughput or time");
+  add_list(*command, "--module", bench.modules, "Module file made by gufcc");
+  return command;
+}
+
 void add_common(CLI::App &app, Common &common) {
   app.add_flag("--json", common.json, "Print JSON");
   app.add_option("--module", common.modules, "Module file made by gufcc")
@@ -260,6 +300,8 @@ int run(int argc, char **argv) {
     add_common(*command, common);
   for (CLI::App *const command : methods) add_common(*command, common);
   describe->add_option("name", described, "Ufunc")->required()->transform(shown);
+  BenchOptions measured;
+  const CLI::App *const bench = add_bench(app, measured);
   CLI::App *const info = app.add_subcommand("info", "Describe files: .npy, .npz, modules");
   std::vector<std::string> files;
   bool raw = false;
@@ -293,6 +335,7 @@ int run(int argc, char **argv) {
   if (*run) run_command(common, options);
   if (*explain) explain_command(common, options);
   if (!method.method.empty()) method_command(common, method);
+  if (*bench) bench_command(measured);
   flush_output();
   return 0;
 }

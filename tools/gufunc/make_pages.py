@@ -23,10 +23,14 @@ WORDS = {
     '--device': 'cpu cuda:0 roc:0 auto',
     '--dtype': ' '.join(DTYPES),
     '--fp-flags': 'ignore report fail',
+    '--layout': 'contiguous strided broadcast transposed',
+    '--method': 'call reduce accumulate',
     '--order': 'K A C F',
+    '--peers': 'numpy numba torch cupy none',
+    '--plot': 'throughput time',
 }
 # Commands whose first operand is a ufunc.
-OF_UFUNCS = 'describe run explain reduce accumulate reduceat outer at'.split()
+OF_UFUNCS = 'describe run explain reduce accumulate reduceat outer at bench'.split()
 
 
 class Command:

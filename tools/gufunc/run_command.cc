@@ -5,7 +5,6 @@
 #include <gufunc/gufunc.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <deque>
 #include <nlohmann/json.hpp>
@@ -29,21 +28,6 @@ namespace {
 int32_t show(void *progress, int64_t done, int64_t items) {
   static_cast<ProgressLine *>(progress)->set_done(done, items);
   return 0;
-}
-
-// Parses the size of --chunk in bytes: "65536", "64K", "8M", "1G". Throws Failure(kUsage).
-uint64_t chunk_bytes_of(const std::string &text) {
-  uint64_t value = 0;
-  const char *const end = text.data() + text.size();
-  const auto [rest, code] = std::from_chars(text.data(), end, value);
-  const std::string unit(rest, end);
-  const size_t power = unit.empty() ? 0 : std::string("KMG").find(unit) + 1;
-  const bool known = unit.empty() || (unit.size() == 1 && power != 0);
-  const bool fits = code == std::errc() && known && value <= (UINT64_MAX >> (10 * power));
-  if (!fits || value == 0) {
-    refuse_value("--chunk", "a number of bytes below 2^64, such as 65536, 64K, 8M or 1G", text);
-  }
-  return value << (10 * power);
 }
 
 // Runs a call in chunks, for files larger than memory. `args` must contain every output. The
@@ -148,7 +132,7 @@ class Run {
     args_.order = order_of(options_.order);
     args_.options.threads = threads_of(options_.threads);
     if (options_.chunk) {
-      chunk_ = chunk_bytes_of(*options_.chunk);
+      chunk_ = bytes_of("--chunk", *options_.chunk);
       if (options_.outputs.empty() && options_.into.empty() && !options_.inplace)
         usage("--chunk: expected -o, --into or --inplace");
     }

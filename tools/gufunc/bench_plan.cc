@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <string_view>
+
+#include "call_parts.h"
+#include "owned_handle.h"
+#include "type_keywords.h"
+
+namespace gufunc::cli {
+namespace {
+
+constexpr double kMostElements = 1e15;
+constexpr size_t kMostDimensions = 8;
+
+const std::vector<std::string> kMethods = {"call", "reduce", "accumulate"};
+const std::vector<std::string> kLayouts = {"contiguous", "strided", "broadcast", "transposed"};
+const std::vector<std::string> kPeers = {"numpy", "numba", "torch", "cupy"};
+
+// Splits the value of an option at commas. Refuses an empty part and a repetition.
+std::vector<std::string> list_of(const char *option, const std::string &text) {
+  std::vector<std::string> list;
+  for (const std::string_view part : parts_of(text)) {
+    if (part.empty()) refuse_value(option, "a list without empty parts", text);
+    if (std::find(list.begin(), list.end(), part) != list.end())
+      usage(fmt::format("{}: {} is given twice", option, part));
+    list.emplace_back(part);
+  }
+  return list;
+}
+
+std::vector<std::string> words_of(const char *option, const std::string &text,
+                                  const std::vector<std::string> &known) {
+  std::vector<std::string> words = list_of(option, text);
+  for (const std::string &word : words) {
+    if (std::find(known.begin(), known.end(), word) == known.end())
+      refuse_value(option, fmt::format("a list of {}", fmt::join(known, ", ")), word);
+  }
+  return words;
+}
+
+// Parses a whole text as a finite number.
+std::optional<double> number_of(std::string_view text) {
+  double value = 0;
+  const char *const end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, value);
+  if (code != std::errc() || rest != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+// Parses "1e6" or "1000x1000".
+std::vector<int64_t> shape_of(const std::string &text) {
+  std::vector<int64_t> shape;
+  double elements = 1;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find('x', begin), text.size());
+    const auto extent = number_of(std::string_view(text).substr(begin, end - begin));
+    elements *= extent.value_or(0);
+    const bool fits = extent && *extent >= 1 && *extent == std::floor(*extent) &&
+                      elements <= kMostElements && shape.size() < kMostDimensions;
+    if (!fits) {
+      refuse_value("--size",
+                   fmt::format("numbers of elements from 1 to {:.0e}, such as 1000 or 1e6, or "
+                               "shapes of up to {} dimensions, such as 1000x1000",
+                               kMostElements, kMostDimensions),
+                   text);
+    }
+    shape.push_back(static_cast<int64_t>(*extent));
+    begin = end + 1;
+  }
+  return shape;
+}
+
+// Returns about as many elements in two dimensions of similar extents.
+std::vector<int64_t> square_of(int64_t elements) {
+  const auto rows = static_cast<int64_t>(std::sqrt(static_cast<double>(elements)));
+  return {rows, elements / rows};
+}
+
+// Whether a dtype is neither a datetime type nor structured.
+bool is_number(guf_dtype dtype) {
+  const int32_t kind = info_of(dtype).kind;
+  return kind != GUF_KIND_DATETIME && kind != GUF_KIND_TIMEDELTA && kind != GUF_KIND_STRUCTURED;
+}
+
+// Parses a dtype by NumPy's names. The names f16, f32, f64, c64 and c128, which NumPy does not
+// have, count bits.
+guf_dtype bench_dtype_of(const std::string &text) {
+  static constexpr std::pair<const char *, guf_dtype> kByBits[] = {
+      {"f16", GUF_F16}, {"f32", GUF_F32}, {"f64", GUF_F64}, {"c64", GUF_C64}, {"c128", GUF_C128}};
+  for (const auto &[name, dtype] : kByBits) {
+    if (text == name) return dtype;
+  }
+  guf_dtype dtype = 0;
+  Call call;
+  call.check(guf_dtype_parse(text.c_str(), &dtype, call.error()), "--dtype: ");
+  if (!is_number(dtype)) refuse_value("--dtype", "a number or bool", text);
+  return dtype;
+}
+
+std::vector<std::vector<guf_dtype>> loop_dtypes_of(guf_ufunc ufunc, const guf_ufunc_info &info) {
+  std::vector<std::vector<guf_dtype>> loops;
+  for (uint32_t i = 0; i < info.nloops; ++i) {
+    std::vector<guf_dtype> types(static_cast<size_t>(info.nin) + static_cast<size_t>(info.nout));
+    Call call;
+    call.check(guf_ufunc_loop_types(ufunc, i, static_cast<int32_t>(types.size()), types.data(),
+                                    call.error()));
+    loops.push_back(std::move(types));
+  }
+  return loops;
+}
+
+// Returns the loop whose inputs all have this dtype, or else the first loop whose first input has
+// it, such as fi->f of ldexp.
+std::vector<guf_dtype> loop_of(const std::vector<std::vector<guf_dtype>> &loops, guf_dtype dtype,
+                               const guf_ufunc_info &info) {
+  const std::vector<guf_dtype> *found = nullptr;
+  std::vector<std::string> firsts;
+  for (const std::vector<guf_dtype> &loop : loops) {
+    firsts.emplace_back(guf_dtype_name(loop[0]));
+    if (loop[0] != dtype) continue;
+    if (std::count(loop.begin(), loop.begin() + info.nin, dtype) == info.nin) return loop;
+    if (found == nullptr) found = &loop;
+  }
+  if (found != nullptr) return *found;
+  firsts.erase(std::unique(firsts.begin(), firsts.end()), firsts.end());
+  throw Failure(Exit::kRefused,
+                fmt::format("--dtype {}: {} has no loop with this input, expected one of {}",
+                            guf_dtype_name(dtype), info.name, fmt::join(firsts, ", ")));
+}
+
+std::vector<guf_dtype> dtypes_of(const std::optional<std::string> &text,
+                                 const std::vector<std::vector<guf_dtype>> &loops,
+                                 const guf_ufunc_info &info) {
+  std::vector<guf_dtype> dtypes;
+  if (text) {
+    for (const std::string &name : list_of("--dtype", *text)) {
+      dtypes.push_back(bench_dtype_of(name));
+      if (std::count(dtypes.begin(), dtypes.end(), dtypes.back()) > 1)
+        usage(fmt::format("--dtype: {} is given twice", guf_dtype_name(dtypes.back())));
+    }
+    return dtypes;
+  }
+  for (const guf_dtype dtype : {GUF_F64, GUF_I64}) {
+    for (const std::vector<guf_dtype> &loop : loops) {
+      if (loop[0] == static_cast<uint32_t>(dtype)) return {loop[0]};
+    }
+  }
+  const guf_dtype first = loops.front()[0];
+  if (!is_number(first)) {
+    throw Failure(Exit::kRefused,
+                  fmt::format("{}: bench supports only numbers and bool, and its first loop has {}",
+                              info.name, guf_dtype_name(first)));
+  }
+  return {first};
+}
+
+// Returns the names of the devices, with an index: "cuda" is "cuda:0".
+std::vector<std::string> devices_of(const std::string &text) {
+  std::vector<std::string> specs;
+  for (const std::string &name : list_of("--device", text)) {
+    guf_device_info info = {};
+    info.struct_size = sizeof info;
+    Call call;
+    call.check(guf_device_get_info(device_of(name), &info, call.error()));
+    specs.emplace_back(info.spec);
+  }
+  return specs;
+}
+
+std::vector<uint32_t> thread_counts_of(const std::string &text) {
+  std::vector<uint32_t> counts;
+  for (const std::string &part : list_of("--threads", text)) counts.push_back(threads_of(part));
+  return counts;
+}
+
+double seconds_of(const std::string &text) {
+  const auto value = number_of(text);
+  if (!value || *value <= 0 || *value > 3600)
+    refuse_value("--seconds", "a number above 0, up to 3600", text);
+  return *value;
+}
+
+ValueRange values_of(const std::string &text) {
+  const size_t colon = std::min(text.find(':'), text.size());
+  const auto low = number_of(std::string_view(text).substr(0, colon));
+  const auto high = number_of(std::string_view(text).substr(std::min(colon + 1, text.size())));
+  if (!low || !high || *low > *high)
+    refuse_value("--values", "LOW:HIGH with finite numbers, LOW not above HIGH", text);
+  return {*low, *high};
+}
+
+// Parses --dim. Calls need the sizes of all core dimensions.
+std::vector<std::pair<std::string, int64_t>> dims_of(const std::vector<std::string> &texts,
+                                                     bool called, const guf_ufunc_info &info) {
+  const std::vector<std::string> known = core_dimensions(info.signature);
+  if (known.empty() && !texts.empty()) {
+    throw Failure(Exit::kRefused,
+                  fmt::format("--dim {}: {} has no core dimensions", texts[0], info.name));
+  }
+  std::vector<std::pair<std::string, int64_t>> dims;
+  for (const std::string &text : texts) {
+    const size_t equals = std::min(text.find('='), text.size());
+    const auto size = number_of(std::string_view(text).substr(std::min(equals + 1, text.size())));
+    const std::string name = text.substr(0, equals);
+    if (!size || *size < 1 || *size > kMostElements || *size != std::floor(*size) ||
+        std::find(known.begin(), known.end(), name) == known.end()) {
+      refuse_value("--dim",
+                   fmt::format("NAME=SIZE with a core dimension of {} and a size of at least 1",
+                               info.signature),
+                   text);
+    }
+    dims.emplace_back(name, static_cast<int64_t>(*size));
+  }
+  for (const std::string &name : called ? known : std::vector<std::string>()) {
+    if (std::none_of(dims.begin(), dims.end(), [&](const auto &dim) { return dim.first == name; }))
+      usage(fmt::format("--dim: expected {}=SIZE, a core dimension of {}", name, info.signature));
+  }
+  return dims;
+}
+
+// Refuses functions that `bench` does not support.
+void check_function(const guf_ufunc_info &info) {
+  const bool writes_inputs = std::any_of(info.roles, info.roles + info.nin,
+                                         [](int32_t role) { return role != GUF_ROLE_IN; });
+  if (info.nin == 0 || info.nout == 0 || writes_inputs || info.nloops == 0) {
+    throw Failure(Exit::kRefused, fmt::format("{}: bench supports functions that have inputs, "
+                                              "outputs and loops and do not write their inputs",
+                                              info.name));
+  }
+}
+
+void check_case(const BenchCase &row, const guf_ufunc_info &info) {
+  if (row.method == "reduce" && info.nresults > 1) {
+    throw Failure(Exit::kRefused, fmt::format("--method reduce: {} has {} results, expected one",
+                                              info.name, info.nresults));
+  }
+  const char *const refused =
+      row.method == "call" && info.signature[0] != '\0' && row.layout != "contiguous"
+          ? "{} has core dimensions, expected contiguous"
+      : row.layout != "broadcast" ? nullptr
+      : row.method != "call"      ? "a {1} of {0} has one input"
+      : info.nin < 2              ? "{} has one input, expected at least two"
+                                  : nullptr;
+  if (refused != nullptr) {
+    throw Failure(Exit::kRefused,
+                  fmt::format("--layout {}: {}", row.layout,
+                              fmt::format(fmt::runtime(refused), info.name, row.method)));
+  }
+}
+
+void add_axis(const BenchOptions &options, const std::vector<std::string> &methods,
+              BenchPlan *plan) {
+  plan->axis = 0;
+  if (!options.axis) return;
+  if (methods == std::vector<std::string>{"call"})
+    usage("--axis: expected --method reduce or accumulate");
+  plan->axis.reset();
+  if (*options.axis != "none")
+    plan->axis = axis_of(*options.axis, *options.axis, "an integer or none");
+}
+
+}  // namespace
+
+guf_dtype_info info_of(guf_dtype dtype) {
+  guf_dtype_info info = {};
+  info.struct_size = sizeof info;
+  Call call;
+  call.check(guf_dtype_get_info(dtype, &info, call.error()));
+  return info;
+}
+
+std::string shape_text(const std::vector<int64_t> &shape) {
+  return shape.empty() ? "1" : fmt::format("{}", fmt::join(shape, "x"));
+}
+
+std::string threads_text(uint32_t threads) {
+  return threads == 0 ? "" : fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+}
+
+ValueRange default_values(const std::string &name, const std::string &method, guf_dtype dtype) {
+  struct Rule {
+    std::string_view names;  // between spaces
+    ValueRange values;
+  };
+  static constexpr Rule kFloats[] = {
+      {" arccos arcsin arctanh ", {-0.9, 0.9}},
+      {" arccosh ", {1.5, 10}},
+      {" cbrt divide floor_divide fmod log log10 log1p log2 reciprocal remainder sqrt ", {0.5, 10}},
+      {" float_power power ", {0.5, 2}},
+      {" cos sin tan ", {-3, 3}},
+  };
+  static constexpr Rule kIntegers[] = {
+      {" left_shift right_shift ", {0, 7}}, {" power ", {1, 4}}, {" ldexp ", {0, 4}}};
+  const std::string word = " " + name + " ";
+  const int32_t kind = info_of(dtype).kind;
+  if (kind == GUF_KIND_BOOL) return {0, 1};
+  const bool integer = kind == GUF_KIND_INT || kind == GUF_KIND_UINT;
+  // Products of many values stay near 1.
+  constexpr std::string_view kProducts = " divide multiply power ";
+  if (method != "call" && !integer && kProducts.find(word) != kProducts.npos)
+    return {1 - 1e-6, 1 + 1e-6};
+  const Rule *const begin = integer ? std::begin(kIntegers) : std::begin(kFloats);
+  const Rule *const end = integer ? std::end(kIntegers) : std::end(kFloats);
+  const Rule *const rule = std::find_if(
+      begin, end, [&](const Rule &one) { return one.names.find(word) != one.names.npos; });
+  if (rule != end) return rule->values;
+  return integer ? ValueRange{1, 100} : ValueRange{-1, 1};
+}
+
+BenchPlan plan_of(const BenchOptions &options, guf_ufunc ufunc, const guf_ufunc_info &info) {
+  check_function(info);
+  BenchPlan plan;
+  const auto loops = loop_dtypes_of(ufunc, info);
+  const auto methods = words_of("--method", options.methods, kMethods);
+  const auto layouts = words_of("--layout", options.layouts, kLayouts);
+  const auto threads = thread_counts_of(options.threads);
+  const auto dtypes = dtypes_of(options.dtypes, loops, info);
+  const auto devices = devices_of(options.devices);
+  const auto sizes = list_of("--size", options.sizes);
+  if (options.peers != "none") plan.peers = words_of("--peers", options.peers, kPeers);
+  plan.seconds = seconds_of(options.seconds);
+  if (options.values) plan.values = values_of(*options.values);
+  if (options.memory) plan.memory = bytes_of("--memory", *options.memory);
+  plan.plots_time = words_of("--plot", options.plot, {"throughput", "time"}).back() == "time";
+  const bool called = std::find(methods.begin(), methods.end(), "call") != methods.end();
+  plan.dims = dims_of(options.dims, called, info);
+  add_axis(options, methods, &plan);
+  const auto add = [&](BenchCase row, const std::string &size) {
+    row.shape = shape_of(size);
+    const bool plane = row.layout == "broadcast" || row.layout == "transposed";
+    if (plane && row.shape.size() == 1) row.shape = square_of(row.shape[0]);
+    check_case(row, info);
+    plan.cases.push_back(std::move(row));
+  };
+  for (const std::string &device : devices) {
+    const bool cpu = device == "cpu";  // the number of threads concerns only the cpu
+    for (const std::string &method : methods) {
+      for (const guf_dtype dtype : dtypes) {
+        const bool call = method == "call";
+        const auto loop = call ? loop_of(loops, dtype, info) : std::vector<guf_dtype>();
+        for (const std::string &layout : layouts) {
+          for (const uint32_t count : cpu ? threads : std::vector<uint32_t>{0}) {
+            for (const std::string &size : sizes)
+              add({method, dtype, layout, {}, device, count, loop}, size);
+          }
+        }
+      }
+    }
+  }
+  return plan;
+}
+
+}  // namespace gufunc::cli
