@@ -164,6 +164,18 @@ func TestKeywords(t *testing.T) {
 }
 
 // The axes of each operand are checked separately, whatever the other lists contain.
+func TestSeveralOutputs(t *testing.T) {
+	x := must(gufunc.Of([]float64{7.5, -2.25}))(t)
+	both := must(gufunc.MustFind("divmod").Call(nil, x, gufunc.Int(2)))(t)
+	equal(t, must(must(gufunc.As[float64](both[0]))(t).Values())(t), []float64{3, -2})
+	equal(t, must(must(gufunc.As[float64](both[1]))(t).Values())(t), []float64{1.5, 1.75})
+	fraction, exponent := make([]float64, 2), make([]int32, 2)
+	out := []gufunc.Operand{must(gufunc.Of(fraction))(t), must(gufunc.Of(exponent))(t)}
+	must(gufunc.MustFind("frexp").Call(&gufunc.CallOptions{Out: out}, x))(t)
+	equal(t, fraction, []float64{0.9375, -0.5625})
+	equal(t, exponent, []int32{3, 2})
+}
+
 func TestAxesAreOfTheirOperands(t *testing.T) {
 	m, v := must(gufunc.Of(count(9), 3, 3))(t), must(gufunc.Of(count(3)))(t)
 	inner, product := gufunc.MustFind("vecdot"), gufunc.MustFind("matmul")

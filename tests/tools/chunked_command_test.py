@@ -116,10 +116,9 @@ class Chunked(command_fixture.CommandTest):
     def test_several_results(self):
         x = np.random.default_rng(4).uniform(-50, 50, (300, 3)).astype('f4')
         path, parts = self.save('x.npy', x), [self.here / 'f.npy', self.here / 'e.npy']
-        module = '--module', self.folders[1] / 'numpy_functions.so'
         for device in DEVICES:
-            self.ok('run', 'frexp', path, *module, '-o', parts[0], '-o', parts[1], '--device',
-                    device, '--chunk', '1000')
+            self.ok('run', 'frexp', path, '-o', parts[0], '-o', parts[1], '--device', device,
+                    '--chunk', '1000')
             for part, expected in zip(parts, np.frexp(x)):
                 np.testing.assert_array_equal(np.load(part), expected)
 
