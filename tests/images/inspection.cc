@@ -114,7 +114,8 @@ bool takes_complex(const std::string &entry, const std::string &function) {
 // Returns whether a row kernel may use a small stack to reduce large angles with the vendor's code.
 bool has_angle(const std::string &row) {
   if (row == "guf_rk_randoms") return true;  // computes normally distributed numbers
-  static const std::set<std::string> kAngles = {"cos", "sin"}, kComplexAngles = {"exp", "power"};
+  static const std::set<std::string> kAngles = {"cos", "sin"};
+  static const std::set<std::string> kComplexAngles = {"exp", "float_power", "power"};
   const std::string function = function_of(row);
   return kAngles.contains(function) ||
          (kComplexAngles.contains(function) && takes_complex(row, function));
@@ -227,8 +228,8 @@ std::vector<PtxasLine> read_ptxas(const std::string &message) {
 }
 
 InexactOps allowed_inexact_ops(const std::string &function) {
-  static const std::set<std::string> kVendors = {"atan2", "cos",   "cosh", "exp", "fmod", "hypot",
-                                                 "log",   "log1p", "pow",  "sin", "sinh"};
+  static const std::set<std::string> kVendors = {"atan2", "cos", "cosh",  "exp", "exp2", "fmod",
+                                                 "hypot", "log", "log1p", "pow", "sin",  "sinh"};
   if (kVendors.contains(wrapped_name(function)) || function.starts_with("__internal_")) {
     return InexactOps::kApproximate;
   }
@@ -236,7 +237,7 @@ InexactOps allowed_inexact_ops(const std::string &function) {
   // The conversions between radians and degrees use a double-word factor, and complex logarithms,
   // roots and powers use double-word sums.
   static const std::set<std::string> kFactors = {"deg2rad", "degrees", "rad2deg", "radians"};
-  static const std::set<std::string> kSums = {"log", "power", "sqrt"};
+  static const std::set<std::string> kSums = {"float_power", "log", "power", "sqrt"};
   const bool sums = kSums.contains(name) && takes_complex(function, name);
   return sums || kFactors.contains(name) ? InexactOps::kFused : InexactOps::kNone;
 }
