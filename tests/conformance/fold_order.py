@@ -2,7 +2,8 @@
 """Checks that only the shape determines the order of floating-point reductions. The library's bits
 must be equal to the bits of an independent implementation of the tree and the scan in
 docs/reductions.md, for axes, strides, masks, initial values and 1, 2, 3 and 7 threads, or on a
-device. Then checks the accuracy that docs/reductions.md states.
+device. Products of vectors and matrices must follow the same tree. Then checks the accuracy that
+docs/reductions.md states.
 
     fold_order.py --library build/release/lib/libgufunc.so.0.1 [--cases 400] [--seed 1]
     [--device cuda:0]"""
@@ -142,6 +143,23 @@ def accumulate_difference(rng, library):
     return None
 
 
+def product_difference(rng, library):
+    """Compares vecdot, matvec and vecmat, which add their products along the tree."""
+    name, letter = rng.choice(['vecdot', 'matvec', 'vecmat']), rng.choice('fde')
+    rows, n = rng.randint(1, 40), rng.choice([rng.randint(1, 20), rng.randint(100, 3000)])
+    vector = random_view(rng, [n], letter)
+    matrix = random_view(rng, [n, rows] if name == 'vecmat' else [rows, n], letter)
+    wide = np.dtype('f') if letter == 'e' else np.dtype(letter)
+    products = vector.astype(wide) * (matrix.T if name == 'vecmat' else matrix).astype(wide)
+    expected = tree(np.add, products).astype(letter)
+    inputs = [matrix, vector] if name == 'matvec' else [vector, matrix]
+    for threads in THREADS[:1] if library.device else THREADS:
+        found = library.call(name, inputs, [None], threads=threads)[0][1]
+        if not judge.same_bits(found, expected).all():
+            return f'{name} {letter} {matrix.shape}, {threads} threads'
+    return None
+
+
 def wrong_figures(library):
     tenths = np.full((100_000, 3), 0.1, np.float32)
     columns = library.reduce('add', tenths, axis=0)[1]
@@ -189,6 +207,9 @@ def inaccuracies(library):
     return [*wrong_figures(library), *beyond_bounds(library)]
 
 
+CHECKS = (reduce_difference, accumulate_difference, reduce_difference, product_difference)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -204,12 +225,11 @@ def main():
         library.use_device(options.device)
     rng, differences = random.Random(options.seed), []
     for number in range(options.cases):
-        check = accumulate_difference if number % 3 == 2 else reduce_difference
-        text = check(rng, library)
+        text = CHECKS[number % len(CHECKS)](rng, library)
         if text:
             differences.append(text)
     where = options.device or '1, 2, 3 and 7 threads'
-    print(f'{options.cases} reductions at {where}: {len(differences)} of other bits')
+    print(f'{options.cases} reductions and products at {where}: {len(differences)} of other bits')
     untrue = inaccuracies(library)
     print(f'accuracy: {len(untrue)} statements of docs/reductions.md that do not hold')
     differences += untrue
