@@ -67,7 +67,7 @@ def random_values(rng, dtype, n, values):
     if values == 'small':
         return small.astype(dtype)
     with np.errstate(all='ignore'):
-        wide = (small * np.exp2(rng.integers(-30, 30, n))).astype(dtype)
+        wide = (small * np.exp2(rng.integers(-30, 30, n) * 1.0)).astype(dtype)
         corners = np.array(SPECIAL).astype(dtype)
     share = 0.05 if values == 'mixed' else 0.5
     return np.where(rng.random(n) < share, rng.choice(corners, n), wide)

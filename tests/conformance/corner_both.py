@@ -11,7 +11,7 @@ from error_texts import text_difference
 from judge import letter_of, same_bits
 from numpy_ufuncs import numpy_function
 
-NOT_FOUND, FLOATING_POINT = 105, 700
+FLOATING_POINT = 700
 FLAGS = {1: 'divide', 2: 'overflow', 4: 'underflow', 8: 'invalid', 16: 'divide'}
 ALL_FLAGS = sum(FLAGS)
 
@@ -24,32 +24,9 @@ def array(values, letter=None):
     return np.array(values, np.dtype(numpy_letter(letter)) if letter else None)
 
 
-# Functions that the standard library does not have yet. Any other missing function is an error.
-NOT_YET = set(
-    'arccos arccosh arcsin arcsinh arctan arctanh cbrt cosh exp2 expm1 log10 log1p log2 sinh tan '
-    'tanh'.split()
-)
-
-
 class Both:
     def __init__(self, library):
-        self.library, self.missing, self.notes, self.answers = library, [], [], 0
-
-    def has(self, name):
-        """Returns whether the library has a function, and records it as missing if not."""
-        try:
-            self.library.find(name)
-        except abi.GufuncError as error:
-            if error.status != NOT_FOUND or name not in NOT_YET:
-                raise
-            self.missing.append(f'{name}: not in the library yet')
-            return False
-        return True
-
-    def later(self, what):
-        """Records a feature that the library does not have yet. (`has` records missing
-        functions.)"""
-        self.missing.append(f'{what}: not in the library yet')
+        self.library, self.notes, self.answers = library, [], 0
 
     def same(self, side, found, expected):
         expected = np.asarray(expected)
@@ -73,8 +50,6 @@ class Both:
     def returns(self, name, inputs, *expected, numpy=True, **options):
         """Checks the results of a call in NumPy and in the library: values, dtypes, shapes, and
         signs of zeros."""
-        if not self.has(name):
-            return
         if numpy:
             theirs = self.numpy(name, inputs, options)
             for found, one in zip(theirs, expected, strict=True):
@@ -97,8 +72,6 @@ class Both:
         """Checks a call, in NumPy and in the library, with outputs that the caller provides.
         `make()` returns new inputs and one output or a tuple of outputs, which must be equal to
         `expected` after the call."""
-        if not self.has(name):
-            return
         for side in ('NumPy', 'library'):
             inputs, out = make()
             outs = out if isinstance(out, tuple) else (out,)
@@ -112,8 +85,6 @@ class Both:
     def refuses(self, name, inputs, kind, text='', outputs=None, status=None, **options):
         """Checks that NumPy rejects a call with an error of class `kind`, and that the library
         rejects it with the matching status and NumPy's message."""
-        if not self.has(name):
-            return
         options = {'outputs': outputs or [None], **options}
 
         def numpy():
@@ -153,8 +124,6 @@ class Both:
     def fp_flags(self, name, inputs, expected):
         """Checks the floating-point flags of a call, by their names in NumPy's errstate. If a flag
         makes the call fail, the message must be NumPy's."""
-        if not self.has(name):
-            return
         seen = set()
         with np.errstate(all='call', call=lambda _, flag: seen.update(names_of(flag))):
             getattr(np, name)(*inputs)
@@ -190,19 +159,17 @@ class Both:
 
     def method(self, method, name, *inputs, expected, **options):
         """Checks the result of a method in NumPy and in the library."""
-        if self.has(name):
-            theirs = self.numpy_method(method, name, inputs, options)
-            self.same('NumPy', theirs, expected)
-            self.same('library', self.our_method(method, name, inputs, options), expected)
+        theirs = self.numpy_method(method, name, inputs, options)
+        self.same('NumPy', theirs, expected)
+        self.same('library', self.our_method(method, name, inputs, options), expected)
 
     def method_fails(self, method, name, *inputs, kind, text='', **options):
-        if self.has(name):
-            self.fails(
-                lambda: self.numpy_method(method, name, inputs, options),
-                lambda: self.our_method(method, name, inputs, options),
-                kind,
-                text,
-            )
+        self.fails(
+            lambda: self.numpy_method(method, name, inputs, options),
+            lambda: self.our_method(method, name, inputs, options),
+            kind,
+            text,
+        )
 
     @staticmethod
     def numpy_method(method, name, inputs, options):

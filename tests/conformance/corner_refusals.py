@@ -177,12 +177,11 @@ def wrong_outputs(both):
             method_alike(both, 'reduce', 'add', x, axis=axis, out=np.zeros(shape), **options)
     for shape, axis in itertools.product([(), (2,), (1, 2), (3, 3)], (0, 1, 2)):
         method_alike(both, 'accumulate', 'add', np.ones((2, 3, 4)), axis=axis, out=np.zeros(shape))
-    if both.has('frexp'):
-        for first, second in itertools.product(SHAPES, SHAPES):
-            outs = np.zeros(first), np.zeros(second, np.int32)
-            both.like_numpy(
-                lambda: np.frexp(x, out=outs)[0], lambda: both.library.call('frexp', [x], outs)[0]
-            )
+    for first, second in itertools.product(SHAPES, SHAPES):
+        outs = np.zeros(first), np.zeros(second, np.int32)
+        both.like_numpy(
+            lambda: np.frexp(x, out=outs)[0], lambda: both.library.call('frexp', [x], outs)[0]
+        )
 
 
 # ---- indices

@@ -86,9 +86,8 @@ def reduced(name, x, axes, mask, start):
 def random_view(rng, shape, letter):
     strides, offset, span = layout(rng, shape)
     numbers = np.random.default_rng(rng.randrange(1 << 30))
-    flat = (numbers.normal(0, 1, span + 4) * np.exp2(numbers.integers(-9, 9, span + 4))).astype(
-        letter
-    )
+    scale = np.exp2(numbers.integers(-9, 9, span + 4) * 1.0)
+    flat = (numbers.normal(0, 1, span + 4) * scale).astype(letter)
     return np.ndarray(
         shape, letter, flat, offset * flat.itemsize, [s * flat.itemsize for s in strides]
     )

@@ -370,7 +370,7 @@ def lost_in_angle(case, theirs, z, letter):
     """Returns the factor, at least 1, by which the error of exp2 may exceed its error bound. The
     angle y ln2 has 64 bits in long double. In the library it has 53 bits from |y| = 2^43 on."""
     size = compared(case, in_output_shape(np.abs(z.imag), theirs))
-    lost = size * np.where(size < 2.0**43, 2.0**-64, 2.0**-53)
+    lost = size * np.where(size < 2.0**43, 2.0**-62, 2.0**-51)
     return 1 + np.where(np.isfinite(lost), lost, 0) / (BAR[letter] * EPS[letter])
 
 
