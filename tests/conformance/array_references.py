@@ -22,12 +22,13 @@ class Function:
     """A function. `reference` computes the result of one item: of whole arrays if the function is
     elementwise, and otherwise of arrays with core dimensions only. `size` computes from absolute
     values the sum of the absolute values of the terms that are added for the result. `prepare`
-    changes the drawn inputs, and `longest` is the greatest core size."""
+    changes the drawn inputs, and `longest` is the greatest core size. A `mathematical` function
+    calls exp or log, whose bits depend on the device."""
 
     def __init__(self, name, reference, bound=None, either_zero=False, size=None, prepare=None,
-                 longest=700):
+                 longest=700, mathematical=False):
         self.name, self.reference, self.bound, self.size = name, reference, bound, size
-        self.prepare, self.longest = prepare, longest
+        self.prepare, self.longest, self.mathematical = prepare, longest, mathematical
         self.either_zero = either_zero
         self.row = TABLE.function(name)
         self.elementwise = self.row.elementwise
@@ -269,9 +270,9 @@ def interp(x, points, values):
 FUNCTIONS = {function.name: function for function in (
     Function('clip', clip, either_zero=True),
     Function('select', np.where),
-    Function('softmax', softmax, within(16)),
-    Function('log_softmax', log_softmax, within_logarithm),
-    Function('logsumexp', logsumexp, within_logarithm),
+    Function('softmax', softmax, within(16), mathematical=True),
+    Function('log_softmax', log_softmax, within_logarithm, mathematical=True),
+    Function('logsumexp', logsumexp, within_logarithm, mathematical=True),
     Function('cross', cross, exact_unless('eEFD'), size=sizes_of_cross),
     Function('norm', norm, within(16), prepare=tiny_or_not),
     Function('diff', np.diff),
