@@ -281,6 +281,7 @@ class Examples(unittest.TestCase):
                 self.assertEqual(self.program(name, device), expected, device)
             modules = BUILD / 'modules'
             for name, *more in (
+                ('array_functions',),
                 ('chunk_loop', modules / 'discriminant.so'),
                 ('numba_calls', modules),
                 ('numba_arrays',),
