@@ -220,6 +220,13 @@ def convolve(x, y):
 
 # ---- sorting
 
+def repeat_few(x):
+    """Replaces the elements of a long row by five of them, because a stable sort of equal elements
+    is difficult."""
+    n = x.shape[-1]
+    return [x if n <= 1000 else x[..., (np.arange(n) ** 2 // 7) % 5]]
+
+
 def sort_first(x, values):
     return [np.sort(x, -1), values]
 
@@ -277,8 +284,10 @@ FUNCTIONS = {function.name: function for function in (
     Function('norm', norm, within(16), prepare=tiny_or_not),
     Function('diff', np.diff),
     Function('convolve', convolve, exact_unless('eEfdFD'), size=convolve),
-    Function('sort', lambda x: np.sort(x, kind='stable'), longest=30000),
-    Function('argsort', lambda x: np.argsort(x, kind='stable'), longest=30000),
+    Function('sort', lambda x: np.sort(x, kind='stable'), longest=30000,
+             prepare=repeat_few),
+    Function('argsort', lambda x: np.argsort(x, kind='stable'), longest=30000,
+             prepare=repeat_few),
     Function('searchsorted', np.searchsorted, prepare=sort_first),
     Function('searchsorted_right', searchsorted_right, prepare=sort_first),
     Function('median', np.median, either_zero=True),
