@@ -13,6 +13,7 @@
 #include "files.h"
 #include "tests/images/image_files.h"
 #include "tests/images/inspection.h"
+#include "tests/ptx/ptx_program.h"
 
 extern "C" const guf_module_v1 GUFUNC_TABLES;  // the names of one or two tables
 
@@ -108,6 +109,17 @@ TEST_F(Images, ExistAndAreWithinTheBudget) {
   }
   const bool amd = !of_format(GUF_IMAGE_HSACO).empty();
   EXPECT_LE(plain_and_packed["all"].second, amd ? kRocBudget : kCudaBudget);
+}
+
+// The interpreter must know each instruction of each PTX text. It also checks the types and sizes
+// of the operands, and the parameters of calls.
+TEST_F(Images, ThePtxTextsDecode) {
+  for (const ImageFile *image : of_format(GUF_IMAGE_PTX)) {
+    ptx::Program program(image->bytes);
+    for (const std::string_view entry : program.entries()) {
+      EXPECT_NO_THROW(program.entry(entry)) << image->first_function << ": " << entry;
+    }
+  }
 }
 
 // The images of every target must have exactly the entries of the emulation file.

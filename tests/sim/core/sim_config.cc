@@ -59,6 +59,7 @@ bool set_config(Config &config, const std::string &name, const std::string &valu
   if (name == "EMPTY") return config.empty = number != 0, true;
   if (name == "EDGES") return config.edges = number, true;
   if (name == "DEVICE_CHECK") return config.device_check = number != 0, true;
+  if (name == "PTX") return config.ptx = number != 0, true;
   return false;
 }
 
@@ -66,7 +67,7 @@ Config config_of_environment() {
   Config config;
   for (const char *name :
        {"DEVICES", "MEMORY", "ORDER", "SEED", "DELAY_US", "UNITS", "VERSION", "ARCH", "EMULATION",
-        "MISSING", "REPORT", "TWICE", "EXECUTE", "EMPTY", "EDGES", "DEVICE_CHECK"}) {
+        "MISSING", "REPORT", "TWICE", "EXECUTE", "EMPTY", "EDGES", "DEVICE_CHECK", "PTX"}) {
     const char *value = std::getenv((std::string("GUFUNC_SIM_") + name).c_str());
     if (value != nullptr) set_config(config, name, value);
   }

@@ -35,6 +35,9 @@ struct Config {
   bool empty = false;         // launches do nothing; the first launch reads this setting
   uint64_t edges = 0;         // number of blocks that run at each end of a grid; 0 means all blocks
   bool device_check = false;  // kernels are instrumented and red zones are exact
+  // Launches run the PTX text of the image in an interpreter. The CUDA driver then refuses machine
+  // code. The HIP driver ignores this setting.
+  bool ptx = false;
 };
 
 // Reads the configuration from the environment.

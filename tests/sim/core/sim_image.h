@@ -5,6 +5,7 @@
 #define GUFUNC_TESTS_SIM_CORE_SIM_IMAGE_H
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct Image {
   int arch = 0;         // architecture, such as 90 for sm_90
   int ptx_version = 0;  // PTX version, such as 63 for 6.3, or 0 for compiled code
   std::vector<ImageKernel> kernels;
+  std::shared_ptr<const std::string> text;  // the PTX text, if launches interpret it
 };
 
 // Properties of a device that images depend on.

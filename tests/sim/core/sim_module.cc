@@ -12,6 +12,7 @@
 
 #include "backends/emulator/emulator.h"
 #include "tests/sim/core/sim_capture.h"
+#include "tests/sim/core/sim_interpreter.h"
 
 namespace sim {
 namespace {
@@ -157,7 +158,8 @@ struct Queued {
   LaunchShape shape;
   Bytes arguments;
   bool twice, descending;
-  uint64_t edges;  // number of blocks to run at each end of the grid; 0 means all blocks
+  uint64_t edges;         // number of blocks to run at each end of the grid; 0 means all blocks
+  uint64_t shuffle_seed;  // order of the blocks and warps of an interpreted kernel
 };
 
 // Runs the whole grid, or only its first and last blocks if the whole grid would run for minutes.
@@ -171,7 +173,23 @@ gufunc::emulator::Result run_grid(gufunc::emulator::Launch launch, uint64_t edge
   return gufunc::emulator::run(launch);
 }
 
-int run_once(Driver &driver, const Queued &queued, bool descending) {
+// Runs the PTX text of a kernel. Returns a description of the error, or an empty text.
+std::string run_text(Driver &driver, const Queued &queued, bool descending) {
+  ptx::Launch launch;
+  launch.program = queued.kernel->program.get();
+  launch.entry = queued.kernel->message.name;
+  launch.arguments = queued.arguments.data();
+  launch.argument_bytes = queued.arguments.size();
+  std::copy_n(queued.shape.blocks, 3, launch.blocks);
+  std::copy_n(queued.shape.threads, 3, launch.threads);
+  launch.dynamic_shared_bytes = queued.shape.shared_bytes;
+  launch.order = {descending, queued.shuffle_seed};
+  launch.edges = queued.edges;
+  return interpret(driver, *queued.kernel->context, launch).fault;
+}
+
+// Runs the emulation of a kernel. Returns a description of the error, or an empty text.
+std::string run_emulation(const Queued &queued, bool descending) {
   const guf::device::emulated_kernel &items = *queued.kernel->items;
   gufunc::emulator::Launch launch = {};
   launch.entry = items.entry;
@@ -182,9 +200,16 @@ int run_once(Driver &driver, const Queued &queued, bool descending) {
   launch.synchronizes = items.synchronizes != 0;
   launch.descending = descending;
   const gufunc::emulator::Result result = run_grid(launch, queued.edges);
-  if (result.outcome == Outcome::kDone) return kSuccess;
+  if (result.outcome == Outcome::kDone) return {};
   char text[256];
   gufunc::emulator::describe(result, text, sizeof(text));
+  return text;
+}
+
+int run_once(Driver &driver, const Queued &queued, bool descending) {
+  const std::string text = queued.kernel->program != nullptr ? run_text(driver, queued, descending)
+                                                             : run_emulation(queued, descending);
+  if (text.empty()) return kSuccess;
   const Lock lock(driver.mutex);
   violation(driver, queued.kernel->context, queued.kernel->message.name + ": " + text);
   return kLaunchFailed;
@@ -251,9 +276,16 @@ std::shared_ptr<Kernel> kernel_of(Driver &driver, Module &module, const std::str
     kernel->context = module.context;
     kernel->module = module.handle;
     kernel->message = message;
-    kernel->items =
-        find_emulation(driver.config, module.digest, module.image.size, name, &kernel->why_not);
-    if (kernel->items == nullptr && module.image.ptx_version != 0) {
+    if (module.image.text != nullptr) {
+      if (module.program == nullptr) {
+        module.program = read_program(*module.image.text, &kernel->why_not);
+      }
+      kernel->program = module.program;
+    } else {
+      kernel->items =
+          find_emulation(driver.config, module.digest, module.image.size, name, &kernel->why_not);
+    }
+    if (kernel->items == nullptr && module.image.text == nullptr && module.image.ptx_version != 0) {
       kernel->items =
           find_excerpt_emulation(driver.config, module.image.size, name, &kernel->why_not);
     }
@@ -320,7 +352,11 @@ int launch(Driver &driver, const std::shared_ptr<Stream> &stream,
                    {},
                    driver.config.twice && driver.config.order != Order::kEager,
                    driver.config.order == Order::kAdversarial && driver.engine.random()() % 2 != 0,
-                   driver.config.edges};
+                   driver.config.edges,
+                   0};
+  if (kernel->program != nullptr && driver.config.order == Order::kAdversarial) {
+    queued.shuffle_seed = driver.engine.random()() | 1;
+  }
   const bool packed = extra != nullptr
                           ? take_extra(extra, extra_end, &queued.arguments)
                           : pack_parameters(kernel->message, parameters, &queued.arguments);
@@ -332,11 +368,11 @@ int launch(Driver &driver, const std::shared_ptr<Stream> &stream,
                   " bytes of arguments and got " + std::to_string(queued.arguments.size()));
     return kInvalidValue;
   }
-  if (kernel->items == nullptr) {
+  if (kernel->items == nullptr && kernel->program == nullptr) {
     violation(driver, kernel->context, name + " cannot run: " + kernel->why_not);
     return kLaunchFailed;
   }
-  if (kernel->items->argument_bytes != kernel->message.argument_bytes) {
+  if (kernel->items != nullptr && kernel->items->argument_bytes != kernel->message.argument_bytes) {
     violation(driver, kernel->context,
               name + " takes " + std::to_string(kernel->message.argument_bytes) +
                   " bytes of arguments in its image and " +

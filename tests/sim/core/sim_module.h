@@ -6,6 +6,7 @@
 
 #include <gufunc/kernel/work_item.hpp>
 
+#include "tests/ptx/ptx_program.h"
 #include "tests/sim/core/sim_driver.h"
 #include "tests/sim/core/sim_image.h"
 
@@ -16,8 +17,10 @@ struct Kernel {
   Context *context = nullptr;
   void *module = nullptr;
   ImageKernel message;  // properties that the image declares
-  // Function that runs the kernel, or null. In the latter case, why_not contains the reason.
+  // Function that runs the kernel, or null, and the PTX text that has the kernel, or null. If both
+  // are null, why_not contains the reason.
   const guf::device::emulated_kernel *items = nullptr;
+  std::shared_ptr<ptx::Program> program;
   std::string why_not;
   uint32_t max_dynamic_shared = 0;  // limit that the program has set
   bool shared_set = false;
@@ -27,7 +30,8 @@ struct Module {
   void *handle = nullptr;
   Context *context = nullptr;
   Image image;
-  std::string digest;  // SHA-256 of the image's bytes, in hexadecimal
+  std::string digest;                     // SHA-256 of the image's bytes, in hexadecimal
+  std::shared_ptr<ptx::Program> program;  // parsed when the first kernel is requested
   std::map<std::string, std::shared_ptr<Kernel>> kernels;
 };
 

@@ -65,7 +65,11 @@ int function_attribute(const Driver &driver, const Kernel &kernel, const sim::Mo
 
 int load(Driver &driver, const void *code, sim::Image *image) {
   const int read = sim::read_cuda_image(code, sim::cuda::target_of(driver), image);
-  if (read != kSuccess || image->ptx_version == 0) return read;
+  if (read != kSuccess) return read;
+  if (image->ptx_version == 0) return driver.config.ptx ? sim::kNoBinaryForGpu : kSuccess;
+  if (driver.config.ptx) {
+    image->text = std::make_shared<const std::string>(static_cast<const char *>(code), image->size);
+  }
   ++driver.ptx.texts;
   driver.ptx.bytes += image->size;
   driver.ptx.entries += image->kernels.size();
