@@ -183,11 +183,9 @@ void add_vector_move(Forms *forms, unsigned bits, unsigned count) {
   const auto bytes = static_cast<uint8_t>(bits / count / 8);
   Form packs{&pack, slots_of("=" + type + " " + vector)};
   packs.bytes = bytes;
-  packs.mode = kMoves;
   forms->add("mov." + type + ".pack" + behind, packs);
   Form unpacks{&unpack, slots_of("=" + vector + " " + type)};
   unpacks.bytes = bytes;
-  unpacks.mode = kMoves;
   forms->add("mov." + type + ".unpack" + behind, unpacks);
 }
 
@@ -230,18 +228,13 @@ void add_typed_fields(Forms *forms) {
   forms->add("bfind.shiftamt." + type, {&apply<&find_bit<T, true>>, slots_of("=u32 " + type)});
 }
 
-void add_move(Forms *forms, Handler handler, const std::string &type) {
-  Form form{handler, slots_of(outputs_and_inputs(type, type, 1))};
-  form.mode = kMoves;
-  forms->add("mov." + type, form);
-}
-
 void add_moves(Forms *forms) {
   for (const char *type :
        {"b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"}) {
-    add_move(forms, &apply<&identity<uint64_t>>, type);
+    forms->add(std::string("mov.") + type,
+               {&apply<&identity<uint64_t>>, slots_of(outputs_and_inputs(type, type, 1))});
   }
-  add_move(forms, &apply<&identity<bool>>, "pred");
+  add_uniform<&identity<bool>, bool>(forms, "mov", 1);
   add_vector_move(forms, 16, 2);
   add_vector_move(forms, 32, 2);
   add_vector_move(forms, 32, 4);
@@ -255,8 +248,12 @@ void add_bit_forms(Forms *forms) {
   for_types<uint16_t, uint32_t, uint64_t>([&]<class T>() { add_logic<T>(forms); });
   for_types<uint32_t, uint64_t>([&]<class T>() { add_fields<T>(forms); });
   for_types<int32_t, uint32_t, int64_t, uint64_t>([&]<class T>() { add_typed_fields<T>(forms); });
-  add_uniform<&and_of, bool>(forms, "and", 2);
-  add_uniform<&or_of, bool>(forms, "or", 2);
+  Form ands{&apply<&and_of>, slots_of("=pred pred pred")};
+  ands.mode = kAnds;
+  forms->add("and.pred", ands);
+  Form ors{&apply<&or_of>, slots_of("=pred pred pred")};
+  ors.mode = kOrs;
+  forms->add("or.pred", ors);
   add_uniform<&xor_of, bool>(forms, "xor", 2);
   add_uniform<&not_of, bool>(forms, "not", 1);
   const std::vector<Slot> funnel = slots_of("=b32 b32 b32 u32");

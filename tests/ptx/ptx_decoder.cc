@@ -322,6 +322,7 @@ void Decoder::fill_label(const WrittenOperand &written) {
 void Decoder::fill_address(const WrittenOperand &written, Instruction *out) {
   if (written.kind != WrittenOperand::kAddress) fail("no address");
   out->offset = written.offset;
+  out->uses_memory = true;
   const Slot slot = slots_of("address")[0];
   add_operand(slot, written.names.empty() ? constant(0) : value_of(slot, written.names[0]), out);
 }

@@ -64,7 +64,7 @@ TEST(PtxModule, Declarations) {
   EXPECT_FALSE(function.body.empty());
   EXPECT_EQ(function.parameters[1].align, 8u);
   EXPECT_EQ(module.functions.at("k").max_threads[0], 128u);
-  EXPECT_EQ(module.functions.at("k").body_line, 11u);
+  EXPECT_EQ(module.functions.at("k").body_line, 12u);
 }
 
 TEST(PtxModule, Errors) {

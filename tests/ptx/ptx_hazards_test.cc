@@ -33,7 +33,7 @@ TEST(PtxHazards, WarpsNeedABarrier) {
 
 TEST(PtxHazards, LanesOfAWarpNeedAWarpBarrier) {
   const std::string write = "st.shared.u32 [%d2], %r1;\n", read = "ld.shared.u32 %r2, [tile+8];\n";
-  EXPECT_THAT(fault_of(write + read, 32), HasSubstr("which thread 2 accesses in line 19"));
+  EXPECT_THAT(fault_of(write + read, 32), HasSubstr("which thread 2 accesses in line 20"));
   EXPECT_EQ(fault_of(write + "bar.warp.sync -1;\n" + read, 32), "");
   EXPECT_THAT(fault_of(write + "bar.warp.sync -1;\n" + read, 64),
               HasSubstr("without a barrier in between"));

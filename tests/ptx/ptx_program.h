@@ -41,10 +41,11 @@ constexpr uint8_t kAligned = 1;
 constexpr uint8_t kStrong = 1;
 // The mode of a `bar.warp.sync`, which orders the memory accesses of the lanes.
 constexpr uint8_t kWarpBarrier = 8;
-// The modes of instructions whose inputs may be registers that are not written yet, because they
-// only move them: `mov`, and `selp`, which moves the first or the second input.
-constexpr uint8_t kMoves = 16;
-constexpr uint8_t kSelects = 17;
+// The modes of instructions whose output may not depend on all inputs: `selp`, and `and.pred` and
+// `or.pred`.
+constexpr uint8_t kSelects = 16;
+constexpr uint8_t kAnds = 17;
+constexpr uint8_t kOrs = 18;
 
 // Identifies the value of an operand. Register 0 and predicate 0 receive results that the program
 // discards, and have no defined value.
@@ -66,6 +67,7 @@ struct Instruction {
   uint8_t noutputs = 0;
   uint8_t noperands = 0;  // including outputs, which come first
   bool guard_negated = false;
+  bool uses_memory = false;
   uint32_t guard = 0;  // predicate register, or 0 for none
   uint32_t line = 0;
   uint32_t target = 0;       // instruction of a branch, or index of a call

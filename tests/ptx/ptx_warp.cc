@@ -100,20 +100,28 @@ void Warp::check_inputs(const Instruction &instruction, uint32_t lanes) const {
   }
 }
 
-// Returns the lanes for which an instruction that moves registers moves written ones.
-uint32_t Warp::moved_lanes(const Instruction &instruction, uint32_t lanes) const {
-  if (instruction.mode == kMoves) {
+// Returns the lanes in which the output of an instruction is defined: those that have written all
+// inputs on which the output depends. The compiler also emits instructions with inputs that no lane
+// has written, if the program discards their output. Such an input is an error only when it
+// decides a branch, is an address or is stored.
+uint32_t Warp::defined_lanes(const Instruction &instruction, uint32_t lanes) const {
+  if (instruction.mode < kSelects) {
     for (size_t i = instruction.noutputs; i < instruction.noperands; ++i) {
       lanes &= ready_lanes(instruction.operands[i]);
     }
     return lanes;
   }
-  const Operand &condition = instruction.input(2);
-  const uint32_t unwritten = lanes & ~ready_lanes(condition);
-  if (unwritten != 0) fail_unwritten(instruction, unwritten, instruction.noutputs + size_t{2});
-  const uint32_t first = predicate(condition);
-  return lanes & ((first & ready_lanes(instruction.input(0))) |
-                  (~first & ready_lanes(instruction.input(1))));
+  const Operand &first = instruction.input(0), &second = instruction.input(1);
+  const uint32_t a = ready_lanes(first), b = ready_lanes(second);
+  if (instruction.mode == kSelects) {
+    const Operand &condition = instruction.input(2);
+    const uint32_t value = predicate(condition);
+    return lanes & ready_lanes(condition) & ((value & a) | (~value & b));
+  }
+  // One input decides the output if it is false (`and`) or true (`or`).
+  const uint32_t decides = instruction.mode == kOrs ? 0 : kAllLanes;
+  return lanes &
+         ((a & b) | (a & (predicate(first) ^ decides)) | (b & (predicate(second) ^ decides)));
 }
 
 void Warp::mark_outputs(const Instruction &instruction, uint32_t lanes, uint32_t written) {
@@ -126,10 +134,9 @@ void Warp::mark_outputs(const Instruction &instruction, uint32_t lanes, uint32_t
 }
 
 void Warp::execute(const Instruction &instruction, uint32_t lanes) {
-  const bool moves = instruction.flow == Flow::kPlain && instruction.mode >= kMoves;
   uint32_t written = lanes;
-  if (moves) {
-    written = moved_lanes(instruction, lanes);
+  if (instruction.flow == Flow::kPlain && !instruction.uses_memory) {
+    written = defined_lanes(instruction, lanes);
   } else {
     check_inputs(instruction, lanes);
   }

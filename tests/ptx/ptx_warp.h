@@ -112,7 +112,7 @@ class Warp {
   uint32_t guarded(const Instruction &instruction, uint32_t lanes) const;
   void check_inputs(const Instruction &instruction, uint32_t lanes) const;
   uint32_t ready_lanes(const Operand &operand) const;
-  uint32_t moved_lanes(const Instruction &instruction, uint32_t lanes) const;
+  uint32_t defined_lanes(const Instruction &instruction, uint32_t lanes) const;
   void mark_outputs(const Instruction &instruction, uint32_t lanes, uint32_t written);
   void set_pc(uint32_t lanes, uint32_t pc);
   // Each of these functions ends the run of a group, or returns true if the group continues behind

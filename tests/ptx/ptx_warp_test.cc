@@ -167,14 +167,27 @@ TEST(PtxWarp, BarriersThatNotAllThreadsReachAreReported) {
 }
 
 TEST(PtxWarp, RegistersMustBeWrittenBeforeTheyAreRead) {
-  EXPECT_THAT(kernel_of("add.s32 %r0, %r1, 1;\n", 1).fault(),
+  EXPECT_THAT(kernel_of("add.s32 %r0, %r1, 1;\nst.global.u32 [%d7], %r0;\n", 1).fault(),
               HasSubstr("thread (0, 0, 0) of block (0, 0, 0): operand 1 is read before"));
+  EXPECT_THAT(kernel_of("add.s64 %d0, %d7, %d1;\nst.global.u32 [%d0], 0;\n", 1).fault(),
+              HasSubstr("operand 0 is read before"));
   EXPECT_THAT(kernel_of("@%p0 add.s32 %r0, 1, 1;\n", 1).fault(), HasSubstr("the guard is read"));
   EXPECT_THAT(kernel_of("mov.u32 %r1, %tid.x;\nsetp.lt.u32 %p0, %r1, 5;\n@%p0 mov.u32 %r0, 1;\n"
-                        "add.s32 %r2, %r0, 1;\n",
+                        "st.global.u32 [%d7], %r0;\n",
                         32)
                   .fault(),
               HasSubstr("thread (5, 0, 0)"));
+}
+
+TEST(PtxWarp, UnwrittenRegistersThatDoNotReachAResultAreAllowed) {
+  EXPECT_EQ(kernel_of("setp.eq.s32 %p1, 1, 1;\nadd.s32 %r1, %r2, 1;\nselp.b32 %r0, 7, %r1, %p1;\n"
+                      "st.global.u32 [%d7], %r0;\nnot.pred %p2, %p1;\nand.pred %p3, %p2, %p4;\n"
+                      "or.pred %p5, %p4, %p1;\n@%p3 trap;\n@!%p5 trap;\n",
+                      1)
+                .fault(),
+            "");
+  EXPECT_THAT(kernel_of("setp.eq.s32 %p1, 1, 1;\nand.pred %p3, %p1, %p4;\n@%p3 trap;\n", 1).fault(),
+              HasSubstr("the guard is read before it is written"));
 }
 
 TEST(PtxWarp, BlocksSeeTheirNumbers) {
