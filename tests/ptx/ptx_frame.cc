@@ -30,8 +30,7 @@ Frame *Warp::new_frame(const Function &function, uint32_t lanes, uint32_t local_
   frame->ready.assign(function.nregisters, 0);
   frame->predicates.assign(function.npredicates, 0);
   frame->predicates_ready.assign(function.npredicates, 0);
-  const size_t stride = function.area_bytes - function.uniform_bytes;
-  frame->area.assign(stride * kWarpSize, kFresh);
+  frame->area.assign(frame->area_stride() * kWarpSize, kFresh);
   if (function.local_bytes != 0) {
     if (local_base + function.local_bytes > kLocalBytes) {
       throw Fault(std::string(function.name) + ": more than 64 KiB of local memory per thread");

@@ -42,9 +42,11 @@ struct Frame {
   std::vector<uint32_t> ready, predicates_ready;  // lanes that have written the register
   std::vector<unsigned char> area;                // the parameter area of each lane
 
+  // The area of a lane, which is aligned, begins with the address `area_first`.
+  uint64_t area_first() const { return function->uniform_bytes & ~uint64_t{15}; }
+  size_t area_stride() const { return align_up(function->area_bytes - area_first(), 16); }
   unsigned char *area_of(uint32_t lane, uint64_t address) {
-    const uint32_t stride = function->area_bytes - function->uniform_bytes;
-    return area.data() + size_t{stride} * lane + (address - function->uniform_bytes);
+    return area.data() + area_stride() * lane + (address - area_first());
   }
 };
 
