@@ -6,6 +6,11 @@ const STANDARD_NAMES = (:add, :subtract, :multiply, :divide, :floor_divide, :rem
     :logical_and, :logical_or, :logical_xor, :logical_not, :bitwise_and, :bitwise_or, :bitwise_xor,
     :invert, :matmul, :vecdot, :isnat, :left_shift, :right_shift, :floor, :ceil, :trunc, :rint,
     :isnan, :isinf, :isfinite, :signbit, :positive, :fabs, :conjugate, :copysign, :fmod, :gcd, :lcm,
-    :bitwise_count, :ldexp, :degrees, :rad2deg, :radians, :deg2rad, :argmax, :argmin, :ptp,
-    :true_divide, :mod, :pow, :abs, :bitwise_not, :bitwise_invert, :bitwise_left_shift,
-    :bitwise_right_shift, :conj)
+    :bitwise_count, :ldexp, :degrees, :rad2deg, :radians, :deg2rad, :exp2, :expm1, :log1p, :log2,
+    :log10, :tan, :sinh, :cosh, :tanh, :arcsin, :arccos, :arctan, :arcsinh, :arccosh, :arctanh,
+    :cbrt, :arctan2, :hypot, :float_power, :logaddexp, :logaddexp2, :heaviside, :nextafter,
+    :spacing, :divmod, :modf, :frexp, :matvec, :vecmat, :clip, :select, :softmax, :log_softmax,
+    :logsumexp, :cross, :norm, :diff, :convolve, :sort, :argsort, :searchsorted,
+    :searchsorted_right, :median, :interp, :argmax, :argmin, :ptp, :true_divide, :mod, :pow, :abs,
+    :bitwise_not, :bitwise_invert, :bitwise_left_shift, :bitwise_right_shift, :conj, :asin, :acos,
+    :atan, :asinh, :acosh, :atanh, :atan2)

@@ -12,4 +12,11 @@ ALIASES = {
     "bitwise_left_shift": "left_shift",
     "bitwise_right_shift": "right_shift",
     "conj": "conjugate",
+    "asin": "arcsin",
+    "acos": "arccos",
+    "atan": "arctan",
+    "asinh": "arcsinh",
+    "acosh": "arccosh",
+    "atanh": "arctanh",
+    "atan2": "arctan2",
 }
