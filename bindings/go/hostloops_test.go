@@ -223,7 +223,7 @@ func TestReductionsWithAState(t *testing.T) {
 	state := must(gufunc.RegisterDType("go_extreme", size, 8))(t)
 	_, err := gufunc.RegisterDType("go_extreme", 2*size, 8)
 	wantStatus(t, err, gufunc.ErrExists)
-	block := must(own.Create(gufunc.UfuncDesc{Name: "argmax", Signature: "(n),()->()"}))(t)
+	block := must(own.Create(gufunc.UfuncDesc{Name: "go_argmax", Signature: "(n),()->()"}))(t)
 	check(t, block.AddLoop([]gufunc.DType{gufunc.Float64, gufunc.Int64, state}, gufunc.AnyThread,
 		func(l *gufunc.LoopArgs) error {
 			for i := range l.Items() {
@@ -238,7 +238,7 @@ func TestReductionsWithAState(t *testing.T) {
 			}
 			return nil
 		}))
-	merge := must(own.Create(gufunc.UfuncDesc{Name: "argmax_merge", NIn: 2, NOut: 1}))(t)
+	merge := must(own.Create(gufunc.UfuncDesc{Name: "go_argmax_merge", NIn: 2, NOut: 1}))(t)
 	check(t, merge.AddLoop([]gufunc.DType{state, state, state}, gufunc.AnyThread,
 		func(l *gufunc.LoopArgs) error {
 			for i := range l.Items() {
@@ -250,7 +250,7 @@ func TestReductionsWithAState(t *testing.T) {
 			}
 			return nil
 		}))
-	finish := must(own.Create(gufunc.UfuncDesc{Name: "argmax_finish", NIn: 1, NOut: 2}))(t)
+	finish := must(own.Create(gufunc.UfuncDesc{Name: "go_argmax_finish", NIn: 1, NOut: 2}))(t)
 	check(t, finish.AddLoop([]gufunc.DType{state, gufunc.Float64, gufunc.Int64}, gufunc.AnyThread,
 		func(l *gufunc.LoopArgs) error {
 			for i := range l.Items() {

@@ -228,16 +228,20 @@ std::vector<PtxasLine> read_ptxas(const std::string &message) {
 }
 
 InexactOps allowed_inexact_ops(const std::string &function) {
-  static const std::set<std::string> kVendors = {"atan2", "cos", "cosh",  "exp", "exp2", "fmod",
-                                                 "hypot", "log", "log1p", "pow", "sin",  "sinh"};
+  static const std::set<std::string> kVendors = {
+      "acos",  "acosh", "asin", "asinh", "atan",  "atan2", "atanh", "cbrt",
+      "cos",   "cosh",  "exp",  "exp2",  "expm1", "fmod",  "hypot", "log",
+      "log10", "log1p", "log2", "pow",   "sin",   "sinh",  "tan",   "tanh"};
   if (kVendors.contains(wrapped_name(function)) || function.starts_with("__internal_")) {
     return InexactOps::kApproximate;
   }
   const std::string name = function_of(function);
-  // The conversions between radians and degrees use a double-word factor, and complex logarithms,
-  // roots and powers use double-word sums.
+  // The conversions between radians and degrees use a double-word factor, and complex functions use
+  // double-word sums.
   static const std::set<std::string> kFactors = {"deg2rad", "degrees", "rad2deg", "radians"};
-  static const std::set<std::string> kSums = {"float_power", "log", "power", "sqrt"};
+  static const std::set<std::string> kSums = {
+      "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "expm1", "float_power",
+      "log",    "log10",   "log1p",  "log2",    "power",  "sqrt",    "tan",   "tanh"};
   const bool sums = kSums.contains(name) && takes_complex(function, name);
   return sums || kFactors.contains(name) ? InexactOps::kFused : InexactOps::kNone;
 }

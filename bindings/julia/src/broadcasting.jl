@@ -20,11 +20,14 @@ broadcastable(x::Union{Scalar,Encoded,Tensor}) = x
 # reports NumPy's messages.
 Base.Broadcast.instantiate(bc::Broadcasted{GufStyle}) = bc
 
+# The functions of Base that have the name of a ufunc, but apply to a whole array.
+const FUNCTIONS_OF_ARRAYS = (:maximum, :minimum, :argmax, :argmin, :sort, :diff)
+
 # The ufuncs that correspond to Julia functions. A ufunc corresponds to Base's function of the same
-# name, except for functions of whole arrays in Base.
+# name, except for functions of whole arrays.
 const UFUNCS_OF_FUNCTIONS = IdDict{Any,UFunc}()
 for name in STANDARD_NAMES
-    if Base.isexported(Base, name) && !(name in (:maximum, :minimum, :sort, :diff))
+    if Base.isexported(Base, name) && !(name in FUNCTIONS_OF_ARRAYS)
         UFUNCS_OF_FUNCTIONS[getfield(Base, name)] = getfield(Standard, name)
     end
 end

@@ -227,10 +227,10 @@ unsafe impl Element for Point {
 
 #[test]
 fn structured_dtypes() -> Result<()> {
-    let norm = Context::new()?.create("norm", 1, 1).build()?;
-    norm.add_elementwise(|p: Point| p.x.hypot(p.y) * p.weight as f64)?;
+    let weighted = Context::new()?.create("weighted", 1, 1).build()?;
+    weighted.add_elementwise(|p: Point| p.x.hypot(p.y) * p.weight as f64)?;
     let points = [Point { x: 3.0, y: 4.0, weight: 1 }, Point { x: 0.0, y: 1.0, weight: 7 }];
-    assert_eq!(norm.call(&points)?.to_vec::<f64>()?, [5.0, 7.0]);
+    assert_eq!(weighted.call(&points)?.to_vec::<f64>()?, [5.0, 7.0]);
     Ok(())
 }
 
