@@ -57,6 +57,18 @@ class Calls(unittest.TestCase):
         same(gufunc.vecdot(a, a, axis=0), np.vecdot(a, a, axis=0))
         same(gufunc.vecdot(a, a, keepdims=True), np.vecdot(a, a, keepdims=True))
 
+    def test_every_ufunc_of_numpy(self):
+        # The library has no Python objects, no strings and no long double. NumPy's long is int64.
+        elsewhere = set("OSTUVgGlL")
+        names = [name for name in dir(np) if isinstance(getattr(np, name), np.ufunc)]
+        self.assertGreaterEqual(len(names), 106)
+        for name in names:
+            found, expected = getattr(gufunc, name), getattr(np, name)
+            for attribute in ("__name__", "nin", "nout", "signature", "identity"):
+                self.assertEqual(getattr(found, attribute), getattr(expected, attribute), name)
+            loops = {types for types in expected.types if not elsewhere.intersection(types)}
+            self.assertLessEqual(loops, set(found.types), name)
+
     def test_masks_of_lists_and_numbers(self):
         x = np.arange(3.0)
         masks = ([1, 0, 1], (1, 0, 1), [1.5, 0, np.nan], [True, False, True], [[0], [2]], range(3),
