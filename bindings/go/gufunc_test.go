@@ -163,7 +163,6 @@ func TestKeywords(t *testing.T) {
 	equal(t, made[0].Strides(), []int{8, 16})
 }
 
-// The axes of each operand are checked separately, whatever the other lists contain.
 func TestSeveralOutputs(t *testing.T) {
 	x := must(gufunc.Of([]float64{7.5, -2.25}))(t)
 	both := must(gufunc.MustFind("divmod").Call(nil, x, gufunc.Int(2)))(t)
@@ -176,6 +175,7 @@ func TestSeveralOutputs(t *testing.T) {
 	equal(t, exponent, []int32{3, 2})
 }
 
+// The axes of each operand are checked separately, whatever the other lists contain.
 func TestAxesAreOfTheirOperands(t *testing.T) {
 	m, v := must(gufunc.Of(count(9), 3, 3))(t), must(gufunc.Of(count(3)))(t)
 	inner, product := gufunc.MustFind("vecdot"), gufunc.MustFind("matmul")

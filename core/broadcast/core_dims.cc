@@ -504,7 +504,11 @@ guf_status find_core_sizes(const op::CallView &call, LoopShape *loop, guf_error 
   }
   GUF_TRY(apply_rules(call, loop, &done, error));
   GUF_TRY(call_hook(call, loop, error));
-  return check_all_known(call, *loop, error);
+  GUF_TRY(check_all_known(call, *loop, error));
+  // A block function has one core dimension, and reads its first element unconditionally.
+  return call.ufunc->state_reduction() == nullptr
+             ? GUF_OK
+             : op::check_elements(*call.ufunc, loop->core_size[0], error);
 }
 
 guf_status permute_operands(op::CallView &call, LoopShape *loop, guf_error *error) {

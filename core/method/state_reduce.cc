@@ -207,14 +207,7 @@ guf_status check_elements(const ReduceView &view, const StateDecision &decision,
         "reduction operation '%s' does not have an identity, so it does not accept a where mask",
         block_function.name.c_str());
   }
-  if (decision.elements != 0 || accepts_empty) return GUF_OK;
-  if (block_function.nin() > op::kBlockFirst) {  // the ufunc numbers its elements, as argmax does
-    return base::fail(error, GUF_E_VALUE, kNone, kNone, "attempt to get %s of an empty sequence",
-                      block_function.name.c_str());
-  }
-  return base::fail(error, GUF_E_VALUE, kNone, kNone,
-                    "zero-size array to reduction operation %s which has no identity",
-                    block_function.name.c_str());
+  return op::check_elements(block_function, decision.elements, error);
 }
 
 // Computes the stride of an operand when all reduced axes of `input` are treated as a single axis

@@ -69,4 +69,15 @@ guf_status check_state_reduction(const Signature &block_function, const Signatur
   return GUF_OK;
 }
 
+guf_status check_elements(const Ufunc &block_function, int64_t n, guf_error *error) {
+  if (n != 0 || (block_function.flags & GUF_FUNCTION_ACCEPTS_EMPTY) != 0) return GUF_OK;
+  if (block_function.nin() > kBlockFirst) {  // the ufunc numbers its elements, as argmax does
+    return base::fail(error, GUF_E_VALUE, base::kNone, base::kNone,
+                      "attempt to get %s of an empty sequence", block_function.name.c_str());
+  }
+  return base::fail(error, GUF_E_VALUE, base::kNone, base::kNone,
+                    "zero-size array to reduction operation %s which has no identity",
+                    block_function.name.c_str());
+}
+
 }  // namespace gufunc::op

@@ -34,6 +34,10 @@ enum BlockInput : int32_t {
 guf_status check_state_reduction(const Signature &block_function, const Signature &merge,
                                  const Signature *finish, guf_error *error);
 
+// Fails if a block function would reduce no elements and does not accept this.
+// Errors  GUF_E_VALUE <= n is 0, and the ufunc lacks GUF_FUNCTION_ACCEPTS_EMPTY
+guf_status check_elements(const Ufunc &block_function, int64_t n, guf_error *error);
+
 }  // namespace gufunc::op
 
 #endif  // GUFUNC_CORE_OP_STATE_REDUCTION_H

@@ -215,7 +215,7 @@ guf_status choose_datetime(CallView *call, TypeQuery *query, uint64_t key, Choic
   }
   GUF_TRY(check_int_to_datetime(*query, *loop, error));
   GUF_TRY(apply(call, *loop, nullptr, error));
-  // NumPy checks no casts of isnat, nor of the datetime loops of isnan, isinf and isfinite.
+  // NumPy does not check the casts of isnat, or of the datetime loops of isnan, isinf, isfinite.
   const op::TypeRule rule = call->ufunc->type_rule;
   const bool tests_datetime = rule == op::TypeRule::kIsFinite && dtype::is_time(loop->types[0]);
   if (rule != op::TypeRule::kIsNaT && !tests_datetime) {

@@ -34,7 +34,7 @@ def small_method(rng, method, name, letter):
     return make(rng, name, letter, shape=rng.choice(SHAPES))
 
 
-def work(rng, module):
+def work(rng):
     """Yields every case as a pair of its name and a function that draws it."""
     folded = list(dict.fromkeys(method_cases.FOLDED))
     for name in cases.NAMES:
@@ -53,9 +53,8 @@ def work(rng, module):
         for letter in several_cases.DTYPES:
             for _ in range(2):
                 yield name, lambda n=name, d=letter: several_cases.random_several_case(rng, [n], d)
-    if module:
-        for _ in range(40):
-            yield 'clip', lambda: several_cases.random_several_case(rng, ['clip'])
+    for _ in range(40):
+        yield 'clip', lambda: several_cases.random_several_case(rng, ['clip'])
 
 
 def main():
@@ -80,7 +79,7 @@ def main():
     if options.module:
         library.load_module(os.path.abspath(options.module))
     rng = random.Random(options.seed)
-    todo = [one for _ in range(options.rounds) for one in work(rng, options.module)]
+    todo = [one for _ in range(options.rounds) for one in work(rng)]
     todo = [one for one in todo if options.only is None or one[0] in options.only]
     todo = todo[:: options.every]
     started, done, names, differing = time.monotonic(), 0, set(), 0

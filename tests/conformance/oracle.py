@@ -6,13 +6,13 @@
     [--only calls|methods|datetimes|overlaps|fp_flags|bad|several|big|non_temporal|failing]
 
 Stops after the number of cases or of seconds, whichever comes first. Saved cases (rows/*.json) run
-first. The module contains a function with three inputs; without the module it is not called. With
---caller some calls run under other floating-point control words, and
-some loops fail. Without --seed each commit has its own seed, which is printed; --seed N repeats the
-cases of that seed. The library's operands are next to inaccessible pages, and a case that ends the
-process is printed. Other failing cases are reduced to a small case, which --keep saves to rows/.
-GUFUNC_CPU_ISA selects the ISA level. The exit status is 1 if a result differs, or if there were too
-few cases of a kind."""
+first. The library must behave in the same way with the module of another function loaded. With
+--caller some calls run under other floating-point control words, and some loops fail. Without
+--seed each commit has its own seed, which is printed; --seed N repeats the cases of that seed. The
+library's operands are next to inaccessible pages, and a case that ends the process is printed.
+Other failing cases are reduced to a small case, which --keep saves to rows/. GUFUNC_CPU_ISA selects
+the ISA level. The exit status is 1 if a result differs, or if there were too few cases of a
+kind."""
 
 import argparse
 import copy
@@ -199,9 +199,8 @@ class Drawing:
         'numbers overlaps datetimes overlaps fp_flags overlaps datetimes bad overlaps'
     ).split()
 
-    def __init__(self, seed, only, module=True, control=False, failing=False):
+    def __init__(self, seed, only, control=False, failing=False):
         self.only, self.count = only, 0
-        self.several = several_cases.WITH_CLIP if module else several_cases.NAMES
         self.control, self.failing = control, failing
         other_kinds = ['threads', 'control', 'big', 'non_temporal', 'failing']
         kinds = [*dict.fromkeys(self.KINDS), *other_kinds]
@@ -246,7 +245,7 @@ class Drawing:
                 return method_cases.random_overlapping_method_case(rng)
             return cases.random_case(rng, overlaps=True)
         if kind == 'several':
-            return several_cases.random_several_case(rng, self.several)
+            return several_cases.random_several_case(rng, several_cases.NAMES)
         if kind == 'bad':
             return bad_cases.random_bad_case(rng)
         if kind == 'big':
@@ -309,7 +308,7 @@ class Watched:
 def drawing_of(options):
     control = bool(options.caller)
     failing = control and not options.device
-    return Drawing(options.seed, options.only, bool(options.module), control, failing)
+    return Drawing(options.seed, options.only, control, failing)
 
 
 def describe_case(options, count):
@@ -385,7 +384,7 @@ def compare(parser, options, watched):
         None: cases.NAMES + cases.SEVERAL,
         'calls': cases.NAMES,
         'datetimes': ['isnat'],
-        'several': cases.SEVERAL,
+        'several': cases.SEVERAL + ['clip'],
     }
     expected = expected_names.get(options.only, [])
     count = drawing.count

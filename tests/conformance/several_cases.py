@@ -11,8 +11,7 @@ import time_cases
 OPERANDS = {name: (f.nin, f.nout) for name, f in cases.TABLE.functions.items() if f.nout > 1}
 OPERANDS['clip'] = (3, 1)
 # Functions of two inputs and clip are drawn more often, because they have more loops.
-NAMES = [name for name in cases.SEVERAL for _ in range(3 if OPERANDS[name][0] == 2 else 1)]
-WITH_CLIP = NAMES + ['clip'] * 3
+NAMES = [name for name in OPERANDS for _ in range(3 if OPERANDS[name][0] > 1 else 1)]
 DTYPES = '?bhiqBHIQefd'  # array_functions.py calls clip with complex numbers
 RESULTS = {
     name: ''.join(letter for letter in DTYPES if cases.TABLE.function(name).returns(letter))
@@ -23,7 +22,7 @@ RESULTS['clip'] = DTYPES
 
 def one_datetime_class(rng):
     """Draws dtypes for clip that are all datetime64 or all timedelta64. NumPy has special rules for
-    calls that mix the two. A module cannot define such rules."""
+    calls that mix the two, and the library has no loops for such calls."""
     kind, found = rng.choice('mM'), []
     while not found:
         found = [dtype for dtype in time_cases.random_dtypes(rng) if dtype.startswith(f'{kind}8[')]

@@ -58,7 +58,7 @@ struct Ordered {
 };
 // The unordered comparisons are true if an operand is NaN.
 template <class Relation>
-struct Or_nan {
+struct OrNan {
   template <class T>
   static bool of(T a, T b) {
     return !Ordered::of(a, b) || Relation::of(a, b);
@@ -150,12 +150,12 @@ template <class T, bool kFlush = false>
 void add_float_relations(Forms *forms) {
   const std::string type = type_name<T>();
   add_ordered_relations<T, kFlush>(forms);
-  add_relation<Or_nan<Equal>, T, kFlush>(forms, "equ", type);
-  add_relation<Or_nan<NotEqual>, T, kFlush>(forms, "neu", type);
-  add_relation<Or_nan<Less>, T, kFlush>(forms, "ltu", type);
-  add_relation<Or_nan<LessEqual>, T, kFlush>(forms, "leu", type);
-  add_relation<Or_nan<Greater>, T, kFlush>(forms, "gtu", type);
-  add_relation<Or_nan<GreaterEqual>, T, kFlush>(forms, "geu", type);
+  add_relation<OrNan<Equal>, T, kFlush>(forms, "equ", type);
+  add_relation<OrNan<NotEqual>, T, kFlush>(forms, "neu", type);
+  add_relation<OrNan<Less>, T, kFlush>(forms, "ltu", type);
+  add_relation<OrNan<LessEqual>, T, kFlush>(forms, "leu", type);
+  add_relation<OrNan<Greater>, T, kFlush>(forms, "gtu", type);
+  add_relation<OrNan<GreaterEqual>, T, kFlush>(forms, "geu", type);
   add_relation<Ordered, T, kFlush>(forms, "num", type);
   add_relation<Unordered, T, kFlush>(forms, "nan", type);
 }

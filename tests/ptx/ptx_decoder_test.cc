@@ -54,7 +54,6 @@ TEST(PtxModule, Declarations) {
       ".weak .func (.param .b32 result) f(.param .b64 a, .param .align 8 .b8 b[16]) { ret; }\n"
       ".visible .entry k(.param .u32 n)\n.maxntid 128, 1, 1\n{\n ret;\n}\n");
   EXPECT_EQ(module.version, 63);
-  EXPECT_EQ(module.arch, 75);
   EXPECT_TRUE(module.variables.at("pool").is_external);
   EXPECT_EQ(module.variables.at("tile").bytes, 24u);
   EXPECT_EQ(module.variables.at("table").contents, (std::vector<uint8_t>{1, 0, 0, 0, 2}));
@@ -72,6 +71,14 @@ TEST(PtxModule, Errors) {
   EXPECT_THROW(parse_module(".version 6.3\n.target gfx90a\n"), Fault);
   EXPECT_THROW(parse_module(".version 6.3\n.target sm_75\n.entry k() {"), Fault);
   EXPECT_THROW(parse_module(".version 6.3\n.target sm_75\n.global x;"), Fault);
+  EXPECT_THROW(parse_module(".version 6.3\n.target sm_75\n.global .b8 x[1] = {1, 2};"), Fault);
+}
+
+TEST(PtxProgram, AFunctionWithAnErrorFailsAtEachUse) {
+  Program program(
+      ".version 6.3\n.target sm_75\n.address_size 64\n.visible .entry k() { add.s31; }\n");
+  EXPECT_THROW(program.entry("k"), Fault);
+  EXPECT_THROW(program.entry("k"), Fault);
 }
 
 TEST(PtxDecoder, UnknownInstructionsHaveLineAndText) {

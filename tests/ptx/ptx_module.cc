@@ -93,13 +93,11 @@ Space space_of(const Token &token) {
   fail_at(token.line, "unknown directive " + std::string(token.text));
 }
 
-void parse_target(Lexer &lexer, Module *module) {
+void parse_target(Lexer &lexer) {
   const Token token = lexer.expect_word();
-  uint64_t arch = 0;
-  if (token.text.rfind("sm_", 0) != 0 || !read_integer(token.text.substr(3, 2), &arch)) {
+  if (token.text.rfind("sm_", 0) != 0) {
     fail_at(token.line, "unknown target " + std::string(token.text));
   }
-  module->arch = static_cast<int>(arch);
   while (lexer.take_if(",")) lexer.take();
 }
 
@@ -162,6 +160,9 @@ Variable parse_variable(Lexer &lexer, Space space) {
   variable.bytes = elements * ((variable.type.bits + 7u) / 8);
   variable.align = std::max(variable.align, (variable.type.bits + 7u) / 8);
   if (lexer.take_if("=")) read_initialiser(lexer, &variable);
+  if (variable.contents.size() > variable.bytes) {
+    fail_at(name.line, std::string(name.text) + " has too many initial values");
+  }
   return variable;
 }
 
@@ -171,7 +172,7 @@ Module parse_module(std::string_view text) {
   lexer.expect(".version");
   parse_version(lexer, &module);
   lexer.expect(".target");
-  parse_target(lexer, &module);
+  parse_target(lexer);
   while (lexer.peek().kind != Token::kEnd) {
     if (lexer.take_if(".address_size")) {
       if (lexer.expect_integer() != 64) fail_at(lexer.line(), "addresses must have 64 bits");

@@ -37,7 +37,6 @@ struct FunctionText {
 
 struct Module {
   int version = 0;  // such as 63 for PTX 6.3
-  int arch = 0;     // such as 75 for sm_75
   std::map<std::string_view, Variable> variables;
   std::map<std::string_view, FunctionText> functions;
 };

@@ -86,14 +86,20 @@ Function *Program::function(std::string_view name) {
 
 const Function &Program::entry(std::string_view name) {
   const std::lock_guard lock(mutex_);
+  if (fault_) throw Fault(*fault_);
   const Function *entry = function(name);
   if (entry == nullptr || !entry->text->is_entry) {
     throw Fault("the text has no entry " + std::string(name));
   }
   while (!undecoded_.empty()) {
-    Function *next = undecoded_.back();
+    Function *const next = undecoded_.back();
     undecoded_.pop_back();
-    decode(*this, next);
+    try {
+      decode(*this, next);
+    } catch (const Fault &fault) {
+      fault_ = fault;
+      throw;
+    }
   }
   return *entry;
 }

@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -187,6 +188,7 @@ class Program {
   std::mutex mutex_;  // protects the members below
   std::map<std::string_view, std::unique_ptr<Function>> functions_;
   std::vector<Function *> undecoded_;
+  std::optional<Fault> fault_;  // the first error of a function; `entry` throws it from then on
 };
 
 // Decodes the body of a function. Throws Fault.

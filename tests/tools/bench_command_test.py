@@ -349,6 +349,8 @@ class BenchCommand(command_fixture.CommandTest):
         self.fails(2, '--threads: ', 'bench', 'add', '--threads', '1,x')
         self.fails(2, "--memory: expected a number of bytes", 'bench', 'add', '--memory', '4T')
         self.fails(2, '--plot: ', 'bench', 'add', '--plot', 'bars')
+        self.fails(2, '--axis none: --method accumulate needs one axis', 'bench', 'add', '--axis',
+                   'none', '--method', 'reduce,accumulate')
         self.fails(2, '--axis: expected --method reduce or accumulate', 'bench', 'add', '--axis',
                    '1')
         self.fails(4, "--dtype: ", 'bench', 'add', '--dtype', 'f9')

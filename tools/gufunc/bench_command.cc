@@ -227,7 +227,7 @@ int64_t measure(const std::vector<Runner> &runners, double seconds, Progress *pr
   const double count = static_cast<double>(runners.size());
   const double round_ns = std::min(kRoundNs, seconds * 1e9 / kRounds / count);
   int64_t rounds = 0;
-  while (rounds <= kFewestRounds || seconds_since(start) < seconds) {
+  while (rounds < kFewestRounds || seconds_since(start) < seconds) {
     for (size_t i = 0; i < runners.size(); ++i) {
       const Runner &runner = runners[(i + static_cast<size_t>(rounds)) % runners.size()];
       BenchTime &time = *runner.time;

@@ -25,7 +25,7 @@ void keep(const std::byte *bytes) {
   asm volatile("" : : "r"(bytes) : "memory");
 }
 
-// Threads that run one function together, again and again. They wait actively, because waking a
+// Threads that run one function together, again and again. They busy-wait, because waking a
 // thread takes longer than the copies of small arrays.
 template <class Work>
 class Team {

@@ -261,6 +261,9 @@ void add_axis(const BenchOptions &options, const std::vector<std::string> &metho
   if (!options.axis) return;
   if (methods == std::vector<std::string>{"call"})
     usage("--axis: expected --method reduce or accumulate");
+  if (*options.axis == "none" &&
+      std::find(methods.begin(), methods.end(), "accumulate") != methods.end())
+    usage("--axis none: --method accumulate needs one axis");
   plan->axis.reset();
   if (*options.axis != "none")
     plan->axis = axis_of(*options.axis, *options.axis, "an integer or none");
@@ -298,12 +301,12 @@ ValueRange default_values(const std::string &name, const std::string &method, gu
   };
   static constexpr Rule kIntegers[] = {
       {" left_shift right_shift ", {0, 7}}, {" power ", {1, 4}}, {" ldexp ", {0, 4}}};
-  const std::string word = " " + name + " ";
+  const std::string word = " " + name.substr(name.find(':') + 1) + " ";  // without the module
   const int32_t kind = info_of(dtype).kind;
   if (kind == GUF_KIND_BOOL) return {0, 1};
   const bool integer = kind == GUF_KIND_INT || kind == GUF_KIND_UINT;
   // Products of many values stay near 1.
-  constexpr std::string_view kProducts = " divide multiply power ";
+  constexpr std::string_view kProducts = " divide float_power multiply power ";
   if (method != "call" && !integer && kProducts.find(word) != kProducts.npos)
     return {1 - 1e-6, 1 + 1e-6};
   const Rule *const begin = integer ? std::begin(kIntegers) : std::begin(kFloats);
@@ -327,7 +330,7 @@ BenchPlan plan_of(const BenchOptions &options, guf_ufunc ufunc, const guf_ufunc_
   if (options.peers != "none") plan.peers = words_of("--peers", options.peers, kPeers);
   plan.seconds = seconds_of(options.seconds);
   if (options.values) plan.values = values_of(*options.values);
-  if (options.memory) plan.memory = bytes_of("--memory", *options.memory);
+  if (options.memory) plan.memory = bytes_of_option("--memory", *options.memory);
   plan.plots_time = words_of("--plot", options.plot, {"throughput", "time"}).back() == "time";
   const bool called = std::find(methods.begin(), methods.end(), "call") != methods.end();
   plan.dims = dims_of(options.dims, called, info);

@@ -138,7 +138,7 @@ uint32_t threads_of(const std::optional<std::string> &text) {
   return value;
 }
 
-uint64_t bytes_of(const char *option, const std::string &text) {
+uint64_t bytes_of_option(const char *option, const std::string &text) {
   uint64_t value = 0;
   const char *const end = text.data() + text.size();
   const auto [rest, code] = std::from_chars(text.data(), end, value);

@@ -61,7 +61,7 @@ inline constexpr const char *kOneAxis = "an integer";
 // Returns the number of threads. Returns 0 without a value; the backend then chooses the number.
 uint32_t threads_of(const std::optional<std::string> &text);
 // Parses a number of bytes: "65536", "64K", "8M", "1G". Throws Failure(kUsage).
-uint64_t bytes_of(const char *option, const std::string &text);
+uint64_t bytes_of_option(const char *option, const std::string &text);
 guf_dtype dtype_of(const std::optional<std::string> &name);    // without a value: 0, any dtype
 guf_device device_of(const std::optional<std::string> &spec);  // without a value: NULL, the device
                                                                // of the operands

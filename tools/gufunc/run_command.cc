@@ -132,7 +132,7 @@ class Run {
     args_.order = order_of(options_.order);
     args_.options.threads = threads_of(options_.threads);
     if (options_.chunk) {
-      chunk_ = bytes_of("--chunk", *options_.chunk);
+      chunk_ = bytes_of_option("--chunk", *options_.chunk);
       if (options_.outputs.empty() && options_.into.empty() && !options_.inplace)
         usage("--chunk: expected -o, --into or --inplace");
     }

@@ -69,6 +69,16 @@ class Calls(unittest.TestCase):
             loops = {types for types in expected.types if not elsewhere.intersection(types)}
             self.assertLessEqual(loops, set(found.types), name)
 
+    def test_block_functions_need_an_element(self):
+        for ufunc, more in ((gufunc.argmax, [0]), (gufunc.argmin, [0]), (gufunc.ptp, [])):
+            for empty in (np.zeros(0), np.zeros((2, 0), np.int32)):
+                with self.assertRaises(ValueError):
+                    ufunc(empty, *more)
+                with self.assertRaises(ValueError):
+                    ufunc.plan(empty, *more)
+        values, indices = gufunc.argmax(np.array([[3.0, 7.0], [9.0, 1.0]]), 0)
+        self.assertEqual((values.tolist(), indices.tolist()), ([7, 9], [1, 0]))
+
     def test_masks_of_lists_and_numbers(self):
         x = np.arange(3.0)
         masks = ([1, 0, 1], (1, 0, 1), [1.5, 0, np.nan], [True, False, True], [[0], [2]], range(3),

@@ -27,10 +27,10 @@ from plugin_tables import GUF_OK, Plugin, storage  # noqa: E402
 warnings.simplefilter("ignore")
 np.seterr(all="ignore")
 
+POWERS = {"power", "float_power"}
 WIDER = {"f": "d", "d": "g", "F": "D", "D": "G", "e": "f", "E": "f"}
 # Largest error of real and of complex results, in units of the last place of the type. For complex
 # results, the unit is the unit in the last place of |z|.
-POWERS = {"power", "float_power"}
 REAL_ULP = 2.0
 COMPLEX_ULP = 4.0
 
