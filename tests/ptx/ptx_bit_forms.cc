@@ -51,7 +51,7 @@ T identity(T a) {
 // Shift amounts above the size of the type are clamped to it.
 template <class T>
 T shift_left(T a, uint32_t by) {
-  return by >= kBits<T> ? 0 : static_cast<T>(a << by);
+  return by >= kBits<T> ? T(0) : static_cast<T>(a << by);
 }
 template <class T>
 T shift_right(T a, uint32_t by) {
