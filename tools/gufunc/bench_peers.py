@@ -105,9 +105,11 @@ class Torch:
     NAMES = {
         'absolute': 'abs', 'conjugate': 'conj_physical', 'degrees': 'rad2deg', 'equal': 'eq',
         'fabs': 'abs', 'invert': 'bitwise_not', 'left_shift': 'bitwise_left_shift',
-        'positive': None, 'power': 'pow', 'radians': 'deg2rad',
-        'right_shift': 'bitwise_right_shift', 'rint': 'round',
-    }  # torch.equal returns one bool, and torch.positive returns its input
+        'power': 'pow', 'radians': 'deg2rad', 'right_shift': 'bitwise_right_shift',
+        'rint': 'round',
+        # torch.positive returns its input, and the others do not apply to each row.
+        'positive': None, 'cross': None, 'median': None, 'norm': None, 'select': None,
+    }  # torch.equal returns one bool
     REDUCTIONS = {
         'add': 'sum', 'logical_and': 'all', 'logical_or': 'any', 'maximum': 'amax',
         'minimum': 'amin', 'multiply': 'prod',
