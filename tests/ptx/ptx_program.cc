@@ -2,7 +2,6 @@
 #include "tests/ptx/ptx_program.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace ptx {
 
@@ -36,8 +35,8 @@ void Program::place(const Variable &variable) {
   const uint64_t align = std::max<uint64_t>(variable.align, 16);
   Global placed = {&variable, std::make_unique<unsigned char[]>(variable.bytes + align), 0};
   placed.address = align_up(reinterpret_cast<uint64_t>(placed.storage.get()), align);
-  std::memcpy(reinterpret_cast<void *>(placed.address), variable.contents.data(),
-              variable.contents.size());
+  std::copy(variable.contents.begin(), variable.contents.end(),
+            reinterpret_cast<unsigned char *>(placed.address));
   addresses_[&variable] = placed.address;
   placed_.push_back(std::move(placed));
 }
