@@ -114,8 +114,9 @@ bool takes_complex(const std::string &entry, const std::string &function) {
 // Returns whether a row kernel may use a small stack to reduce large angles with the vendor's code.
 bool has_angle(const std::string &row) {
   if (row == "guf_rk_randoms") return true;  // computes normally distributed numbers
-  static const std::set<std::string> kAngles = {"cos", "sin"};
-  static const std::set<std::string> kComplexAngles = {"exp", "float_power", "power"};
+  static const std::set<std::string> kAngles = {"cos", "sin", "tan"};
+  static const std::set<std::string> kComplexAngles = {"cosh",        "exp",   "exp2", "expm1",
+                                                       "float_power", "power", "sinh", "tanh"};
   const std::string function = function_of(row);
   return kAngles.contains(function) ||
          (kComplexAngles.contains(function) && takes_complex(row, function));
