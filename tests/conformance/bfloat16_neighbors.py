@@ -14,7 +14,7 @@ def moved(x, steps):
 
 
 def nextafter(x, y):
-    x, y = np.broadcast_arrays(x, y)
+    x, y = x * np.ones_like(y), y * np.ones_like(x)  # broadcast_arrays has a limit of 32 axes
     single = np.nextafter(x, y)
     steps = np.clip(single.view(np.int32) - x.view(np.int32), -1, 1)
     from_zero = np.where(y == 0, y, np.copysign(SMALLEST, y))

@@ -386,9 +386,10 @@ def lost_in_exponent(case, theirs, wide):
 
 def cancelled(theirs, wide):
     """Returns the smallest magnitude of a sum of logarithms for which the error bound is relative.
-    The result is the difference of numbers of the magnitude of the greater argument, which in long
-    double are known to 2^-64."""
-    return in_output_shape(np.ldexp(np.abs(np.maximum(*wide)), -10), theirs)
+    The result is the difference of numbers of the magnitude of the arguments, which in long double
+    are known to 2^-64. An argument far below the other does not affect the result."""
+    least = np.minimum(np.abs(np.minimum(*wide)), 64)
+    return in_output_shape(np.ldexp(np.maximum(np.abs(np.maximum(*wide)), least), -10), theirs)
 
 
 def in_output_shape(values, theirs):

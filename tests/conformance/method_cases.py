@@ -25,11 +25,25 @@ WEAK_INITIAL = [0, 1, -1, 3, 100, 128, 300, 2**40, 2**63, 2**64 - 1, -(2**63)]
 INDEX_DTYPES = 'qqqqqiihbBHI'
 
 
+# state_reductions.py compares the methods of ldexp, whose operands have different types.
+MIXED = {'ldexp'}
+# Functions whose results may be off by one in the last place, and by one after a cast to an integer.
+INEXACT = set(
+    'arccos arccosh arcsin arcsinh arctan arctanh cbrt cosh deg2rad degrees exp2 expm1 log10 log1p '
+    'log2 rad2deg radians sinh tan tanh'.split()
+)
+
+
+def without(names, excluded):
+    return [name for name in names if name not in excluded]
+
+
 def random_name(rng):
     draw = rng.random()
     if draw < 0.8:
         return rng.choice(FOLDED)
-    return rng.choice(ELEMENTWISE[2] if draw < 0.98 else ELEMENTWISE[1] + GUFUNCS)
+    binary, others = without(ELEMENTWISE[2], MIXED), ELEMENTWISE[1] + GUFUNCS
+    return rng.choice(binary if draw < 0.98 else others)
 
 
 def random_dtypes(rng):
@@ -289,7 +303,7 @@ def random_indices(rng, shape):
 
 def random_at(rng, name, dtypes):
     if rng.random() < 0.15:
-        name = rng.choice(ELEMENTWISE[1])
+        name = rng.choice(without(ELEMENTWISE[1], INEXACT))
     case, buffers = base(rng, 'at', name), Buffers(rng)
     shape = [
         0 if rng.random() < 0.03 else rng.randint(1, 6)

@@ -146,7 +146,7 @@ def difference(case, library):
         text = judged(case, library)
         if text and hasattr(library, 'lib') and keyword_cases.remembers(case, text):
             text = fresh_process.difference(case, library)
-        return text
+        return None if text and keyword_cases.finds_late(case, text) else text
     except Exception as error:  # noqa: BLE001 - an error in the judge must not hide the case
         return f'the judge failed: {type(error).__name__}: {error}'
 

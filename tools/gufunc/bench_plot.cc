@@ -233,8 +233,9 @@ std::string plot_svg(const BenchReport &report, bool plots_time) {
   draw_legend(panels, &svg);
   const std::string unit = plots_time ? "ns per element" : "GB/s";
   for (size_t i = 0; i < panels.size(); ++i) {
-    draw_panel(panels[i], panel_width * static_cast<double>(i % columns),
-               kHeader + kPanelHeight * static_cast<double>(i / columns), panel_width, unit, &svg);
+    const size_t row = i / columns, column = i % columns;
+    draw_panel(panels[i], panel_width * static_cast<double>(column),
+               kHeader + kPanelHeight * static_cast<double>(row), panel_width, unit, &svg);
   }
   return svg + "</svg>\n";
 }

@@ -166,8 +166,8 @@ std::optional<guf_operand> parse_int(std::string_view text, bool *out_exact) {
   const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), magnitude);
   *out_exact = code == std::errc();
   if (!*out_exact) magnitude = std::numeric_limits<uint64_t>::max();
-  constexpr uint64_t kTop = 1ULL << 63;
-  if (magnitude < kTop || (negative && magnitude == kTop)) {
+  constexpr uint64_t kEnd = 1ULL << 63;
+  if (magnitude < kEnd || (negative && magnitude == kEnd)) {
     return weak(GUF_OPERAND_WEAK_INT, negative ? 0 - magnitude : magnitude);
   }
   return weak(GUF_OPERAND_WEAK_INT_HUGE, magnitude, (negative ? 1U : 0U) | (*out_exact ? 0U : 2U));
