@@ -27,7 +27,7 @@ INDEX_DTYPES = 'qqqqqiihbBHI'
 
 # state_reductions.py compares the methods of ldexp, whose operands have different types.
 MIXED = {'ldexp'}
-# Functions whose results may be off by one in the last place, and by one after a cast to an integer.
+# Functions whose results are rounded twice, so that they may differ by one after a cast to integer.
 INEXACT = set(
     'arccos arccosh arcsin arcsinh arctan arctanh cbrt cosh deg2rad degrees exp2 expm1 log10 log1p '
     'log2 rad2deg radians sinh tan tanh'.split()
