@@ -216,6 +216,9 @@ TEST_F(Images, OfPtxAssembleKernelByKernel) {
 
 TEST_F(Images, OfPtxAssembleWithoutStackInRow) {
   if (of_format(GUF_IMAGE_PTX).empty()) GTEST_SKIP() << "none of PTX";
+  constexpr size_t kMost = 4;
+  if (of_format(GUF_IMAGE_PTX).size() > kMost && std::getenv("GUFUNC_ASSEMBLE_ALL") == nullptr)
+    GTEST_SKIP() << "script/test-long assembles all images, which takes minutes";
   std::set<std::string> archs;
   for (const ImageFile *image : of_format(GUF_IMAGE_CUBIN)) archs.insert(image->target);
   if (archs.empty()) archs.insert("sm_75");

@@ -156,6 +156,14 @@ std::vector<PtxFunction> read_ptx(const std::string &text) {
   return all;
 }
 
+// Returns whether a kernel keeps the partial sums of a reduction tree on the stack.
+bool sums_in_a_tree(const std::string &entry) {
+  static const char *const kSums[] = {"log_softmax", "logsumexp", "norm", "softmax"};
+  return std::any_of(std::begin(kSums), std::end(kSums), [&](const char *function) {
+    return entry.starts_with(std::string("guf_gu_") + function + "_");
+  });
+}
+
 std::vector<std::string> find_ptx_faults(const PtxFunction &function, InexactOps inexact_ops) {
   std::vector<std::string> faults;
   for (const std::string &instruction : function.instructions) {
@@ -165,7 +173,7 @@ std::vector<std::string> find_ptx_faults(const PtxFunction &function, InexactOps
   }
   // A kernel that uses a whole block may have arrays on the stack.
   if (function.is_entry && function.parameter_bytes > 0 && !function.name.ends_with("_block") &&
-      function.local_bytes >= function.parameter_bytes) {
+      !sums_in_a_tree(function.name) && function.local_bytes >= function.parameter_bytes) {
     faults.push_back(function.name + ": a copy of its block on the stack, " +
                      std::to_string(function.local_bytes) + " bytes");
   }
@@ -241,8 +249,8 @@ InexactOps allowed_inexact_ops(const std::string &function) {
   // double-word sums.
   static const std::set<std::string> kFactors = {"deg2rad", "degrees", "rad2deg", "radians"};
   static const std::set<std::string> kSums = {
-      "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "expm1", "float_power",
-      "log",    "log10",   "log1p",  "log2",    "power",  "sqrt",    "tan",   "tanh"};
+      "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "exp2", "expm1", "float_power",
+      "log",    "log10",   "log1p",  "log2",    "power",  "sqrt",    "tan",  "tanh"};
   const bool sums = kSums.contains(name) && takes_complex(function, name);
   return sums || kFactors.contains(name) ? InexactOps::kFused : InexactOps::kNone;
 }
