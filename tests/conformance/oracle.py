@@ -391,7 +391,8 @@ def compare(parser, options, watched):
     }
     expected = expected_names.get(options.only, [])
     count = drawing.count
-    missing = [name for name in expected if count >= 5000 and per_op[name] < 20]
+    enough = count >= 200 * len(expected)
+    missing = [name for name in expected if enough and per_op[name] < 20]
     seconds = time.monotonic() - started
     print(
         f'{count} random calls of {len(per_op)} ufuncs in {seconds:.1f} s against NumPy '

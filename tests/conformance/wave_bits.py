@@ -76,7 +76,7 @@ def run(options):
     print(library.target())
     if options.module:
         library.load_module(os.path.abspath(options.module))
-    drawing, differ = oracle.Drawing(options.seed, None, bool(options.module)), 0
+    drawing, differ = oracle.Drawing(options.seed, None), 0
     for number in range(options.cases):
         case = drawing.next()
         text = oracle.difference(case, library)
