@@ -391,7 +391,7 @@ def compare(parser, options, watched):
     }
     expected = expected_names.get(options.only, [])
     count = drawing.count
-    enough = count >= 200 * len(expected)
+    enough = count >= max(5000, 200 * len(expected))
     missing = [name for name in expected if enough and per_op[name] < 20]
     seconds = time.monotonic() - started
     print(
