@@ -105,7 +105,7 @@ class EveryPart(Checks):
         self.assertEqual(set(self.states(rows, 'every_function')),
                          {'each in each type', *SUSPECTED})
         every = next(row['detail'] for row in rows if row['part'] == 'every_function')
-        self.assertRegex(every, r'1820 of 1820|260 of 260')
+        self.assertRegex(every, r'(\d{3,}) of \1 cases')
 
     def benchmarks(self, rows, mode):
         found = self.states(rows, 'benchmarks')
@@ -306,7 +306,7 @@ class Pack(unittest.TestCase):
         import gpu_check_pack
         done = self.pack()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertLess(sum(file.stat().st_size for file in self.here.rglob('*')), 40 << 20)
+        self.assertLess(sum(file.stat().st_size for file in self.here.rglob('*')), 60 << 20)
         there = {file.name for file in self.here.rglob('*.so*')}
         known = (*gpu_check_pack.SYSTEM, *gpu_check_pack.FALLBACK)
         native = 0
@@ -402,16 +402,16 @@ class PackSmallBuild(unittest.TestCase):
         self.assertEqual(done.returncode, 2)
         self.assertIn(f'has no {self.plugin}', done.stderr)
 
-    def test_a_folder_above_40_mib(self):
+    def test_a_folder_above_60_mib(self):
         """The message names the largest file, and a build for one architecture as the remedy."""
         large = self.build / 'bench/modules/large.so'
         large.parent.mkdir(parents=True)
         with large.open('wb') as file:
-            file.truncate(40 << 20)
+            file.truncate(60 << 20)
         done = self.pack()
         self.assertEqual(done.returncode, 2)
-        self.assertIn('expected at most 40', done.stderr)
-        self.assertIn('bench/modules/large.so of 40 MiB', done.stderr)
+        self.assertIn('expected at most 60', done.stderr)
+        self.assertIn('bench/modules/large.so of 60 MiB', done.stderr)
         self.assertIn('A build for one architecture is smaller', done.stderr)
 
 
