@@ -3,12 +3,13 @@
 
 Every table is a weighted minimax fit that this program computes. The comment above a table states
 the approximated function, the interval, and log2 of the largest relative error of the function
-that uses the table."""
+that uses the table. The coefficients of an f32 table are rounded one after the other, lowest power
+first, and after each rounding the others are fitted again, if that makes the error smaller."""
 
 import sys
 
-from mpmath import (mp, mpf, asin, atan, atanh, cbrt, cos, cosh, erf, erfc, exp, expm1, log, log1p,
-                    loggamma, pi, psi, sin, sinh, sqrt)
+from mpmath import (mp, mpf, acosh, asin, asinh, atan, atanh, cbrt, cos, cosh, erf, erfc, exp,
+                    expm1, log, log1p, loggamma, pi, psi, sin, sinh, sqrt, tan, tanh)
 
 from remez import minimax, to_f32, to_f64
 
@@ -17,16 +18,13 @@ HALF_LN2 = log(2) / 2 * mpf("1.002")
 F_LOW, F_HIGH = (sqrt(mpf("0.5")) - 1) * mpf("1.001"), (sqrt(mpf(2)) - 1) * mpf("1.001")
 Z_LOG = (F_HIGH / (2 + F_HIGH)) ** 2
 Z_QUARTER = (pi / 4 * mpf("1.002")) ** 2
-Z_HALF = (pi / 2 * mpf("1.002")) ** 2
 TINY = mpf(2) ** -60
-
-
-
 
 # Tuples (name, type, terms, low, high, function of t, weight, text).
 FITS = []
 # Fits whose first coefficient is stored as a sum of two numbers.
-SPLIT = {"kErf64", "kErfc64", "kLgammaOne64", "kLgammaTwo64"}
+SPLIT = {"kErf64", "kErfc64", "kLgammaOne64", "kLgammaTwo64", "kErfc32", "kLogTwo32",
+         "kLogTen32"}
 
 
 def fit(name, kind, terms, low, high, function, weight, text):
@@ -43,6 +41,11 @@ for name, kind, terms in (("kExp64", "f64", 10), ("kExp32", "f32", 5)):
 
 fit("kExpMinus1", "f64", 11, -HALF_LN2, HALF_LN2, exp_tail,
     lambda r: r ** 2 / expm1(r) if r else r, "the same for expm1, relative to expm1")
+fit("kExpMinus32", "f32", 6, -HALF_LN2, HALF_LN2, exp_tail,
+    lambda r: r ** 2 / expm1(r) if r else r, "the same for expm1, relative to expm1")
+fit("kExp2Minus32", "f32", 6, mpf("-0.5"), mpf("0.5"),
+    lambda r: expm1(r * log(2)) / r if abs(r) > TINY else log(2), lambda r: r / exp(r * log(2)),
+    "(2^r - 1) / r, |r| <= 1/2")
 
 
 def atanh_tail(z):
@@ -59,13 +62,12 @@ def log_tail(f):
 
 fit("kLog32", "f32", 9, F_LOW, F_HIGH, log_tail, lambda f: f ** 3 / log1p(f) if f else f,
     "(log(1 + f) - f + f^2/2) / f^3, sqrt(1/2) <= 1 + f <= sqrt(2)")
-# A fit of 2 * log2(1 + f) / f, which pow of f32 uses.
-fit("kLog2Mid", "f64", 9, mpf("-0.1517"), mpf("0.2023"),
-    lambda f: 2 * (log1p(f) / f if abs(f) > TINY else 1) / log(2),
-    lambda f: f / log1p(f) * log(2) / 2 if f else log(2) / 2,
-    "2 log2(1 + f) / f, 0.8485 <= 1 + f <= 1.2022")
-fit("kExp2Mid", "f64", 7, mpf("-1.002"), mpf("1.002"), lambda r: exp(r / 2 * log(2)),
-    lambda r: exp(-r / 2 * log(2)), "2^(r/2), |r| <= 1")
+for name, base in (("kLogTwo32", 2), ("kLogTen32", 10)):
+    fit(name, "f32", 10, F_LOW, F_HIGH,
+        lambda f, base=base: (log1p(f) - f) / f ** 2 / log(base) if abs(f) > TINY
+        else mpf(-1) / 2 / log(base),
+        lambda f, base=base: f ** 2 / log1p(f) * log(base) if f else f,
+        f"(log{base}(1 + f) - f/log({base})) / f^2, same range")
 
 
 def sin_tail(z):
@@ -82,8 +84,19 @@ fit("kSin64", "f64", 6, 0, Z_QUARTER, sin_tail, lambda z: z,
     "(sin(r)/r - 1) / z, z = r^2, |r| <= pi/4")
 fit("kCos64", "f64", 6, 0, Z_QUARTER, cos_tail, lambda z: z * z,
     "(cos(r) - 1 + z/2) / z^2, |r| <= pi/4")
-fit("kSinMid", "f64", 4, 0, Z_HALF, sin_tail, lambda z: z * sqrt(z) / sin(sqrt(z)) if z else z,
-    "(sin(r)/r - 1) / z, |r| <= pi/2")
+fit("kSin32", "f32", 3, 0, Z_QUARTER, sin_tail, lambda z: z * sqrt(z) / sin(sqrt(z)) if z else z,
+    "(sin(r)/r - 1) / z, |r| <= pi/4")
+fit("kCos32", "f32", 3, 0, Z_QUARTER, cos_tail, lambda z: z * z / cos(sqrt(z)),
+    "(cos(r) - 1 + z/2) / z^2, |r| <= pi/4")
+
+
+def tan_tail(z):
+    r = sqrt(z)
+    return (tan(r) / r - 1) / z if z > TINY else mpf(1) / 3
+
+
+fit("kTan32", "f32", 7, 0, Z_QUARTER, tan_tail, lambda z: z * sqrt(z) / tan(sqrt(z)) if z else z,
+    "(tan(r)/r - 1) / z, |r| <= pi/4")
 
 
 def pow_tail(z):
@@ -94,6 +107,8 @@ def pow_tail(z):
 
 
 fit("kPow64", "f64", 8, 0, Z_LOG, pow_tail, lambda z: z * z / 2,
+    "(2 atanh(s)/s - 2 - 2z/3) / z^2, z = s^2")
+fit("kPow32", "f32", 3, 0, Z_LOG, pow_tail, lambda z: z * z / 2,
     "(2 atanh(s)/s - 2 - 2z/3) / z^2, z = s^2")
 
 
@@ -110,6 +125,39 @@ fit("kSinh64", "f64", 5, 0, HALF_LN2 ** 2, sinh_tail, lambda z: z,
     "(sinh(r)/r - 1) / z, z = r^2, |r| <= ln2/2")
 fit("kCosh64", "f64", 5, 0, HALF_LN2 ** 2, cosh_tail, lambda z: z * z,
     "(cosh(r) - 1 - z/2) / z^2, same range")
+fit("kSinh32", "f32", 3, 0, HALF_LN2 ** 2, sinh_tail, lambda z: z,
+    "(sinh(r)/r - 1) / z, z = r^2, |r| <= ln2/2")
+fit("kCosh32", "f32", 2, 0, HALF_LN2 ** 2, cosh_tail, lambda z: z * z,
+    "(cosh(r) - 1 - z/2) / z^2, same range")
+
+
+def odd_tail(function, limit):
+    """Returns (function(x)/x - 1) / z as a function of z = x^2, and its weight. `limit` is the
+    value at 0."""
+    def tail(z):
+        return (function(sqrt(z)) / sqrt(z) - 1) / z if z > TINY else limit
+
+    def weight(z):
+        return z * sqrt(z) / function(sqrt(z)) if z else z
+
+    return tail, weight
+
+
+for name, terms, function, limit, edge in (
+        ("kTanh32", 5, tanh, mpf(-1) / 3, "0.6"), ("kAsin32", 5, asin, mpf(1) / 6, "0.5"),
+        ("kAtan32", 9, atan, mpf(-1) / 3, "1"), ("kAsinh32", 5, asinh, mpf(-1) / 6, "0.5"),
+        ("kAtanh32", 6, atanh, mpf(1) / 3, "0.5")):
+    fit(name, "f32", terms, 0, mpf(edge) ** 2, *odd_tail(function, limit),
+        f"({name[1:-2].lower()}(x)/x - 1) / z, z = x^2, |x| <= {edge}")
+
+
+def acosh_tail(d):
+    return (acosh(1 + d) / sqrt(2 * d) - 1) / d if d > TINY else mpf(-1) / 12
+
+
+fit("kAcosh32", "f32", 5, 0, mpf("0.5"), acosh_tail,
+    lambda d: d * sqrt(2 * d) / acosh(1 + d) if d else d,
+    "(acosh(1 + d)/sqrt(2d) - 1) / d, d <= 1/2")
 
 
 def atan_tail(z):
@@ -160,6 +208,14 @@ def on_erfc(x):
 fit("kErfc64", "f64", 25, on_erfc("0.59"), on_erfc(28), erfc_grown, lambda t: 1 / erfc_grown(t),
     "(1 + 2x) exp(x^2) erfc(x), t = (x - 3.75) / (x + 3.75), 0.6 <= x <= 28")
 
+fit("kErf32", "f32", 7, 0, mpf("0.85"), lambda z: erf(sqrt(z)) / sqrt(z) - 1,
+    lambda z: sqrt(z) / erf(sqrt(z)), "erf(x)/x - 1, z = x^2, |x| <= 0.92")
+fit("kErfFar32", "f32", 7, mpf("0.9"), mpf(4), lambda x: -log(erfc(x)) / x,
+    lambda x: x * erfc(x) / erf(x),
+    "-log(erfc(x)) / x, 0.92 <= x <= 4; the error is that of erf")
+fit("kErfc32", "f32", 11, on_erfc("0.59"), on_erfc("10.2"), erfc_grown, lambda t: 1 / erfc_grown(t),
+    "(1 + 2x) exp(x^2) erfc(x), t = (x - 3.75) / (x + 3.75), 0.6 <= x <= 10.2")
+
 
 def stirling(w):
     """x * (log(gamma(x)) - (x - 1/2) log(x) + x - log(2 pi)/2), w = 1/x^2."""
@@ -182,20 +238,49 @@ def literal(x, kind):
     return (x.hex() + "f") if kind == "f32" else x.hex()
 
 
+def rounded_fit(function, weight, low, high, terms, split):
+    """Returns the coefficients of a fit, each rounded to f32 before the next one is computed, and
+    the rest of the first one if it is a sum of two numbers."""
+    rounded, low_part = [], 0.0
+
+    def rest(t):
+        value = function(t) - mpf(low_part)
+        for i, c in enumerate(rounded):
+            value -= mpf(c) * t ** i
+        return value / t ** len(rounded)
+
+    while len(rounded) < terms:
+        count = len(rounded)
+        coefficients, _ = minimax(rest, lambda t: weight(t) * t ** count, low, high, terms - count)
+        rounded.append(to_f32(coefficients[0]))
+        if split and count == 0:
+            low_part = to_f32(coefficients[0] - mpf(rounded[0]))
+    return rounded, low_part
+
+
+def largest_error(coefficients, low_part, function, weight, low, high):
+    worst = mpf(0)
+    for i in range(2000):
+        t = low + (high - low) * (i + mpf(1) / 2) / 2000
+        p = mpf(0)
+        for c in reversed(coefficients):
+            p = p * t + mpf(c)
+        worst = max(worst, abs(weight(t) * (p + mpf(low_part) - function(t))))
+    return worst
+
+
 def tables(fits):
     for name, kind, terms, low, high, function, weight, text in fits:
-        coefficients, _ = minimax(function, weight, low, high, terms)
         rounding = to_f32 if kind == "f32" else to_f64
+        coefficients, _ = minimax(function, weight, low, high, terms)
         rounded = [rounding(c) for c in coefficients]
-        low_part = to_f64(coefficients[0] - mpf(rounded[0]))
-        worst = mpf(0)
-        for i in range(2000):
-            t = low + (high - low) * (i + mpf(1) / 2) / 2000
-            p = mpf(0)
-            for c in reversed(rounded):
-                p = p * t + mpf(c)
-            p += mpf(low_part) if name in SPLIT else 0
-            worst = max(worst, abs(weight(t) * (p - function(t))))
+        low_part = rounding(coefficients[0] - mpf(rounded[0])) if name in SPLIT else 0.0
+        worst = largest_error(rounded, low_part, function, weight, low, high)
+        if kind == "f32":
+            again, again_low = rounded_fit(function, weight, low, high, terms, name in SPLIT)
+            other = largest_error(again, again_low, function, weight, low, high)
+            if other < worst:
+                rounded, low_part, worst = again, again_low, other
         note = float(log(worst, 2))
         print(f"{name} 2^{note:.1f}", file=sys.stderr)
         yield f"// {text}: 2^{note:.1f}"
@@ -204,7 +289,7 @@ def tables(fits):
             yield f"    {literal(c, kind)},"
         yield "};"
         if name in SPLIT:
-            yield f"constexpr f64 {name}Low = {literal(low_part, 'f64')};  // belongs to [0]"
+            yield f"constexpr {kind} {name}Low = {literal(low_part, kind)};  // belongs to [0]"
 
 
 def chopped(x, parts):
@@ -236,11 +321,25 @@ def angle_table(name, text, numerator, modulus, at_least, first_shift, row_count
     yield "};"
 
 
+def word_table():
+    """Writes 2/pi for the argument reduction of f32: row j is the integer part of 2^(8 j + 71) 2/pi
+    modulo 2^96, as three words of 32 bits."""
+    yield "// 2^(8 j + 71) 2/pi modulo 2^96, as three words: the word of weight 2^(64 - 32 i) at"
+    yield "// 16 i + j."
+    with mp.workprec(400):
+        rows = [int(mp.floor(mp.ldexp(2 / pi, 8 * j + 71))) % (1 << 96) for j in range(16)]
+    words = [f"0x{row >> (64 - 32 * i) & 0xffffffff:08x}u" for i in range(3) for row in rows]
+    yield "GUF_TABLE u32 kTwoOverPiWords[] = {"
+    for start in range(0, len(words), 4):
+        yield "    " + ", ".join(words[start:start + 4]) + ","
+    yield "};"
+
+
 def main(path):
     lines = [
         "// SPDX-License-Identifier: Apache-2.0",
         "// Generated by tools/mathgen/coefficients.py: minimax polynomials, lowest power first.",
-        "// The comment above a table gives the approximated function, the interval and the",
+        "// The comment above a table states the approximated function, the interval and the",
         "// largest relative error.",
         "// clang-format off",
         "#ifndef GUFUNC_KERNEL_MATH_COEFFICIENTS_HPP",
@@ -253,7 +352,7 @@ def main(path):
         "",
         *tables(FITS),
         *angle_table("kTwoOverPi", "2^(16 j - 32) 2/pi modulo 4, plus 4", 2, 4, 4, -32, 63, 4),
-        *angle_table("kOverPi", "2^(16 j) / pi modulo 2", 1, 2, 0, 0, 7, 2),
+        *word_table(),
         "",
         "}  // namespace detail",
         "}  // namespace guf",

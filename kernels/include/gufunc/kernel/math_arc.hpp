@@ -16,6 +16,17 @@ namespace detail {
 
 constexpr f64 kHalfPi = 0x1.921fb54442d18p+0, kHalfPiLow = 0x1.1a62633145c07p-54;
 
+template <class T>
+struct half_pi;
+template <>
+struct half_pi<f32> {
+  static constexpr f32 hi = 0x1.921fb6p+0f, lo = -0x1.777a5cp-25f;
+};
+template <>
+struct half_pi<f64> {
+  static constexpr f64 hi = kHalfPi, lo = kHalfPiLow;
+};
+
 // atan(n / d) for n, d >= 0 that are not both 0 or both infinite. n and d must be so small that
 // 4 (n + d) is finite, and so large that the lower halves of their digits do not underflow.
 GUF_FN pair<f64> atan_ratio(f64 n, f64 d) {
@@ -63,49 +74,130 @@ GUF_FN f64 atan2_any(f64 y, f64 x) {
   return x != x || y != y ? x + y : result;
 }
 
-// asin(s + low) - s for 0 <= s <= 1/2.
-GUF_FN f64 asin_rest(f64 s, f64 low) {
-  const f64 z = s * s;
-  return mad(s * z, polynomial(z, kAsin64), mad(0.5 * z, low, low));
+GUF_FN f32 asin_tail(f32 z) {
+  return polynomial(z, kAsin32);
+}
+GUF_FN f64 asin_tail(f64 z) {
+  return polynomial(z, kAsin64);
 }
 
-struct arc_root {
-  f64 root, low;
-};
+// asin(s + low) - s for 0 <= s <= 1/2.
+template <class T>
+GUF_FN T asin_rest(T s, T low) {
+  const T z = s * s;
+  return mad(s * z, asin_tail(z), mad(T(0.5) * z, low, low));
+}
+
 // sqrt((1 - x)/2) for 1/2 <= x <= 1, where 1 - x is exact.
-GUF_FN arc_root half_chord(f64 x) {
-  const f64 square = 0.5 * (1.0 - x);
-  const f64 root = guf::sqrt(square);
-  const f64 low = square > 0.0 ? residual(square, root, root) / (root + root) : 0.0;
+template <class T>
+GUF_FN pair<T> half_chord(T x) {
+  const T square = T(0.5) * (T(1) - x);
+  const T root = guf::sqrt(square);
+  const T low = square > T(0) ? residual(square, root, root) / (root + root) : T(0);
   return {root, low};
 }
 
-GUF_FN f64 asin_any(f64 x) {
-  const f64 size = magnitude(x);
-  const bool near_one = size > 0.5;
-  const arc_root chord = half_chord(size);
-  const f64 s = near_one ? chord.root : size;
-  const f64 rest = asin_rest(s, near_one ? chord.low : 0.0);
-  const pair<f64> most = fast_two_sum(kHalfPi, -2.0 * s);
-  const f64 far = most.hi + (most.lo + mad(-2.0, rest, kHalfPiLow));
-  const f64 result = near_one ? far : s + rest;
+template <class T>
+GUF_FN T asin_any(T x) {
+  typedef half_pi<T> C;
+  constexpr T tiny = sizeof(T) == 8 ? T(0x1p-28) : T(0x1p-13);
+  const T size = magnitude(x);
+  const bool near_one = size > T(0.5);
+  const pair<T> chord = half_chord(size);
+  const T s = near_one ? chord.hi : size;
+  const T rest = asin_rest(s, near_one ? chord.lo : T(0));
+  const pair<T> most = fast_two_sum(C::hi, T(-2) * s);
+  const T far = most.hi + (most.lo + mad(T(-2), rest, C::lo));
+  const T result = near_one ? far : s + rest;
   // The result is NaN for |x| > 1, because sqrt then returns NaN.
-  return size < 0x1p-28 ? x : flip_sign(result, sign_bit(x));
+  return size < tiny ? x : flip_sign(result, sign_bit(x));
 }
 
-GUF_FN f64 acos_any(f64 x) {
-  const f64 size = magnitude(x);
-  const bool near_one = size > 0.5;
-  const arc_root chord = half_chord(size);
-  const f64 s = near_one ? chord.root : x;
-  const f64 rest = asin_rest(s, near_one ? chord.low : 0.0);
+template <class T>
+GUF_FN T acos_any(T x) {
+  typedef half_pi<T> C;
+  const T size = magnitude(x);
+  const bool near_one = size > T(0.5);
+  const pair<T> chord = half_chord(size);
+  const T s = near_one ? chord.hi : x;
+  const T rest = asin_rest(s, near_one ? chord.lo : T(0));
   // x in the middle range: pi/2 - asin x; near 1: 2 asin(root); near -1: pi - 2 asin(root).
-  const bool right = near_one && x > 0.0;
-  const f64 base = right ? 0.0 : (near_one ? 2.0 * kHalfPi : kHalfPi);
-  const f64 base_low = right ? 0.0 : (near_one ? 2.0 * kHalfPiLow : kHalfPiLow);
-  const f64 factor = right ? 2.0 : (near_one ? -2.0 : -1.0);
-  const pair<f64> most = fast_two_sum(base, factor * s);
+  const bool right = near_one && x > T(0);
+  const T base = right ? T(0) : (near_one ? T(2) * C::hi : C::hi);
+  const T base_low = right ? T(0) : (near_one ? T(2) * C::lo : C::lo);
+  const T factor = right ? T(2) : (near_one ? T(-2) : T(-1));
+  const pair<T> most = fast_two_sum(base, factor * s);
   return most.hi + (most.lo + mad(factor, rest, base_low));
+}
+
+// atan(t + low) - t + tail for |t| <= 1. The derivative of atan is 1 / (1 + z), approximately
+// 1 - z/2.
+GUF_FN f32 atan_rest(f32 t, f32 low, f32 tail) {
+  const pair<f32> z = two_product(t, t);
+  const pair<f32> cube = two_product(t, z.hi);
+  const f32 p = polynomial(z.hi, kAtan32);
+  const f32 first = mad(-0.5f * z.hi, low, low + tail);
+  return mad(cube.hi, p, mad(mad(t, z.lo, cube.lo), p, first));
+}
+
+// atan(|x|), or pi/2 - atan(1/|x|) beyond 1.
+GUF_FN f32 atan_any(f32 x) {
+  typedef half_pi<f32> C;
+  const f32 size = magnitude(x) > 0x1p60f ? 0x1p60f : magnitude(x);
+  const bool high = size > 1.0f;
+  const f32 inverse = 1.0f / size;
+  const f32 t = high ? -inverse : size;
+  const f32 t_low = t * mad(-inverse, size, 1.0f);
+  const f32 rest = atan_rest(t, high ? t_low : 0.0f, high ? C::lo : 0.0f);
+  const pair<f32> most = fast_two_sum(high ? C::hi : 0.0f, t);
+  return flip_sign(most.hi + (most.lo + rest), sign_bit(x));
+}
+
+// The bits of a power of two near x >= 0. Its inverse is normal too.
+GUF_FN u32 near_exponent(f32 x) {
+  const u32 exponent = to_bits(x) & bits_of<f32>::infinity;
+  const u32 inside = exponent > 0x7e000000u ? 0x7e000000u : exponent;
+  return inside < 0x00800000u ? 0x00800000u : inside;
+}
+
+// The quotient t of the smaller size by the larger one has the rounding error t_low.
+GUF_FN f32 atan2_any(f32 y, f32 x) {
+  typedef half_pi<f32> C;
+  const f32 inf = limits<f32>::infinity;
+  const f32 size_y = magnitude(y), size_x = magnitude(x);
+  const bool high = size_y > size_x, left = sign_bit(x) != 0;
+  const f32 above = high ? size_x : size_y, below = high ? size_y : size_x;
+  const f32 power = from_bits<f32>(0x7f000000u - near_exponent(below));
+  const f32 n = above * power, d = below * power;
+  const f32 ratio = above / below;
+  const f32 t = below == 0.0f ? 0.0f : (above == inf ? 1.0f : ratio);
+  const f32 ordinary_low = residual(n, t, d) / d;
+  const f32 t_low = t > 0x1p-50f && below < inf ? ordinary_low : 0.0f;
+  // The angle is base + sign t for one of the bases 0, pi/2, pi.
+  const u32 sign = high == left ? 0u : bits_of<f32>::sign;
+  const f32 rest = atan_rest(t, t_low, 0.0f);
+  const f32 base = high ? C::hi : (left ? 2.0f * C::hi : 0.0f);
+  const f32 base_low = high ? C::lo : (left ? 2.0f * C::lo : 0.0f);
+  const pair<f32> most = fast_two_sum(base, flip_sign(t, sign));
+  const f32 result = most.hi + (most.lo + (base_low + flip_sign(rest, sign)));
+  return x != x || y != y ? x + y : flip_sign(result, sign_bit(y));
+}
+
+// 2^power times the square root of the scaled squares' sum, whose rounding errors are added before
+// the root.
+GUF_FN f32 hypot_any(f32 x, f32 y) {
+  const f32 inf = limits<f32>::infinity;
+  const f32 size_x = magnitude(x), size_y = magnitude(y);
+  const f32 larger = size_x > size_y ? size_x : size_y;
+  const f32 smaller = size_x > size_y ? size_y : size_x;
+  const u32 biased = near_exponent(larger);
+  const f32 down = from_bits<f32>(0x7f000000u - biased);
+  const f32 a = larger * down, b = smaller * down;
+  const pair<f32> aa = two_product(a, a), bb = two_product(b, b);
+  const pair<f32> sum = fast_two_sum(aa.hi, bb.hi);
+  const f32 result = guf::sqrt(sum.hi + (sum.lo + (aa.lo + bb.lo))) * from_bits<f32>(biased);
+  const f32 finite = x != x || y != y ? x + y : result;
+  return size_x == inf || size_y == inf ? inf : finite;
 }
 
 GUF_FN f64 hypot_any(f64 x, f64 y) {
@@ -135,22 +227,19 @@ GUF_FN f64 hypot(f64 x, f64 y) {
   return detail::hypot_any(x, y);
 }
 GUF_FN f32 atan(f32 x) {
-  return (f32)atan((f64)x);
+  return detail::atan_any(x);
 }
 GUF_FN f32 asin(f32 x) {
-  return (f32)asin((f64)x);
+  return detail::asin_any(x);
 }
 GUF_FN f32 acos(f32 x) {
-  return (f32)acos((f64)x);
+  return detail::acos_any(x);
 }
 GUF_FN f32 atan2(f32 y, f32 x) {
-  return (f32)atan2((f64)y, (f64)x);
+  return detail::atan2_any(y, x);
 }
-// Squares of f32 are exact in f64, and their sum neither overflows nor underflows there.
 GUF_FN f32 hypot(f32 x, f32 y) {
-  const f64 sum = (f64)x * (f64)x + (f64)y * (f64)y;
-  const bool infinite = fabs(x) == limits<f32>::infinity || fabs(y) == limits<f32>::infinity;
-  return infinite ? limits<f32>::infinity : (f32)sqrt(sum);
+  return detail::hypot_any(x, y);
 }
 
 }  // namespace guf

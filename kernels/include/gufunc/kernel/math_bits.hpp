@@ -29,6 +29,7 @@ struct bits_of<f32> {
   typedef u32 type;
   typedef i32 integer;
   static constexpr int mantissa = 23;
+  static constexpr u32 bias = 127;
   static constexpr u32 sign = 0x80000000u;
   static constexpr u32 infinity = 0x7f800000u;
   // Adding `rounder` to a number below 2^22 rounds the number to an integer, which is then in the
@@ -40,6 +41,7 @@ struct bits_of<f64> {
   typedef u64 type;
   typedef i64 integer;
   static constexpr int mantissa = 52;
+  static constexpr u64 bias = 1023;
   static constexpr u64 sign = 0x8000000000000000u;
   static constexpr u64 infinity = 0x7ff0000000000000u;
   static constexpr f64 rounder = 0x1.8p52;
@@ -75,6 +77,8 @@ GUF_FN T clamp(T x, T low, T high) {
   return above > high ? high : above;
 }
 
+// a * b + c rounded once. Without an FMA instruction, the f32 version computes in f64 and rounds a
+// second time. This changes about one result in 2^29, by one unit in the last place.
 #if GUF_HAS_FMA
 GUF_FN f32 fused(f32 a, f32 b, f32 c) {
   return __builtin_fmaf(a, b, c);
@@ -82,11 +86,19 @@ GUF_FN f32 fused(f32 a, f32 b, f32 c) {
 GUF_FN f64 fused(f64 a, f64 b, f64 c) {
   return __builtin_fma(a, b, c);
 }
+#else
+GUF_FN f32 fused(f32 a, f32 b, f32 c) {
+  return (f32)((f64)a * (f64)b + (f64)c);
+}
 #endif
 
-// a * b + c with one or two roundings, for uses in which the difference does not matter.
-template <class T>
-GUF_FN T mad(T a, T b, T c) {
+// a * b + c. For f64, it has one or two roundings, for uses in which the difference does not
+// matter. For f32, it is `fused`, so that the f32 functions return the same bits on all processors
+// with an FMA instruction.
+GUF_FN f32 mad(f32 a, f32 b, f32 c) {
+  return fused(a, b, c);
+}
+GUF_FN f64 mad(f64 a, f64 b, f64 c) {
 #if GUF_HAS_FMA
   return fused(a, b, c);
 #else
@@ -124,10 +136,13 @@ GUF_FN pair<T> fast_two_sum(T a, T b) {
   return {sum, b - (sum - a)};
 }
 
+GUF_FN pair<f32> two_product(f32 a, f32 b) {
+  const f32 product = a * b;
+  return {product, fused(a, b, -product)};
+}
 #if GUF_HAS_FMA
-template <class T>
-GUF_FN pair<T> two_product(T a, T b) {
-  const T product = a * b;
+GUF_FN pair<f64> two_product(f64 a, f64 b) {
+  const f64 product = a * b;
   return {product, fused(a, b, -product)};
 }
 #else
@@ -137,26 +152,22 @@ GUF_FN pair<f64> split(f64 a) {
   const f64 high = c - (c - a);
   return {high, a - high};
 }
-GUF_FN pair<f32> split(f32 a) {
-  const f32 c = a * 0x1.002p12f;
-  const f32 high = c - (c - a);
-  return {high, a - high};
-}
-template <class T>
-GUF_FN pair<T> two_product(T a, T b) {
-  const T product = a * b;
-  const pair<T> x = split(a), y = split(b);
+GUF_FN pair<f64> two_product(f64 a, f64 b) {
+  const f64 product = a * b;
+  const pair<f64> x = split(a), y = split(b);
   return {product, ((x.hi * y.hi - product) + x.hi * y.lo + x.lo * y.hi) + x.lo * y.lo};
 }
 #endif
 
 // c - a * b for operands that nearly cancel; includes the rounding error of the product.
-template <class T>
-GUF_FN T residual(T c, T a, T b) {
+GUF_FN f32 residual(f32 c, f32 a, f32 b) {
+  return fused(-a, b, c);
+}
+GUF_FN f64 residual(f64 c, f64 a, f64 b) {
 #if GUF_HAS_FMA
   return fused(-a, b, c);
 #else
-  const pair<T> product = two_product(a, b);
+  const pair<f64> product = two_product(a, b);
   return (c - product.hi) - product.lo;
 #endif
 }
@@ -185,7 +196,7 @@ template <class T>
 GUF_FN T scale_by_power(T x, T rounded) {
   typedef bits_t<T> B;
   constexpr int shift = bits_of<T>::mantissa;
-  constexpr B bias = shift == 52 ? 1023 : 127;
+  constexpr B bias = bits_of<T>::bias;
   const B n = to_bits(rounded) - to_bits(bits_of<T>::rounder) + 32 * bias;
   const B first = n >> 1, second = n - first;  // each is n/2 + 16 bias
   return x * from_bits<T>((first - 15 * bias) << shift) *

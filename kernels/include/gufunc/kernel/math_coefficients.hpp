@@ -24,13 +24,13 @@ GUF_TABLE f64 kExp64[] = {
     0x1.28ae341a8d37bp-22,
     0x1.ad7e890be043dp-26,
 };
-// (exp(r) - 1 - r) / r^2, |r| <= ln2/2: 2^-27.9
+// (exp(r) - 1 - r) / r^2, |r| <= ln2/2: 2^-28.2
 GUF_TABLE f32 kExp32[] = {
     0x1.fffffc0000000p-2f,
-    0x1.5554900000000p-3f,
-    0x1.5558f80000000p-5f,
-    0x1.123b020000000p-7f,
-    0x1.6a22360000000p-10f,
+    0x1.55548a0000000p-3f,
+    0x1.55584c0000000p-5f,
+    0x1.123f540000000p-7f,
+    0x1.6adc760000000p-10f,
 };
 // the same for expm1, relative to expm1: 2^-56.3
 GUF_TABLE f64 kExpMinus1[] = {
@@ -45,6 +45,24 @@ GUF_TABLE f64 kExpMinus1[] = {
     0x1.280240638a341p-22,
     0x1.af4eb36616901p-26,
     0x1.e633638a8337ap-30,
+};
+// the same for expm1, relative to expm1: 2^-31.0
+GUF_TABLE f32 kExpMinus32[] = {
+    0x1.0000000000000p-1f,
+    0x1.5555540000000p-3f,
+    0x1.5554ea0000000p-5f,
+    0x1.1113a80000000p-7f,
+    0x1.6d4c580000000p-10f,
+    0x1.9c70060000000p-13f,
+};
+// (2^r - 1) / r, |r| <= 1/2: 2^-27.5
+GUF_TABLE f32 kExp2Minus32[] = {
+    0x1.62e4320000000p-1f,
+    0x1.ebfbe60000000p-3f,
+    0x1.c6ada60000000p-5f,
+    0x1.3b21c20000000p-7f,
+    0x1.5fc05a0000000p-10f,
+    0x1.4bc6a80000000p-13f,
 };
 // (2 atanh(s)/s - 2) / z, z = s^2: 2^-59.4
 GUF_TABLE f64 kLog64[] = {
@@ -68,28 +86,34 @@ GUF_TABLE f32 kLog32[] = {
     -0x1.de65de0000000p-4f,
     0x1.1457140000000p-4f,
 };
-// 2 log2(1 + f) / f, 0.8485 <= 1 + f <= 1.2022: 2^-34.0
-GUF_TABLE f64 kLog2Mid[] = {
-    0x1.7154765262bbep+1,
-    -0x1.71547645d2eccp+0,
-    0x1.ec70a48f3aa66p-1,
-    -0x1.7154aa57bad03p-1,
-    0x1.27717bb2ed410p-1,
-    -0x1.ec3191f791075p-2,
-    0x1.a8a56b3d7bc10p-2,
-    -0x1.80228ade4ac44p-2,
-    0x1.1d0401a05e64ap-2,
+// (log2(1 + f) - f/log(2)) / f^2, same range: 2^-27.5
+GUF_TABLE f32 kLogTwo32[] = {
+    -0x1.7154700000000p-1f,
+    0x1.ec70960000000p-2f,
+    -0x1.715a520000000p-2f,
+    0x1.277e780000000p-2f,
+    -0x1.eac8880000000p-3f,
+    0x1.a304d80000000p-3f,
+    -0x1.868eee0000000p-3f,
+    0x1.7c9afc0000000p-3f,
+    -0x1.ca34080000000p-4f,
+    0x1.8a29380000000p-9f,
 };
-// 2^(r/2), |r| <= 1: 2^-29.0
-GUF_TABLE f64 kExp2Mid[] = {
-    0x1.000000026afe1p+0,
-    0x1.62e430ca7c214p-2,
-    0x1.ebfbdacd4e881p-5,
-    0x1.c6aed138737abp-8,
-    0x1.3b2dc1bcf5604p-11,
-    0x1.5f4730054576ep-15,
-    0x1.41d214e92ad23p-19,
+constexpr f32 kLogTwo32Low = -0x1.8d43080000000p-26f;  // belongs to [0]
+// (log10(1 + f) - f/log(10)) / f^2, same range: 2^-27.1
+GUF_TABLE f32 kLogTen32[] = {
+    -0x1.bcb7aa0000000p-3f,
+    0x1.287a720000000p-3f,
+    -0x1.bcbebe0000000p-4f,
+    0x1.63cf6c0000000p-4f,
+    -0x1.277b240000000p-4f,
+    0x1.f88c8e0000000p-5f,
+    -0x1.d647720000000p-5f,
+    0x1.ca4b6a0000000p-5f,
+    -0x1.13dda80000000p-5f,
+    0x1.da9dfe0000000p-11f,
 };
+constexpr f32 kLogTen32Low = -0x1.48f2a40000000p-28f;  // belongs to [0]
 // (sin(r)/r - 1) / z, z = r^2, |r| <= pi/4: 2^-56.4
 GUF_TABLE f64 kSin64[] = {
     -0x1.5555555555549p-3,
@@ -108,12 +132,27 @@ GUF_TABLE f64 kCos64[] = {
     0x1.1ee9e4db65c4ap-29,
     -0x1.8faad55d70086p-37,
 };
-// (sin(r)/r - 1) / z, |r| <= pi/2: 2^-27.3
-GUF_TABLE f64 kSinMid[] = {
-    -0x1.55554b9fe0e88p-3,
-    0x1.110ecc7aa3da4p-7,
-    -0x1.9f6e9f6328a99p-13,
-    0x1.5da96b5475982p-19,
+// (sin(r)/r - 1) / z, |r| <= pi/4: 2^-27.8
+GUF_TABLE f32 kSin32[] = {
+    -0x1.5555440000000p-3f,
+    0x1.1106c60000000p-7f,
+    -0x1.991c260000000p-13f,
+};
+// (cos(r) - 1 + z/2) / z^2, |r| <= pi/4: 2^-33.0
+GUF_TABLE f32 kCos32[] = {
+    0x1.55554a0000000p-5f,
+    -0x1.6c0c260000000p-10f,
+    0x1.99e7120000000p-16f,
+};
+// (tan(r)/r - 1) / z, |r| <= pi/4: 2^-29.4
+GUF_TABLE f32 kTan32[] = {
+    0x1.5555600000000p-2f,
+    0x1.110d960000000p-3f,
+    0x1.badbfc0000000p-5f,
+    0x1.5ca42a0000000p-6f,
+    0x1.6375dc0000000p-7f,
+    0x1.24a5e20000000p-14f,
+    0x1.1f8fe80000000p-8f,
 };
 // (2 atanh(s)/s - 2 - 2z/3) / z^2, z = s^2: 2^-66.2
 GUF_TABLE f64 kPow64[] = {
@@ -125,6 +164,12 @@ GUF_TABLE f64 kPow64[] = {
     0x1.1120c9a0b10ecp-3,
     0x1.de304430823aep-4,
     0x1.eb2b95f27319bp-4,
+};
+// (2 atanh(s)/s - 2 - 2z/3) / z^2, z = s^2: 2^-36.8
+GUF_TABLE f32 kPow32[] = {
+    0x1.999a000000000p-2f,
+    0x1.2452760000000p-2f,
+    0x1.dfa4560000000p-3f,
 };
 // (sinh(r)/r - 1) / z, z = r^2, |r| <= ln2/2: 2^-61.4
 GUF_TABLE f64 kSinh64[] = {
@@ -141,6 +186,70 @@ GUF_TABLE f64 kCosh64[] = {
     0x1.a01a01ad8aacfp-16,
     0x1.27e4cbf25cb0ep-22,
     0x1.1f8c14d3f11d2p-29,
+};
+// (sinh(r)/r - 1) / z, z = r^2, |r| <= ln2/2: 2^-34.3
+GUF_TABLE f32 kSinh32[] = {
+    0x1.5555560000000p-3f,
+    0x1.110fc00000000p-7f,
+    0x1.a2dd4c0000000p-13f,
+};
+// (cosh(r) - 1 - z/2) / z^2, same range: 2^-33.2
+GUF_TABLE f32 kCosh32[] = {
+    0x1.5554e60000000p-5f,
+    0x1.6d4f440000000p-10f,
+};
+// (tanh(x)/x - 1) / z, z = x^2, |x| <= 0.6: 2^-28.4
+GUF_TABLE f32 kTanh32[] = {
+    -0x1.55553e0000000p-2f,
+    0x1.1109be0000000p-3f,
+    -0x1.b89aba0000000p-5f,
+    0x1.54c3c40000000p-6f,
+    -0x1.82878c0000000p-8f,
+};
+// (asin(x)/x - 1) / z, z = x^2, |x| <= 0.5: 2^-27.6
+GUF_TABLE f32 kAsin32[] = {
+    0x1.5555c80000000p-3f,
+    0x1.3302040000000p-4f,
+    0x1.747bba0000000p-5f,
+    0x1.8c3e2e0000000p-6f,
+    0x1.595cec0000000p-5f,
+};
+// (atan(x)/x - 1) / z, z = x^2, |x| <= 1: 2^-28.2
+GUF_TABLE f32 kAtan32[] = {
+    -0x1.55553e0000000p-2f,
+    0x1.9991e40000000p-3f,
+    -0x1.2420aa0000000p-3f,
+    0x1.c0930a0000000p-4f,
+    -0x1.5833e00000000p-4f,
+    0x1.db16520000000p-5f,
+    -0x1.00049c0000000p-5f,
+    0x1.6797b00000000p-7f,
+    -0x1.dab3620000000p-10f,
+};
+// (asinh(x)/x - 1) / z, z = x^2, |x| <= 0.5: 2^-29.6
+GUF_TABLE f32 kAsinh32[] = {
+    -0x1.5555360000000p-3f,
+    0x1.3324f20000000p-4f,
+    -0x1.6b96180000000p-5f,
+    0x1.cd6b5c0000000p-6f,
+    -0x1.b1770c0000000p-7f,
+};
+// (atanh(x)/x - 1) / z, z = x^2, |x| <= 0.5: 2^-29.4
+GUF_TABLE f32 kAtanh32[] = {
+    0x1.5555400000000p-2f,
+    0x1.99a6780000000p-3f,
+    0x1.234d600000000p-3f,
+    0x1.e404600000000p-4f,
+    0x1.a697380000000p-5f,
+    0x1.6947f00000000p-3f,
+};
+// (acosh(1 + d)/sqrt(2d) - 1) / d, d <= 1/2: 2^-29.6
+GUF_TABLE f32 kAcosh32[] = {
+    -0x1.5555360000000p-4f,
+    0x1.3324f20000000p-6f,
+    -0x1.6b96180000000p-8f,
+    0x1.cd6b5c0000000p-10f,
+    -0x1.b1770c0000000p-12f,
 };
 // (atan(t)/t - 1) / z, z = t^2, |t| <= tan(pi/8): 2^-58.5
 GUF_TABLE f64 kAtan64[] = {
@@ -242,6 +351,41 @@ GUF_TABLE f64 kErfc64[] = {
     0x1.653438c0a5e0cp-31,
 };
 constexpr f64 kErfc64Low = 0x1.e655b9f5a9405p-54;  // belongs to [0]
+// erf(x)/x - 1, z = x^2, |x| <= 0.92: 2^-30.1
+GUF_TABLE f32 kErf32[] = {
+    0x1.06eba80000000p-3f,
+    -0x1.8127400000000p-2f,
+    0x1.ce2d640000000p-4f,
+    -0x1.b801180000000p-6f,
+    0x1.5449e40000000p-8f,
+    -0x1.a606c20000000p-11f,
+    0x1.4f56260000000p-14f,
+};
+// -log(erfc(x)) / x, 0.92 <= x <= 4; the error is that of erf: 2^-29.9
+GUF_TABLE f32 kErfFar32[] = {
+    0x1.20ee5c0000000p+0f,
+    0x1.4538ae0000000p-1f,
+    0x1.b2d3c20000000p-4f,
+    -0x1.8435de0000000p-6f,
+    0x1.d9353e0000000p-9f,
+    -0x1.4a21480000000p-12f,
+    0x1.5deace0000000p-17f,
+};
+// (1 + 2x) exp(x^2) erfc(x), t = (x - 3.75) / (x + 3.75), 0.6 <= x <= 10.2: 2^-27.6
+GUF_TABLE f32 kErfc32[] = {
+    0x1.3ccda00000000p+0f,
+    -0x1.1f36740000000p-3f,
+    0x1.d5f66a0000000p-9f,
+    0x1.51009c0000000p-4f,
+    -0x1.bdad0c0000000p-4f,
+    0x1.7a1fa40000000p-4f,
+    -0x1.e0730a0000000p-5f,
+    0x1.cfe2b80000000p-6f,
+    -0x1.4713e00000000p-7f,
+    0x1.cc2b8e0000000p-10f,
+    0x1.8828960000000p-11f,
+};
+constexpr f32 kErfc32Low = 0x1.664dc00000000p-25f;  // belongs to [0]
 // x (log gamma(x) - (x - 1/2) log x + x - log(2 pi)/2), w = 1/x^2, x >= 12: 2^-61.2
 GUF_TABLE f64 kStirling64[] = {
     0x1.5555555555555p-4,
@@ -385,14 +529,21 @@ GUF_TABLE f64 kTwoOverPi[] = {
     -0x1.404a04ee072a3p-164, -0x1.0277039517bd5p-163, -0x1.c0e545ef53f9ap-161,
     0x0.0p+0,
 };
-// 2^(16 j) / pi modulo 2, as a sum of 2: column i at 8 i + j.
-GUF_TABLE f64 kOverPi[] = {
-    0x1.45f306dc9c883p-2, 0x1.836e4e44152a0p-1, 0x1.27220a94fe13bp+0,
-    0x1.529fc2757d1f5p-5, 0x1.fc2757d1f534ep-1, 0x1.abe8fa9a6ee07p+0,
-    0x1.f534ddc0db629p-1, 0x0.0p+0, -0x1.6b01ec5417056p-56,
-    -0x1.ec54170565912p-56, -0x1.05c1596447e49p-54, 0x1.a6ee06db14acdp-60,
-    -0x1.1f924eb53361ep-56, -0x1.275a99b0ef1bfp-55, 0x1.664f10e4107f9p-55,
-    0x0.0p+0,
+// 2^(8 j + 71) 2/pi modulo 2^96, as three words: the word of weight 2^(64 - 32 i) at
+// 16 i + j.
+GUF_TABLE u32 kTwoOverPiWords[] = {
+    0x00000051u, 0x0000517cu, 0x00517cc1u, 0x517cc1b7u,
+    0x7cc1b727u, 0xc1b72722u, 0xb727220au, 0x27220a94u,
+    0x220a94feu, 0x0a94fe13u, 0x94fe13abu, 0xfe13abe8u,
+    0x13abe8fau, 0xabe8fa9au, 0xe8fa9a6eu, 0xfa9a6ee0u,
+    0x7cc1b727u, 0xc1b72722u, 0xb727220au, 0x27220a94u,
+    0x220a94feu, 0x0a94fe13u, 0x94fe13abu, 0xfe13abe8u,
+    0x13abe8fau, 0xabe8fa9au, 0xe8fa9a6eu, 0xfa9a6ee0u,
+    0x9a6ee06du, 0x6ee06db1u, 0xe06db14au, 0x6db14accu,
+    0x220a94feu, 0x0a94fe13u, 0x94fe13abu, 0xfe13abe8u,
+    0x13abe8fau, 0xabe8fa9au, 0xe8fa9a6eu, 0xfa9a6ee0u,
+    0x9a6ee06du, 0x6ee06db1u, 0xe06db14au, 0x6db14accu,
+    0xb14acc9eu, 0x4acc9e21u, 0xcc9e21c8u, 0x9e21c820u,
 };
 
 }  // namespace detail

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// erf and erfc on the host, in f64. Near 0, erf(x)/x is approximated by a polynomial. For larger x,
+// erf and erfc on the host. Near 0, erf(x)/x is approximated by a polynomial. For larger x,
 // a polynomial approximates (1 + 2x) exp(x^2) erfc(x), which is nearly constant.
 #ifndef GUFUNC_KERNEL_MATH_ERF_HPP
 #define GUFUNC_KERNEL_MATH_ERF_HPP
@@ -18,17 +18,33 @@ GUF_FN pair<f64> erf_near(f64 x) {
   return fast_two_sum(product.hi, mad(x, p.lo + kErf64Low, product.lo));
 }
 
-// erfc(x) for x >= 0.6.
-GUF_FN f64 erfc_far(f64 x) {
-  const f64 y = x > 28.0 ? 28.0 : x;
-  const f64 t = (y - 3.75) / (y + 3.75);
+// For f32, erf(x) = x + x w with |w| < 0.13.
+GUF_FN pair<f32> erf_near(f32 x) {
+  return {x, x * polynomial(x * x, kErf32)};
+}
+
+// (1 + 2x) exp(x^2) erfc(x), t = (x - 3.75) / (x + 3.75).
+GUF_FN pair<f32> erfc_grown(f32 t) {
+  const pair<f32> p = fast_two_sum(kErfc32[0], t * polynomial<1>(t, kErfc32));
+  return {p.hi, p.lo + kErfc32Low};
+}
+GUF_FN pair<f64> erfc_grown(f64 t) {
   const pair<f64> p = fast_two_sum(kErfc64[0], t * polynomial<1>(t, kErfc64));
-  const pair<f64> below = fast_two_sum(2.0 * y, 1.0);
-  const pair<f64> ratio = divide_pair({p.hi, p.lo + kErfc64Low}, below);
-  const pair<f64> square = two_product(y, y);
-  const scaled_pair<f64> e = exp_pair(-square.hi, -square.lo);
-  const pair<f64> product = two_product(e.value.hi, ratio.hi);
-  const f64 low = mad(e.value.hi, ratio.lo, mad(e.value.lo, ratio.hi, product.lo));
+  return {p.hi, p.lo + kErfc64Low};
+}
+
+// erfc(x) for x >= 0.6.
+template <class T>
+GUF_FN T erfc_far(T x) {
+  constexpr T end = sizeof(T) == 8 ? T(28) : T(10.2f);
+  const T y = x > end ? end : x;
+  const T t = (y - T(3.75)) / (y + T(3.75));
+  const pair<T> below = fast_two_sum(T(2) * y, T(1));
+  const pair<T> ratio = divide_pair(erfc_grown(t), below);
+  const pair<T> square = two_product(y, y);
+  const scaled_pair<T> e = exp_pair(-square.hi, -square.lo);
+  const pair<T> product = two_product(e.value.hi, ratio.hi);
+  const T low = mad(e.value.hi, ratio.lo, mad(e.value.lo, ratio.hi, product.lo));
   return scale_by_power(product.hi + low, e.rounded);
 }
 
@@ -38,13 +54,24 @@ GUF_FN f64 erf_any(f64 x) {
   return flip_sign(size <= 0.7 ? erf_near(size).hi : far, sign_bit(x));
 }
 
-GUF_FN f64 erfc_any(f64 x) {
-  const f64 size = magnitude(x);
-  const pair<f64> erf = erf_near(x);
-  const pair<f64> less = fast_two_sum(1.0, -erf.hi);
-  const f64 near = less.hi + (less.lo - erf.lo);
-  const f64 tail = erfc_far(size);
-  return size <= 0.65 ? near : (x < 0.0 ? 2.0 - tail : tail);
+// Beyond 0.92, 1 - exp(-q(x)); the result is 1 beyond 3.93.
+GUF_FN f32 erf_any(f32 x) {
+  const f32 size = magnitude(x);
+  const f32 y = size > 4.0f ? 4.0f : size;
+  const pair<f32> logarithm = two_product(-y, polynomial(y, kErfFar32));
+  const f32 far = 1.0f - exp_sum(logarithm.hi, logarithm.lo);
+  const f32 near = mad(size, polynomial(x * x, kErf32), size);
+  return flip_sign(size <= 0.92f ? near : far, sign_bit(x));
+}
+
+template <class T>
+GUF_FN T erfc_any(T x) {
+  const T size = magnitude(x);
+  const pair<T> erf = erf_near(x);
+  const pair<T> less = fast_two_sum(T(1), -erf.hi);  // used for |x| <= 0.65
+  const T near = less.hi + (less.lo - erf.lo);
+  const T tail = erfc_far(size);
+  return size <= T(0.65f) ? near : (x < T(0) ? T(2) - tail : tail);
 }
 
 }  // namespace detail
@@ -56,10 +83,10 @@ GUF_FN f64 erfc(f64 x) {
   return detail::erfc_any(x);
 }
 GUF_FN f32 erf(f32 x) {
-  return (f32)erf((f64)x);
+  return detail::erf_any(x);
 }
 GUF_FN f32 erfc(f32 x) {
-  return (f32)erfc((f64)x);
+  return detail::erfc_any(x);
 }
 
 }  // namespace guf

@@ -106,6 +106,34 @@ GUF_FN f64 expm1_any(f64 x) {
   return magnitude(x) < 0x1p-54 ? x : result;
 }
 
+// 2^x = 2^n (1 + r q(r)) with an exact r, |r| <= 1/2.
+GUF_FN f32 exp2_any(f32 x) {
+  const f32 inside = clamp(x, -160.0f, 130.0f);
+  const f32 rounded = inside + bits_of<f32>::rounder;
+  const f32 r = inside - (rounded - bits_of<f32>::rounder);
+  return scale_by_power(mad(r, polynomial(r, kExp2Minus32), 1.0f), rounded);
+}
+
+// As for f64, but the products r^2 p(r) need no second number.
+GUF_FN f32 expm1_any(f32 x) {
+  constexpr f32 ln2_hi = 0x1.62e43p-1f, ln2_lo = -0x1.05c610p-29f;
+  const f32 inside = clamp(x, -18.0f, 89.0f);
+  const f32 rounded = mad(inside, exp_constants<f32>::log2_e, bits_of<f32>::rounder);
+  const f32 n = rounded - bits_of<f32>::rounder;
+  const f32 most = mad(-n, ln2_hi, inside);  // exact
+  const f32 r = mad(-n, ln2_lo, most);
+  const f32 r_low = mad(-n, ln2_lo, most - r);
+  const u32 power = (to_bits(rounded) - to_bits(bits_of<f32>::rounder)) << 23;
+  const f32 small = n > 60.0f ? 0.0f : from_bits<f32>(0x3f800000u - power);  // 2^-n
+  const f32 one_less = 1.0f - small;
+  const f32 lost = (1.0f - one_less) - small;
+  const pair<f32> sum = fast_two_sum(one_less, r);
+  const f32 low = sum.lo + (lost + mad(r * r, polynomial(r, kExpMinus32), r_low));
+  // 2^n may exceed the range, so the last factor 2 is separate.
+  const f32 result = (sum.hi + low) * from_bits<f32>(0x3f000000u + power) * 2.0f;
+  return magnitude(x) < 0x1p-25f ? x : result;
+}
+
 }  // namespace detail
 
 GUF_FN f32 exp(f32 x) {
@@ -121,10 +149,10 @@ GUF_FN f64 expm1(f64 x) {
   return detail::expm1_any(x);
 }
 GUF_FN f32 exp2(f32 x) {
-  return (f32)exp2((f64)x);
+  return detail::exp2_any(x);
 }
 GUF_FN f32 expm1(f32 x) {
-  return (f32)expm1((f64)x);
+  return detail::expm1_any(x);
 }
 
 }  // namespace guf

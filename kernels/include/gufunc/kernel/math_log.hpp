@@ -107,19 +107,39 @@ GUF_FN f64 log10_of_parts(binary_parts<f64> part) {
                     0x1.95355baaafad3p-57);
 }
 
+GUF_FN f32 log2_of_parts(binary_parts<f32> part) {
+  const pair<f32> most = two_product(part.f, 0x1.715476p+0f);
+  const pair<f32> square = two_product(part.f, part.f);
+  const f32 p = polynomial(part.f, kLogTwo32);
+  const f32 tail = mad(square.hi, kLogTwo32Low, mad(part.f, 0x1.4ae0cp-26f, most.lo));
+  const f32 rest = mad(square.hi, p, mad(square.lo, p, tail));
+  const pair<f32> sum = fast_two_sum(part.k, most.hi);
+  return sum.hi + (sum.lo + rest);
+}
+GUF_FN f32 log10_of_parts(binary_parts<f32> part) {
+  const pair<f32> most = two_product(part.f, 0x1.bcb7b2p-2f);
+  const f32 square = part.f * part.f;
+  const f32 tail = mad(square, kLogTen32Low, mad(part.f, -0x1.5b235ep-27f, most.lo));
+  const f32 rest = mad(square, polynomial(part.f, kLogTen32), tail);
+  const pair<f32> sum = fast_two_sum(part.k * 0x1.344p-2f, most.hi);
+  return sum.hi + (sum.lo + mad(part.k, 0x1.3509f8p-18f, rest));
+}
+
 // log(2^k (hi + lo)) for a positive normal hi and |lo| <= ulp(hi) / 2.
-GUF_FN f64 log_of_sum(f64 hi, f64 lo, f64 k) {
-  typedef log_constants<f64> C;
-  const binary_parts<f64> part = split_normal(hi, 0.0);
-  const f64 f = part.f;
+template <class T>
+GUF_FN T log_of_sum(T hi, T lo, T k) {
+  typedef log_constants<T> C;
+  const binary_parts<T> part = split_normal(hi, T(0));
+  const T f = part.f;
   // Scale lo like f, by 2^-part.k. For a large part.k, lo is negligible and the power is not
   // representable.
-  const u64 power = (1023u - (to_bits(part.k + bits_of<f64>::rounder) & 0xfffu)) << 52;
-  const f64 f_low = part.k > 100.0 ? 0.0 : lo * from_bits<f64>(power);
-  const f64 correction = f_low * mad(f, f - 1.0, 1.0);  // f_low / (1 + f), approximately
-  const f64 exponent = part.k + k;
-  const pair<f64> sum = fast_two_sum(exponent * C::ln2_hi, f);
-  const f64 low = mad(exponent, C::ln2_lo, log_less_f(f) + correction);
+  const bits_t<T> power = (bits_of<T>::bias - to_bits(part.k + bits_of<T>::rounder))
+                          << bits_of<T>::mantissa;
+  const T f_low = part.k > T(100) ? T(0) : lo * from_bits<T>(power);
+  const T correction = f_low * mad(f, f - T(1), T(1));  // f_low / (1 + f), approximately
+  const T exponent = part.k + k;
+  const pair<T> sum = fast_two_sum(exponent * C::ln2_hi, f);
+  const T low = mad(exponent, C::ln2_lo, log_less_f(f) + correction);
   return sum.hi + (sum.lo + low);
 }
 
@@ -127,6 +147,23 @@ GUF_FN f64 log1p_any(f64 x) {
   const pair<f64> sum = two_sum(1.0, x);
   const f64 ordinary = log_special(sum.hi, log_of_sum(sum.hi, sum.lo, 0.0));
   return magnitude(x) < 0x1p-54 ? x : ordinary;
+}
+
+// 1 + x = 2^k (1 + f), where f is computed from x, not from the rounded sum 1 + x.
+GUF_FN f32 log1p_any(f32 x) {
+  typedef log_constants<f32> C;
+  constexpr u32 root_half = 0x3f3504f3u, one = 0x3f800000u;
+  const f32 sum = 1.0f + x;
+  const i32 power = (i32)((to_bits(sum) + (one - root_half)) & 0xff800000u) - (i32)one;  // k 2^23
+  const i32 inverse = (i32)one - power;  // the bits of 2^-k, or a number below 0 for k = 128
+  const f32 less = from_bits<f32>((u32)(inverse < 0 ? 0 : inverse)) - 1.0f;
+  const pair<f32> f = fast_two_sum(less, from_bits<f32>(to_bits(x) - (u32)power));
+  const f32 f_low = f.lo * mad(f.hi, f.hi - 1.0f, 1.0f);  // f.lo / (1 + f.hi), approximately
+  const f32 k = (f32)(power >> 23);
+  const pair<f32> most = fast_two_sum(k * C::ln2_hi, f.hi);
+  const f32 low = most.lo + mad(k, C::ln2_lo, log_less_f(f.hi) + f_low);
+  const f32 ordinary = log_special(sum, most.hi + low);
+  return magnitude(x) < 0x1p-25f ? x : ordinary;
 }
 
 }  // namespace detail
@@ -147,13 +184,13 @@ GUF_FN f64 log1p(f64 x) {
   return detail::log1p_any(x);
 }
 GUF_FN f32 log2(f32 x) {
-  return (f32)log2((f64)x);
+  return detail::log_special(x, detail::log2_of_parts(detail::split_exponent(x)));
 }
 GUF_FN f32 log10(f32 x) {
-  return (f32)log10((f64)x);
+  return detail::log_special(x, detail::log10_of_parts(detail::split_exponent(x)));
 }
 GUF_FN f32 log1p(f32 x) {
-  return (f32)log1p((f64)x);
+  return detail::log1p_any(x);
 }
 
 }  // namespace guf

@@ -26,9 +26,10 @@ GUF_FN pair<f64> multiply_pairs(pair<f64> a, pair<f64> b) {
   return fast_two_sum(product.hi, product.lo + mad(a.hi, b.lo, a.lo * b.hi));
 }
 
-GUF_FN pair<f64> divide_pair(pair<f64> a, pair<f64> b) {
-  const f64 q = a.hi / b.hi;
-  const f64 rest = mad(-q, b.lo, residual(a.hi, q, b.hi) + a.lo) / b.hi;
+template <class T>
+GUF_FN pair<T> divide_pair(pair<T> a, pair<T> b) {
+  const T q = a.hi / b.hi;
+  const T rest = mad(-q, b.lo, residual(a.hi, q, b.hi) + a.lo) / b.hi;
   return fast_two_sum(q, rest);
 }
 

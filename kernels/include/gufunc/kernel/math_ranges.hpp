@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that use select_path: sin, cos and tan, whose fast path lacks the reduction of
-// arguments above kHuge, and the logarithms and pow, whose fast path lacks special values and
-// subnormals.
+// arguments above kHuge or kHugeF32, and the logarithms and pow, whose fast path lacks special values
+// and subnormals.
 #ifndef GUFUNC_KERNEL_MATH_RANGES_HPP
 #define GUFUNC_KERNEL_MATH_RANGES_HPP
 
@@ -19,7 +19,7 @@ struct sin {
 #if defined(GUF_HOST)
   template <class T>
   static GUF_FN bool in_fast_range(T x) {
-    return detail::magnitude(x) <= (T)detail::kHuge;
+    return detail::magnitude(x) <= (sizeof(T) == 4 ? (T)detail::kHugeF32 : (T)detail::kHuge);
   }
   template <class T>
   static GUF_FN T fast_path(T x) {
@@ -57,7 +57,7 @@ struct tan {
   }
   template <class T>
   static GUF_FN T fast_path(T x) {
-    return (T)detail::tan_small((f64)x);
+    return detail::tan_small(x);
   }
 #endif
 };
@@ -91,7 +91,7 @@ struct log2 {
   }
   template <class T>
   static GUF_FN T fast_path(T x) {
-    return (T)detail::log2_of_parts(detail::split_normal((f64)x, 0.0));
+    return detail::log2_of_parts(detail::split_normal(x, T(0)));
   }
 #endif
 };
@@ -108,7 +108,7 @@ struct log10 {
   }
   template <class T>
   static GUF_FN T fast_path(T x) {
-    return (T)detail::log10_of_parts(detail::split_normal((f64)x, 0.0));
+    return detail::log10_of_parts(detail::split_normal(x, T(0)));
   }
 #endif
 };

@@ -61,19 +61,59 @@ GUF_FN f64 cbrt_any(f64 x) {
   return ordinary ? flip_sign(result, sign_bit(x)) : x;
 }
 
+// tan(hi + lo) = t, or -1 / t with one step of refinement. tan(hi) = hi + hi (z p(z)), where z and
+// the product z p(z) are sums of two numbers. The derivative of tan is 1 + t^2.
+GUF_FN f32 tan_of(angle_f32 a) {
+  const pair<f32> z = two_product(a.hi, a.hi);
+  const f32 p = polynomial(z.hi, kTan32);
+  const pair<f32> growth = two_product(z.hi, p);
+  const f32 near = mad(a.hi, growth.hi, a.hi);
+  const f32 low = mad(a.hi, mad(z.lo, p, growth.lo), mad(a.lo, near * near, a.lo));
+  const pair<f32> t = fast_two_sum(a.hi, mad(a.hi, growth.hi, low));
+  const f32 inverse = -1.0f / t.hi;
+  const f32 other = mad(inverse, mad(inverse, t.lo, mad(inverse, t.hi, 1.0f)), inverse);
+  return (a.quadrant & 1u) != 0 ? other : t.hi;
+}
+GUF_FN f32 tan_any(f32 x) {
+  return flip_sign(tan_of(reduce(magnitude(x))), sign_bit(x));
+}
+GUF_FN f32 tan_small(f32 x) {
+  return flip_sign(tan_of(reduce_small(magnitude(x))), sign_bit(x));
+}
+
+// r = x^(-1/3) by two steps of Halley's series, from an approximation whose bits are those of x
+// divided by -3; then one step of Newton for x r^2, with the exact cube.
+GUF_FN f32 cbrt_any(f32 x) {
+  const f32 size = magnitude(x);
+  const bool small = size < 0x1p-60f;
+  const f32 y = small ? size * 0x1p72f : size;
+  f32 r = from_bits<f32>(0x54a23000u - to_bits(y) / 3u);
+  for (int i = 0; i < 2; ++i) {
+    const f32 h = mad(-(y * r) * r, r, 1.0f);
+    r = mad(r * h, mad(h, 0x1.c71c72p-3f, 0x1.555556p-2f), r);
+  }
+  const f32 square = r * r;
+  const f32 root = y * square;
+  const pair<f32> power = two_product(root, root);
+  const f32 error = mad(-power.lo, root, residual(y, power.hi, root));
+  const f32 result = mad(error * square, 0x1.555556p-2f, root);
+  const bool ordinary = size > 0.0f && size < limits<f32>::infinity;
+  return ordinary ? flip_sign(small ? result * 0x1p-24f : result, sign_bit(x)) : x;
+}
+
 }  // namespace detail
 
 GUF_FN f64 tan(f64 x) {
   return detail::tan_any(x);
 }
 GUF_FN f32 tan(f32 x) {
-  return (f32)tan((f64)x);
+  return detail::tan_any(x);
 }
 GUF_FN f64 cbrt(f64 x) {
   return detail::cbrt_any(x);
 }
 GUF_FN f32 cbrt(f32 x) {
-  return (f32)cbrt((f64)x);
+  return detail::cbrt_any(x);
 }
 
 }  // namespace guf
