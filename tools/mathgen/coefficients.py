@@ -108,8 +108,8 @@ def pow_tail(z):
 
 fit("kPow64", "f64", 8, 0, Z_LOG, pow_tail, lambda z: z * z / 2,
     "(2 atanh(s)/s - 2 - 2z/3) / z^2, z = s^2")
-fit("kPow32", "f32", 3, 0, Z_LOG, pow_tail, lambda z: z * z / 2,
-    "(2 atanh(s)/s - 2 - 2z/3) / z^2, z = s^2")
+fit("kPow32", "f32", 3, 0, Z_LOG, lambda z: pow_tail(z) / log(2), lambda z: z * z * log(2) / 2,
+    "the same divided by ln2")
 
 
 def sinh_tail(z):
@@ -321,20 +321,6 @@ def angle_table(name, text, numerator, modulus, at_least, first_shift, row_count
     yield "};"
 
 
-def word_table():
-    """Writes 2/pi for the argument reduction of f32: row j is the integer part of 2^(8 j + 71) 2/pi
-    modulo 2^96, as three words of 32 bits."""
-    yield "// 2^(8 j + 71) 2/pi modulo 2^96, as three words: the word of weight 2^(64 - 32 i) at"
-    yield "// 16 i + j."
-    with mp.workprec(400):
-        rows = [int(mp.floor(mp.ldexp(2 / pi, 8 * j + 71))) % (1 << 96) for j in range(16)]
-    words = [f"0x{row >> (64 - 32 * i) & 0xffffffff:08x}u" for i in range(3) for row in rows]
-    yield "GUF_TABLE u32 kTwoOverPiWords[] = {"
-    for start in range(0, len(words), 4):
-        yield "    " + ", ".join(words[start:start + 4]) + ","
-    yield "};"
-
-
 def main(path):
     lines = [
         "// SPDX-License-Identifier: Apache-2.0",
@@ -352,7 +338,6 @@ def main(path):
         "",
         *tables(FITS),
         *angle_table("kTwoOverPi", "2^(16 j - 32) 2/pi modulo 4, plus 4", 2, 4, 4, -32, 63, 4),
-        *word_table(),
         "",
         "}  // namespace detail",
         "}  // namespace guf",

@@ -165,11 +165,11 @@ GUF_TABLE f64 kPow64[] = {
     0x1.de304430823aep-4,
     0x1.eb2b95f27319bp-4,
 };
-// (2 atanh(s)/s - 2 - 2z/3) / z^2, z = s^2: 2^-36.8
+// the same divided by ln2: 2^-36.7
 GUF_TABLE f32 kPow32[] = {
-    0x1.999a000000000p-2f,
-    0x1.2452760000000p-2f,
-    0x1.dfa4560000000p-3f,
+    0x1.2777100000000p-1f,
+    0x1.a5ba700000000p-2f,
+    0x1.5a121e0000000p-2f,
 };
 // (sinh(r)/r - 1) / z, z = r^2, |r| <= ln2/2: 2^-61.4
 GUF_TABLE f64 kSinh64[] = {
@@ -528,22 +528,6 @@ GUF_TABLE f64 kTwoOverPi[] = {
     -0x1.8c10eb5ada2b3p-161, -0x1.d6b5b45650128p-162, 0x1.2ea6bfb5fb120p-164,
     -0x1.404a04ee072a3p-164, -0x1.0277039517bd5p-163, -0x1.c0e545ef53f9ap-161,
     0x0.0p+0,
-};
-// 2^(8 j + 71) 2/pi modulo 2^96, as three words: the word of weight 2^(64 - 32 i) at
-// 16 i + j.
-GUF_TABLE u32 kTwoOverPiWords[] = {
-    0x00000051u, 0x0000517cu, 0x00517cc1u, 0x517cc1b7u,
-    0x7cc1b727u, 0xc1b72722u, 0xb727220au, 0x27220a94u,
-    0x220a94feu, 0x0a94fe13u, 0x94fe13abu, 0xfe13abe8u,
-    0x13abe8fau, 0xabe8fa9au, 0xe8fa9a6eu, 0xfa9a6ee0u,
-    0x7cc1b727u, 0xc1b72722u, 0xb727220au, 0x27220a94u,
-    0x220a94feu, 0x0a94fe13u, 0x94fe13abu, 0xfe13abe8u,
-    0x13abe8fau, 0xabe8fa9au, 0xe8fa9a6eu, 0xfa9a6ee0u,
-    0x9a6ee06du, 0x6ee06db1u, 0xe06db14au, 0x6db14accu,
-    0x220a94feu, 0x0a94fe13u, 0x94fe13abu, 0xfe13abe8u,
-    0x13abe8fau, 0xabe8fa9au, 0xe8fa9a6eu, 0xfa9a6ee0u,
-    0x9a6ee06du, 0x6ee06db1u, 0xe06db14au, 0x6db14accu,
-    0xb14acc9eu, 0x4acc9e21u, 0xcc9e21c8u, 0x9e21c820u,
 };
 
 }  // namespace detail

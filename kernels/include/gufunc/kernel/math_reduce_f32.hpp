@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Argument reduction for f32, in f32 and integer arithmetic: x = quadrant * pi/2 + hi + lo. Up to
 // 2^13, multiples of pi/2, which is stored in three parts, are subtracted. Beyond 2^13, the integer
-// x 2^-k is multiplied by the 96 bits of 2^k 2/pi that affect the fraction of the product (M. H.
-// Payne and R. N. Hanek, "Radian reduction for trigonometric functions", 1983).
+// x 2^-k is multiplied by the bits of 2^k 2/pi that affect the fraction of the product (M. H. Payne
+// and R. N. Hanek, "Radian reduction for trigonometric functions", 1983).
 #ifndef GUFUNC_KERNEL_MATH_REDUCE_F32_HPP
 #define GUFUNC_KERNEL_MATH_REDUCE_F32_HPP
 
 #include "math_bits.hpp"
-#include "math_coefficients.hpp"
 
 namespace guf {
 namespace detail {
@@ -33,14 +32,23 @@ GUF_FN angle_f32 reduce_small(f32 x) {
   return {hi, lo, to_bits(rounded)};
 }
 
-// Reduces x >= 2^13; returns NaN for infinity. x = X 2^(8 row - 23) with an integer X < 2^31.
+// Reduces x >= 2^13; returns NaN for infinity. x = X 2^(32 row - 23) with an integer X < 2^55, and
+// word[k] is the integer part of 2^(32 k + 7) 2/pi modulo 2^32. The words row to row + 3 are
+// selected, because a vector of table lookups takes longer.
 GUF_FN angle_f32 reduce_huge(f32 x) {
+  constexpr u32 word[] = {0x00000051u, 0x7cc1b727u, 0x220a94feu, 0x13abe8fau,
+                          0x9a6ee06du, 0xb14acc9eu, 0x21c820ffu};
   const u32 exponent = (to_bits(x) >> 23) - 127u;
-  const u32 row = exponent >> 3 & 15u;
-  const u64 whole = (u64)(((to_bits(x) & 0x7fffffu) | 0x800000u) << (exponent & 7u));
+  const bool two = (exponent & 64u) != 0, one = (exponent & 32u) != 0;
+  const u32 a = two ? word[2] : word[0], b = two ? word[3] : word[1], c = two ? word[4] : word[2],
+            d = two ? word[5] : word[3], e = two ? word[6] : word[4];
+  const u64 first_word = one ? b : a, second_word = one ? c : b, third_word = one ? d : c,
+            fourth_word = one ? e : d;
+  const u64 whole = (u64)((to_bits(x) & 0x7fffffu) | 0x800000u) << (exponent & 31u);
+  const u64 upper = whole >> 32, lower = whole & 0xffffffffu;
   // The number of quadrants modulo 4, times 2^62.
-  const u64 turns = (whole * kTwoOverPiWords[row] << 32) + whole * kTwoOverPiWords[row + 16] +
-                    (whole * kTwoOverPiWords[row + 32] >> 32);
+  const u64 turns = ((lower * first_word + upper * second_word) << 32) + lower * second_word +
+                    upper * third_word + (lower * third_word >> 32) + (upper * fourth_word >> 32);
   const u32 quadrant = (u32)(turns >> 61) + 1u;  // twice the number, plus 1
   // The signed distance from the nearest quadrant, times 2^64, in three parts that f32 represents.
   const u64 distance = turns << 2;
