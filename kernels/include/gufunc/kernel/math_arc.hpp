@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inverse trigonometric functions and hypot on the host, in f64. atan(n/d) is computed as
+// The inverse trigonometric functions and hypot on the host. For f64, atan(n/d) is computed as
 // atan(t) plus a constant: t is n/d, (n - d)/(n + d) or -d/n, whichever has |t| <= tan(pi/8), and
-// the constant is 0, pi/4 or pi/2. t and the constant are unevaluated sums of two numbers. asin and
-// acos use a polynomial up to 1/2, and asin(x) = pi/2 - 2 asin(sqrt((1 - x)/2)) beyond.
+// the constant is 0, pi/4 or pi/2. For f32, t is n/d or -d/n, with |t| <= 1. t and the constant are
+// unevaluated sums of two numbers. asin and acos use a polynomial up to 1/2, and asin(x) = pi/2 -
+// 2 asin(sqrt((1 - x)/2)) beyond.
 #ifndef GUFUNC_KERNEL_MATH_ARC_HPP
 #define GUFUNC_KERNEL_MATH_ARC_HPP
 
@@ -160,7 +161,7 @@ GUF_FN u32 near_exponent(f32 x) {
   return inside < 0x00800000u ? 0x00800000u : inside;
 }
 
-// The quotient t of the smaller size by the larger one has the rounding error t_low.
+// t is the smaller magnitude divided by the larger one, and t_low is its rounding error.
 GUF_FN f32 atan2_any(f32 y, f32 x) {
   typedef half_pi<f32> C;
   const f32 inf = limits<f32>::infinity;
@@ -183,8 +184,8 @@ GUF_FN f32 atan2_any(f32 y, f32 x) {
   return x != x || y != y ? x + y : flip_sign(result, sign_bit(y));
 }
 
-// 2^power times the square root of the scaled squares' sum, whose rounding errors are added before
-// the root.
+// Both numbers are scaled near 1. The rounding errors of the squares and of their sum are added
+// before the square root.
 GUF_FN f32 hypot_any(f32 x, f32 y) {
   const f32 inf = limits<f32>::infinity;
   const f32 size_x = magnitude(x), size_y = magnitude(y);

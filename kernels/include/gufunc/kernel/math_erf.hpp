@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // erf and erfc on the host. Near 0, erf(x)/x is approximated by a polynomial. For larger x,
-// a polynomial approximates (1 + 2x) exp(x^2) erfc(x), which is nearly constant.
+// a polynomial approximates (1 + 2x) exp(x^2) erfc(x), which is nearly constant. For erf of f32, a
+// polynomial approximates -log(erfc(x)) / x.
 #ifndef GUFUNC_KERNEL_MATH_ERF_HPP
 #define GUFUNC_KERNEL_MATH_ERF_HPP
 

@@ -2,7 +2,7 @@
 // The hyperbolic functions and their inverses on the host.
 // x = n ln2 + r: sinh x = sinh(n ln2) cosh r + cosh(n ln2) sinh r, and similarly for cosh. Nothing
 // cancels and the constants are exact. The inverses are log(1 + t), where t is a sum of two
-// numbers.
+// numbers. tanh and the inverses of f32 are polynomials near 0 and other formulas beyond.
 #ifndef GUFUNC_KERNEL_MATH_HYPER_HPP
 #define GUFUNC_KERNEL_MATH_HYPER_HPP
 
