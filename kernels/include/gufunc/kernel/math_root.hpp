@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tan and cbrt on the host: quotients and products of sums of two numbers, with nearly one rounding.
+// tan and cbrt on the host: quotients and products of sums of two numbers, with nearly one
+// rounding.
 #ifndef GUFUNC_KERNEL_MATH_ROOT_HPP
 #define GUFUNC_KERNEL_MATH_ROOT_HPP
 
