@@ -41,21 +41,26 @@ GUF_FN T exp_reduced(T r, T tail) {
 }
 
 // exp(x + tail) for |tail| below an ulp of x, as 2^n (hi + lo); n is in the low bits of `rounded`.
+// exp_pair_inside requires that x is between the limits low and high of exp_constants, or NaN.
 template <class T>
 struct scaled_pair {
   pair<T> value;
   T rounded;
 };
 template <class T>
-GUF_FN scaled_pair<T> exp_pair(T x, T tail) {
+GUF_FN scaled_pair<T> exp_pair_inside(T inside, T tail) {
   typedef exp_constants<T> C;
-  const T inside = clamp(x, C::low, C::high);
   const T rounded = mad(inside, C::log2_e, bits_of<T>::rounder);
   const T n = rounded - bits_of<T>::rounder;
   const T most = mad(-n, C::ln2_hi, inside);  // exact
   const pair<T> r = fast_two_sum(most, mad(-n, C::ln2_lo, tail));
   const pair<T> sum = fast_two_sum(T(1), r.hi);
   return {{sum.hi, sum.lo + mad(r.hi * r.hi, exp_tail(r.hi), r.lo)}, rounded};
+}
+template <class T>
+GUF_FN scaled_pair<T> exp_pair(T x, T tail) {
+  typedef exp_constants<T> C;
+  return exp_pair_inside(clamp(x, C::low, C::high), tail);
 }
 template <class T>
 GUF_FN T exp_sum(T x, T tail) {

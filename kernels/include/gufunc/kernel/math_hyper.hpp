@@ -88,16 +88,17 @@ GUF_FN f64 tanh_any(f64 x) {
 // A polynomial up to 0.6. Beyond, 1 - 2 / (1 + exp(2x)), where exp(2x) is a sum of two numbers.
 GUF_FN f32 tanh_any(f32 x) {
   const f32 size = magnitude(x);
-  const scaled_pair<f32> e = exp_pair(size > 10.0f ? 20.0f : size + size, 0.0f);
+  const scaled_pair<f32> e = exp_pair_inside(size > 10.0f ? 20.0f : size + size, 0.0f);
   const f32 power =
       from_bits<f32>(0x3f800000u + ((to_bits(e.rounded) - to_bits(bits_of<f32>::rounder)) << 23));
   const pair<f32> growth = fast_two_sum(e.value.hi, e.value.lo);
   const pair<f32> below = fast_two_sum(growth.hi * power, 1.0f);
   const f32 below_low = mad(growth.lo, power, below.lo);
-  const f32 quotient = 2.0f / below.hi;
-  const f32 error = mad(-quotient, below_low, residual(2.0f, quotient, below.hi));
+  const f32 inverse = 1.0f / below.hi;
+  const f32 error = mad(-inverse, below_low, residual(1.0f, inverse, below.hi));
+  const f32 quotient = inverse + inverse;
   const pair<f32> most = fast_two_sum(1.0f, -quotient);
-  const f32 far = most.hi + mad(-0.5f * quotient, error, most.lo);
+  const f32 far = most.hi + mad(-quotient, error, most.lo);
   const f32 z = x * x;
   const f32 near = mad(size * z, polynomial(z, kTanh32), size);
   return flip_sign(size <= 0.6f ? near : far, sign_bit(x));
