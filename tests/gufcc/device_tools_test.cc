@@ -26,6 +26,11 @@ constexpr char kSource[] =
     "GUF_DEVICE float both(float x, float y) { return x * y + guf::sin(x); }\n"
     "GUF_UFUNC(both, \"ff->f\");\n";
 
+constexpr char kExp[] =
+    "#include <gufunc/kernel.hpp>\n"
+    "GUF_DEVICE float f(float x) { return guf::exp(x); }\n"
+    "GUF_UFUNC(f, \"f->f\");\n";
+
 // Runs tests that need NVIDIA's tools, if the tools are installed.
 class DeviceToolsTest : public Gufcc {
  protected:
@@ -33,7 +38,11 @@ class DeviceToolsTest : public Gufcc {
   static bool has_nvcc() { return access((cuda_home() + "/bin/nvcc").c_str(), X_OK) == 0; }
 
   ProcessResult build(const std::string &targets, const Command &more = {}) {
-    Command command = {write("k.guf.cpp", kSource), "-o", path("k.so").string(), "--targets",
+    return build_source(kSource, targets, more);
+  }
+  ProcessResult build_source(const char *source, const std::string &targets,
+                             const Command &more = {}) {
+    Command command = {write("k.guf.cpp", source), "-o", path("k.so").string(), "--targets",
                        targets};
     command.insert(command.end(), more.begin(), more.end());
     return run(command);
@@ -111,6 +120,52 @@ TEST_F(DeviceToolsTest, AModuleOfNoTargetIsAnError) {
   ASSERT_EQ(built.status, 0) << built.output;
   EXPECT_EQ(built.output, skipped);
   EXPECT_EQ(device_image(), "");
+}
+
+TEST_F(DeviceToolsTest, OnlyVendorMathematicsNeedsLibdevice) {
+  if (fs::exists("/usr/lib/nvidia-cuda-toolkit")) GTEST_SKIP() << "libdevice is installed";
+  unsetenv("CUDA_HOME");
+  const PathWithoutPtxas path_of_programs(path("bin"));
+  const ProcessResult own = build_source(kExp, "ptx_75");
+  ASSERT_EQ(own.status, 0) << own.output;
+  EXPECT_EQ(own.output, "");
+  const ProcessResult vendor = build_source(kExp, "x86-64-v2,ptx_75", {"--fp", "vendor"});
+  EXPECT_EQ(vendor.status, 0);
+  EXPECT_EQ(vendor.output,
+            "gufcc: warning: target ptx_75 is skipped: no libdevice.10.bc: use --cuda-home DIR\n");
+}
+
+// libdevice computes exp of f32 with an approximate instruction of the GPU.
+TEST_F(DeviceToolsTest, VendorFunctionsCallLibdevice) {
+  if (cuda_home().empty()) GTEST_SKIP() << "no CUDA toolkit";
+  std::vector<Command> compilers = {{}};
+  if (has_nvcc()) compilers.push_back({"--cuda-compiler", "nvcc"});
+  for (Command options : compilers) {
+    options.insert(options.end(), {"--cuda-home", cuda_home(), "--fp"});
+    for (const char *mode : {"strict", "vendor"}) {
+      options.emplace_back(mode);
+      const ProcessResult built = build_source(kExp, "ptx_75", options);
+      options.pop_back();
+      ASSERT_EQ(built.status, 0) << built.output;
+      EXPECT_EQ(device_image().find("ex2.approx") != std::string::npos,
+                std::string_view(mode) == "vendor")
+          << mode;
+    }
+  }
+}
+
+TEST_F(DeviceToolsTest, VendorFunctionsCallOcml) {
+  const auto computes_by_instruction = [&](const char *mode) {
+    const ProcessResult built = build_source(kExp, "gfx942", {"--fp", mode});
+    EXPECT_EQ(built.status, 0) << built.output;
+    write("image", device_image());
+    return run_process({"llvm-objdump-19", "-d", path("image").string()})
+               .output.find("v_exp_f32") != std::string::npos;
+  };
+  const ProcessResult built = build_source(kExp, "x86-64-v2,gfx942", {"--fp", "vendor"});
+  if (built.output.find("is skipped") != std::string::npos) GTEST_SKIP() << built.output;
+  EXPECT_FALSE(computes_by_instruction("strict"));
+  EXPECT_TRUE(computes_by_instruction("vendor"));
 }
 
 TEST_F(DeviceToolsTest, ToolkitsThatAreGoneAreErrors) {

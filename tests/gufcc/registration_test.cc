@@ -53,7 +53,8 @@ const Refused kRefused[] = {
      "'inplace' is not an option; valid are name="},
     {"FlagWithValue", raw("ufunc", "f", {"f->f", "commutative=1"}), "does not accept a value"},
     {"BadIdentity", raw("ufunc", "f", {"f->f", "identity=2"}), "expected none, reorderable, zero"},
-    {"BadFp", raw("ufunc", "f", {"f->f", "fp=quick"}), "expected fast or strict, got 'quick'"},
+    {"BadFp", raw("ufunc", "f", {"f->f", "fp=quick"}),
+     "expected fast, strict or vendor, got 'quick'"},
     {"LongDoc", raw("ufunc", "f", {"f->f", "doc=" + std::string(5000, 'x')}),
      "doc: expected at most 4096 characters, got 5000"},
     {"BadName", raw("ufunc", "f", {"f->f", "name=a-b"}), "'a-b' is not a name"},
@@ -134,8 +135,8 @@ TEST(Registration, MergesLoopsOfOneNameInOrder) {
   EXPECT_EQ(add.loops[1].stem, "guf_ew_add_oo_o");
   EXPECT_EQ(add.loops[1].callee, "ns::integer<2>");
   EXPECT_EQ(add.loops[2].callee, "real_add");
-  EXPECT_TRUE(add.loops[0].fast);
-  EXPECT_TRUE(add.loops[2].fast);
+  EXPECT_EQ(add.loops[0].fp, FpMode::kFast);
+  EXPECT_EQ(add.loops[2].fp, FpMode::kFast);
   EXPECT_TRUE(add.commutative);
   EXPECT_EQ(add.identity, "zero");
 }
@@ -186,8 +187,8 @@ std::string messages_of_three(const std::string &first, const std::string &secon
 TEST(Registration, OptionsOfOneNameContradict) {
   const char *end = "; registrations with the same name must have the same value\n";
   Module module;
-  for (const char *flag : {"inplace_safe", "commutative", "associative", "underflows", "divides",
-                           "accepts_empty", "fp=fast"}) {
+  for (const char *flag :
+       {"inplace_safe", "commutative", "associative", "underflows", "divides", "accepts_empty"}) {
     const std::string quoted = fmt::format("'{}'", flag);
     EXPECT_EQ(
         messages_of_three("", "", flag, &(module = {})),
@@ -201,7 +202,9 @@ TEST(Registration, OptionsOfOneNameContradict) {
       {"identity=zero", "identity=zero", "", "identity=none", "identity=zero"},
       {"", "", "merge=f", "merge=f", "no merge="},
       {"merge=f", "merge=f", "merge=g", "merge=g", "merge=f"},
-      {"finish=f", "finish=f", "", "no finish=", "finish=f"}};
+      {"finish=f", "finish=f", "", "no finish=", "finish=f"},
+      {"", "", "fp=fast", "'fp=fast'", "'fp=strict'"},
+      {"fp=vendor", "fp=vendor", "fp=fast", "'fp=fast'", "'fp=vendor'"}};
   for (const auto &[first, second, third, found, expected] : rows) {
     EXPECT_EQ(messages_of_three(first, second, third, &(module = {})),
               fmt::format("k.cpp:13: error: f: expected {} as at k.cpp:5, got {}{}", expected,
@@ -282,7 +285,7 @@ TEST(Registration, ReadsRawKernels) {
   EXPECT_EQ(module.kernels[0].callee, "ns::k<float,3>");
   EXPECT_EQ(module.kernels[0].threads, 64u);
   EXPECT_EQ(module.kernels[0].shared_bytes, 128u);
-  EXPECT_TRUE(module.kernels[0].fast);
+  EXPECT_EQ(module.kernels[0].fp, FpMode::kFast);
   EXPECT_EQ(module.kernels[1].name, "plain");
   EXPECT_EQ(module.kernels[1].threads, 1024u);
 }
@@ -298,7 +301,7 @@ TEST(Registration, RefusesWrongRawKernels) {
       {{"group"},
        "'group' is not an option of a kernel; valid are name= doc= fp= threads= shared="},
       {{"rule=n=1"}, "'rule' is not an option of a kernel"},
-      {{"fp=slow"}, "fp: expected fast or strict, got 'slow'"},
+      {{"fp=slow"}, "fp: expected fast, strict or vendor, got 'slow'"},
       {{"name=a b"}, "'a b' is not a name"},
   };
   for (const auto &[options, text] : rows) {

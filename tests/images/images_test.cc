@@ -169,8 +169,7 @@ TEST_F(Images, OfPtxRoundEveryOperation) {
   for (const ImageFile *image : of_format(GUF_IMAGE_PTX)) {
     EXPECT_NE(image->bytes.find(".version 6.3\n.target sm_75\n"), std::string::npos);
     for (const PtxFunction &function : read_ptx(image->bytes)) {
-      for (const std::string &fault :
-           find_ptx_faults(function, allowed_inexact_ops(function.name))) {
+      for (const std::string &fault : find_ptx_faults(function, may_fuse(function.name))) {
         ADD_FAILURE() << "family " << image->family << " " << fault;
       }
       if (!function.is_entry) continue;

@@ -50,18 +50,12 @@ bool has(const std::vector<std::string> &parts, const char *part) {
   return std::find(parts.begin() + 1, parts.end(), part) != parts.end();
 }
 
-bool breaks_a_rule(const std::vector<std::string> &parts, InexactOps inexact_ops) {
+bool breaks_a_rule(const std::vector<std::string> &parts, bool may_fuse) {
   if (parts.empty()) return false;
-  // Approximate instructions flush subnormals to zero, which is permitted in the vendor's
-  // mathematics, because its code handles subnormals separately.
-  const bool approximates = has(parts, "approx");
-  if (inexact_ops == InexactOps::kApproximate) {
-    return approximates ? parts[0] == "sqrt" : has(parts, "ftz");
-  }
-  if (approximates || has(parts, "ftz")) return true;
+  if (has(parts, "approx") || has(parts, "ftz")) return true;
   const std::string &what = parts[0];
   if (!has(parts, "f32") && !has(parts, "f64")) return false;
-  if (what == "fma" || what == "mad") return inexact_ops == InexactOps::kNone || !has(parts, "rn");
+  if (what == "fma" || what == "mad") return !may_fuse || !has(parts, "rn");
   for (const char *exact : {"add", "sub", "mul", "div", "sqrt"}) {
     if (what == exact) return !has(parts, "rn");
   }
@@ -69,7 +63,6 @@ bool breaks_a_rule(const std::vector<std::string> &parts, InexactOps inexact_ops
 }
 
 constexpr uint64_t kMaxLds = 65536;  // limit per block on every target
-constexpr uint64_t kSmallStack = 40;
 
 // Returns "guf_ew_sin_f_f_row" for "    .name:           guf_ew_sin_f_f_row".
 std::string value_of(const std::string &line) {
@@ -91,9 +84,9 @@ bool fits_registers(const std::string &name) {
   return name.ends_with("_row") || name.starts_with("guf_rk_");
 }
 
-// Returns the name of a function that wraps the vendor's mathematics: "sin" for "_ZN3guf3sinEf".
+// Returns the name of a function of real numbers in namespace guf: "sin" for "_ZN3guf3sinEf".
 // Returns an empty string for other functions.
-std::string wrapped_name(const std::string &function) {
+std::string function_of_numbers(const std::string &function) {
   constexpr char kSpace[] = "_ZN3guf";
   if (!function.starts_with(kSpace)) return {};
   char *end = nullptr;
@@ -109,17 +102,6 @@ std::string wrapped_name(const std::string &function) {
 bool takes_complex(const std::string &entry, const std::string &function) {
   const size_t types = std::string("guf_ew_").size() + function.size() + 1;
   return types < entry.size() && (entry[types] == 'F' || entry[types] == 'D');
-}
-
-// Returns whether a row kernel may use a small stack to reduce large angles with the vendor's code.
-bool has_angle(const std::string &row) {
-  if (row == "guf_rk_randoms") return true;  // computes normally distributed numbers
-  static const std::set<std::string> kAngles = {"cos", "sin", "tan"};
-  static const std::set<std::string> kComplexAngles = {"cosh",        "exp",   "exp2", "expm1",
-                                                       "float_power", "power", "sinh", "tanh"};
-  const std::string function = function_of(row);
-  return kAngles.contains(function) ||
-         (kComplexAngles.contains(function) && takes_complex(row, function));
 }
 
 }  // namespace
@@ -164,10 +146,10 @@ bool sums_in_a_tree(const std::string &entry) {
   });
 }
 
-std::vector<std::string> find_ptx_faults(const PtxFunction &function, InexactOps inexact_ops) {
+std::vector<std::string> find_ptx_faults(const PtxFunction &function, bool may_fuse) {
   std::vector<std::string> faults;
   for (const std::string &instruction : function.instructions) {
-    if (breaks_a_rule(parts_of(instruction), inexact_ops)) {
+    if (breaks_a_rule(parts_of(instruction), may_fuse)) {
       faults.push_back(function.name + ": " + instruction);
     }
   }
@@ -236,23 +218,21 @@ std::vector<PtxasLine> read_ptxas(const std::string &message) {
   return all;
 }
 
-InexactOps allowed_inexact_ops(const std::string &function) {
-  static const std::set<std::string> kVendors = {
-      "acos",  "acosh", "asin", "asinh", "atan",  "atan2", "atanh", "cbrt",
-      "cos",   "cosh",  "exp",  "exp2",  "expm1", "fmod",  "hypot", "log",
-      "log10", "log1p", "log2", "pow",   "sin",   "sinh",  "tan",   "tanh"};
-  if (kVendors.contains(wrapped_name(function)) || function.starts_with("__internal_")) {
-    return InexactOps::kApproximate;
-  }
+bool may_fuse(const std::string &function) {
+  static const std::set<std::string> kFunctions = {
+      "acos",  "acosh", "asin", "asinh", "atan",  "atan2",     "atanh", "cbrt",   "cos",   "cosh",
+      "erf",   "erfc",  "exp",  "exp2",  "expm1", "fmod",      "hypot", "lgamma", "log",   "log10",
+      "log1p", "log2",  "pow",  "sin",   "sinh",  "remainder", "tan",   "tanh",   "tgamma"};
+  if (kFunctions.contains(function_of_numbers(function))) return true;
   const std::string name = function_of(function);
-  // The conversions between radians and degrees use a double-word factor, and complex functions use
-  // double-word sums.
-  static const std::set<std::string> kFactors = {"deg2rad", "degrees", "rad2deg", "radians"};
-  static const std::set<std::string> kSums = {
+  // The conversions between radians and degrees use a factor that is a sum of two numbers.
+  // logaddexp and complex functions compute with such sums.
+  static const std::set<std::string> kReal = {"deg2rad",    "degrees", "logaddexp",
+                                              "logaddexp2", "rad2deg", "radians"};
+  static const std::set<std::string> kComplex = {
       "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh", "exp2", "expm1", "float_power",
       "log",    "log10",   "log1p",  "log2",    "power",  "sqrt",    "tan",  "tanh"};
-  const bool sums = kSums.contains(name) && takes_complex(function, name);
-  return sums || kFactors.contains(name) ? InexactOps::kFused : InexactOps::kNone;
+  return kReal.contains(name) || (kComplex.contains(name) && takes_complex(function, name));
 }
 
 std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
@@ -279,7 +259,7 @@ std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
 std::vector<std::string> find_ptxas_faults(const PtxasLine &line) {
   if (!line.is_entry || !fits_registers(line.name)) return {};
   std::vector<std::string> faults;
-  if (line.stack_bytes > (has_angle(line.name) ? kSmallStack : 0)) {
+  if (line.stack_bytes > 0) {
     faults.push_back(line.name + ": a stack of " + std::to_string(line.stack_bytes));
   }
   if (line.spill_bytes > 0) faults.push_back(line.name + ": spilled registers");

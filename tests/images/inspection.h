@@ -23,14 +23,10 @@ struct PtxFunction {
 
 std::vector<PtxFunction> read_ptx(const std::string &text);
 
-// The inexact operations that a function may use: none, fused multiply-adds, or approximations.
-enum class InexactOps { kNone, kFused, kApproximate };
-
 // Returns violations of the rules, as "name: instruction":
-//   .ftz only in approximations;  add, sub, mul, div, sqrt of f32 and f64 round to nearest (.rn);
-//   fma only in functions that may use it;  .approx only in functions that may approximate, and
-//   never for a square root;  no stack memory as large as the parameter block.
-std::vector<std::string> find_ptx_faults(const PtxFunction &function, InexactOps inexact_ops);
+//   no .ftz and no .approx;  add, sub, mul, div, sqrt of f32 and f64 round to nearest (.rn);
+//   fma only if `may_fuse`;  no stack memory as large as the parameter block.
+std::vector<std::string> find_ptx_faults(const PtxFunction &function, bool may_fuse);
 
 // The properties of a kernel in the output of `llvm-readelf --notes`.
 struct AmdKernel {
@@ -53,14 +49,12 @@ struct PtxasLine {
 };
 std::vector<PtxasLine> read_ptxas(const std::string &message);
 
-// Returns which inexact operations a PTX function may use. The vendor's mathematics, in separate
-// functions (GUF_HEAVY), uses approximations. Functions with double-word arithmetic use fused
-// multiply-adds to compute exact products.
-InexactOps allowed_inexact_ops(const std::string &function);
+// Returns whether the source of a PTX function contains fused multiply-adds: the mathematical
+// functions, and functions that compute with unevaluated sums of two numbers.
+bool may_fuse(const std::string &function);
 
 // Return faults in the form "name: description". Entries named *_row are limited by bandwidth and
-// must have no spills and no stack, except that the vendor's trigonometric functions may use a
-// small stack to reduce large arguments.
+// must have no spills and no stack.
 std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
                                          const guf::device::emulated_kernel &known);
 std::vector<std::string> find_ptxas_faults(const PtxasLine &line);

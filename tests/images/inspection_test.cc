@@ -41,12 +41,11 @@ std::vector<PtxFunction> ptx_with(const std::string &instruction, const std::str
   return read_ptx(text);
 }
 
-std::vector<std::string> faults_of(const std::string &instruction,
-                                   InexactOps inexact_ops = InexactOps::kNone,
+std::vector<std::string> faults_of(const std::string &instruction, bool may_fuse = false,
                                    const std::string &local = "") {
   const std::vector<PtxFunction> all = ptx_with(instruction, local);
   EXPECT_EQ(all.size(), 1u);
-  return find_ptx_faults(all.at(0), inexact_ops);
+  return find_ptx_faults(all.at(0), may_fuse);
 }
 
 TEST(PtxRules, ReadFunctions) {
@@ -76,25 +75,17 @@ TEST(PtxRules, FindEachFault) {
     EXPECT_THAT(faults_of(std::string("\t") + instruction + "\n"),
                 ElementsAre("guf_ew_add_ff_f_row: " + std::string(instruction)));
   }
-  constexpr InexactOps kNone = InexactOps::kNone;
-  EXPECT_EQ(faults_of("", kNone, "\t.local .align 8 .b8 \t__local_depot0[272];\n").size(), 1u);
-  EXPECT_THAT(faults_of("", kNone, "\t.local .align 8 .b8 \t__local_depot0[40];\n"), IsEmpty());
+  EXPECT_EQ(faults_of("", false, "\t.local .align 8 .b8 \t__local_depot0[272];\n").size(), 1u);
+  EXPECT_THAT(faults_of("", false, "\t.local .align 8 .b8 \t__local_depot0[40];\n"), IsEmpty());
 }
 
-TEST(PtxRules, AllowPermittedChoices) {
-  constexpr InexactOps kFused = InexactOps::kFused, kApproximate = InexactOps::kApproximate;
-  const std::string fma = "\tfma.rn.f32 \t%f1, %f2, %f3, %f4;\n";
-  const std::string flushed = "\tfma.rn.ftz.f32 \t%f1, %f2, %f3, %f4;\n";
-  const std::string inverse = "\trcp.approx.ftz.f64 \t%fd1, %fd2;\n";
-  EXPECT_THAT(faults_of(fma, kFused), IsEmpty());
-  EXPECT_EQ(faults_of(flushed, kFused).size(), 1u);
-  EXPECT_EQ(faults_of(inverse, kFused).size(), 1u);
-  EXPECT_EQ(faults_of("\tfma.rm.f32 \t%f1, %f2, %f3, %f4;\n", kFused).size(), 1u);
-  EXPECT_EQ(faults_of("\tmul.f64 \t%fd1, %fd2, %fd3;\n", kFused).size(), 1u);
-  EXPECT_THAT(faults_of(fma, kApproximate), IsEmpty());
-  EXPECT_EQ(faults_of(flushed, kApproximate).size(), 1u);
-  EXPECT_THAT(faults_of(inverse, kApproximate), IsEmpty());
-  EXPECT_EQ(faults_of("\tsqrt.approx.f32 \t%f1, %f2;\n", kApproximate).size(), 1u);
+TEST(PtxRules, LetFunctionsFuse) {
+  EXPECT_THAT(faults_of("\tfma.rn.f32 \t%f1, %f2, %f3, %f4;\n", true), IsEmpty());
+  for (const char *instruction :
+       {"fma.rn.ftz.f32 \t%f1, %f2, %f3, %f4;", "fma.rm.f32 \t%f1, %f2, %f3, %f4;",
+        "rcp.approx.ftz.f64 \t%fd1, %fd2;", "mul.f64 \t%fd1, %fd2, %fd3;"}) {
+    EXPECT_EQ(faults_of(std::string("\t") + instruction + "\n", true).size(), 1u) << instruction;
+  }
 }
 
 constexpr char kPtxasOutput[] =
@@ -124,11 +115,6 @@ TEST(Ptxas, FindsStackAndSpills) {
   EXPECT_EQ(ptxas_faults("guf_ew_add_ff_f_row", 8, 0, 0).size(), 1u);
   EXPECT_EQ(ptxas_faults("guf_ew_add_ff_f_row", 0, 4, 0).size(), 1u);
   EXPECT_EQ(ptxas_faults("guf_ew_add_ff_f_row", 0, 0, 4).size(), 1u);
-  EXPECT_THAT(ptxas_faults("guf_ew_sin_d_d_row", 40, 0, 0), IsEmpty());
-  EXPECT_EQ(ptxas_faults("guf_ew_sin_d_d_row", 48, 0, 0).size(), 1u);
-  EXPECT_EQ(ptxas_faults("guf_ew_sin_d_d_row", 40, 4, 4).size(), 1u);
-  EXPECT_THAT(ptxas_faults("guf_ew_exp_D_D_row", 40, 0, 0), IsEmpty());
-  EXPECT_EQ(ptxas_faults("guf_ew_exp_d_d_row", 8, 0, 0).size(), 1u) << "no angle";
   EXPECT_EQ(ptxas_faults("guf_ew_maximum_hh_h_row", 24, 0, 0).size(), 1u);
   EXPECT_THAT(ptxas_faults("guf_ew_add_ff_f_nd", 400, 9, 9), IsEmpty());
 }
@@ -186,18 +172,16 @@ TEST(AmdSymbols, HaveADescriptorOfEachKernel) {
   }
 }
 
-TEST(FreedomOf, IsTheVendorsAndThatOfSumsOfTwoNumbers) {
-  for (const char *function : {"_ZN3guf3sinEf", "_ZN3guf5atan2Edd", "__internal_accurate_pow"}) {
-    EXPECT_EQ(allowed_inexact_ops(function), InexactOps::kApproximate) << function;
-  }
-  for (const char *function : {"guf_ew_log_F_F_nd", "guf_ew_power_DD_D_scan"}) {
-    EXPECT_EQ(allowed_inexact_ops(function), InexactOps::kFused) << function;
+TEST(MayFuse, IsTrueForFunctionsAndSumsOfTwoNumbers) {
+  for (const char *function : {"_ZN3guf3sinEf", "_ZN3guf5atan2Edd", "guf_ew_log_F_F_nd",
+                               "guf_ew_power_DD_D_scan", "guf_ew_logaddexp_dd_d_row"}) {
+    EXPECT_TRUE(may_fuse(function)) << function;
   }
   for (const char *function :
        {"guf_ew_sin_f_f_row", "guf_ew_log_d_d_nd", "guf_ew_add_FF_F_row", "guf_copy_convert",
         "_ZN3guf6device6recastEjjNS0_11raw_elementE", "_ZN3guf3sinENS_4bf16E", "_ZN3guf3addEff",
         "_ZN3guf", "_ZN3guf99sinEf", "_ZN8standard3sinEf"}) {
-    EXPECT_EQ(allowed_inexact_ops(function), InexactOps::kNone) << function;
+    EXPECT_FALSE(may_fuse(function)) << function;
   }
 }
 
