@@ -44,7 +44,8 @@ struct ModuleFile {
   Digest digest = {};
 };
 
-// Opens, copies and checks a file. In privileged processes, the trust rules for plugins apply, too.
+// Opens, copies and checks a file. In privileged processes, the trust rules for plugins also apply
+// to modules.
 // Errors  GUF_E_IO <= the file cannot be opened, read or copied
 //         GUF_E_UNTRUSTED <= the process is privileged, and the owner or mode of the file or of a
 //                            directory above it is not acceptable

@@ -14,7 +14,7 @@
 
 namespace gufunc::plan {
 
-// The maximal number of operands for which a launch copies arrays of fixed size.
+// The maximum number of operands for which a launch copies arrays of fixed size.
 inline constexpr int32_t kFewOperands = 4;
 
 class PreparedPlan final : public base::Object {
