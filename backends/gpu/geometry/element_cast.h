@@ -13,7 +13,7 @@ using sdk::dtype_size;
 using sdk::is_structured;
 using sdk::is_time;
 
-// The operand flags of elements that an entry cannot access in place.
+// The operand flags that mean that an entry cannot access the elements in place.
 inline constexpr uint32_t kStoredFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
 
 // Returns the guf::device::element_kind of a dtype, or kKinds if the dtype is not numeric. The kind
