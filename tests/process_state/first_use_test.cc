@@ -75,7 +75,7 @@ class LittleMemory {
 
 using Use = std::function<guf_status(guf_error *)>;
 
-// The result of a process whose first use of the library met a shortage.
+// The result of a process that lacked a resource when it first used the library.
 enum Found { kSucceeded, kReported, kUnclear, kRemembered };
 
 template <class Shortage>
@@ -149,8 +149,9 @@ TEST(FirstUse, OfADeviceWithoutDescriptors) {
   expect_another_try<FewDescriptors>([](guf_error *error) { return open_device("cpu", error); });
 }
 
-// A context keeps the automatic device that it has chosen, so a temporary shortage must not make
-// the context choose another device. With a simulated driver, the expected device is not the cpu.
+// A context keeps the automatic device that it has chosen, so a temporary lack of a resource must
+// not make the context choose another device. With a simulated driver, the expected device is not
+// the cpu.
 TEST(FirstUse, OfTheAutomaticDeviceWithoutDescriptors) {
   const char *const simulated = secure_getenv("GUFUNC_TEST_AUTO");
   const std::string expected = simulated == nullptr ? "cpu" : simulated;

@@ -287,7 +287,8 @@ TEST(ThrowingLoops, Streams) {
   expect_working_pool();
 }
 
-// State of a loop that copies its input and ends the caller's thread once `meet` threads run it.
+// State of a loop that copies its input, and that ends the caller's thread when `meet` threads run
+// the loop.
 struct Leaver {
   std::mutex lock;
   std::condition_variable arrived;
