@@ -97,7 +97,7 @@ impl<'a> Output<'a> {
         Ok(Output(self.0.with_dtype(dtype)?))
     }
 
-    /// Marks the elements of borrowed memory as having another byte order than the machine.
+    /// Marks the elements of borrowed memory as having a byte order that differs from the machine's.
     ///
     /// # Errors
     /// As [`Operand::swapped`].
@@ -169,7 +169,7 @@ impl<'a> Operand<'a> {
         Ok(self)
     }
 
-    /// Marks the elements of borrowed memory as having another byte order than the machine.
+    /// Marks the elements of borrowed memory as having a byte order that differs from the machine's.
     ///
     /// # Errors
     /// [`Status::ARG`] for arrays and scalars.

@@ -159,8 +159,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// Queues a copy of all elements of an array into a slice, in C order.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] if the array has another dtype than `T`, [`Status::SHAPE`] if the lengths
-    /// differ, [`Status::CAPTURE`] while the stream is being captured.
+    /// [`Status::DTYPE`] if the elements of the array are not of type `T`, [`Status::SHAPE`] if the
+    /// lengths differ, [`Status::CAPTURE`] while the stream is being captured.
     pub fn copy_to_host<T: Element>(
         &self,
         array: &DynArray,

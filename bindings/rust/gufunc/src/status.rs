@@ -33,7 +33,7 @@ statuses! {
     ARG = GUF_E_ARG;
     /// A handle whose object was freed, or a handle of another kind.
     HANDLE = GUF_E_HANDLE;
-    /// A structure has another size than the library expects.
+    /// The size of a structure is not the size that the library expects.
     STRUCT = GUF_E_STRUCT;
     /// The caller's memory is too small.
     BUFFER_TOO_SMALL = GUF_E_BUFFER_TOO_SMALL;

@@ -113,7 +113,7 @@ impl<'a> Tensor<'a> {
         Ok(self)
     }
 
-    /// Marks the elements as having another byte order than the machine.
+    /// Marks the elements as having a byte order that differs from the machine's.
     pub fn swapped(mut self) -> Self {
         self.flags |= sys::GUF_TENSOR_SWAPPED;
         self
