@@ -91,7 +91,7 @@ bool count_in_finer(guf_dtype a, guf_dtype b, uint64_t *count_a, uint64_t *count
 }
 
 // Returns whether a step of `from` is a whole number of steps of `to`. Between a calendar unit and
-// another unit, the result is true for datetimes and false for timedeltas.
+// any other unit, the result is true for datetimes and false for timedeltas.
 bool divides(guf_dtype from, guf_dtype to) {
   if (crosses_calendar(from, to)) return is_datetime(from);
   uint64_t count_from = 0;

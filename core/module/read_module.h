@@ -52,7 +52,7 @@ struct ModuleFile {
 //         GUF_E_BAD_FILE <= not a module, above 64 MiB, damaged (the digest differs, or the file
 //                           ends before or after the end of its ELF image), or its segments need
 //                           more than 64 MiB of memory above the size of the file
-//         GUF_E_ABI <= another version of the note or another kernel ABI;  GUF_E_NO_MEMORY
+//         GUF_E_ABI <= a different version of the note or a different kernel ABI;  GUF_E_NO_MEMORY
 guf_status read_module_file(const char *path, ModuleFile *out, guf_error *error);
 
 }  // namespace gufunc::module

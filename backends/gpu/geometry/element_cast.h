@@ -40,7 +40,7 @@ bool choose_cast(guf_dtype from, guf_dtype to, ElementCast *out);
 // Fails with GUF_E_DTYPE and names both dtypes.
 [[gnu::cold]] guf_status fail_no_cast(guf_error *error, int operand, guf_dtype from, guf_dtype to);
 
-// Converts one element in host memory, of any byte order, to another type in the host's order.
+// Converts one element in host memory, of any byte order, to a different type in the host's order.
 guf::device::raw_element cast_on_host(const void *from, guf_dtype dtype, uint32_t operand_flags,
                                       guf_dtype to, const ElementCast &cast);
 
