@@ -214,7 +214,7 @@ void explain_precision_in_double(std::string *text) {
   }
 }
 
-// Removes clang's suggestion of another name, which clang prints below the source line and its
+// Removes clang's suggestion of a different name, which clang prints below the source line and its
 // marks.
 void keep_source_line(std::string *source_lines) {
   const size_t marks = source_lines->find('\n');
