@@ -326,7 +326,7 @@ impl Slice {
     /// The whole axis.
     pub const ALL: Slice = Slice { start: None, stop: None, step: 1 };
 
-    /// Returns the same bounds with another step.
+    /// Returns the same bounds with a different step.
     pub const fn step(self, step: i64) -> Self {
         Slice { step, ..self }
     }
@@ -395,9 +395,9 @@ impl DynArray {
         })
     }
 
-    /// Returns the elements with another shape, in `order` (C, F or Any). One extent may be -1. The
-    /// result is a view of the array if the strides allow a view, otherwise a view of a copy, as in
-    /// NumPy.
+    /// Returns the elements with a different shape, in `order` (C, F or Any). One extent may be -1.
+    /// The result is a view of the array if the strides allow a view, otherwise a view of a copy,
+    /// as in NumPy.
     ///
     /// ```
     /// # use gufunc::{Array, Order};
@@ -554,7 +554,7 @@ impl DynArray {
         })
     }
 
-    /// Returns a copy of another dtype.
+    /// Returns a copy of a different dtype.
     ///
     /// # Errors
     /// [`Status::DTYPE`], [`Status::CASTING`], and as [`DynArray::copy`].

@@ -141,8 +141,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// Queues a copy of a slice into a new array on `device`, in C order.
     ///
     /// # Errors
-    /// [`Status::SHAPE`] if the slice has another number of elements; [`Status::CAPTURE`] while the
-    /// stream is being captured; and the errors of [`DynArray::to_device`].
+    /// [`Status::SHAPE`] if the slice has a different number of elements; [`Status::CAPTURE`] while
+    /// the stream is being captured; and the errors of [`DynArray::to_device`].
     pub fn to_device<T: Element>(
         &self,
         device: Device,
