@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call that is prepared once and launched many times. Several threads may launch it at once.
+// A call that is prepared once and launched many times. Several threads may launch it at the same
+// time.
 #ifndef GUFUNC_CORE_PLAN_PREPARED_PLAN_H
 #define GUFUNC_CORE_PLAN_PREPARED_PLAN_H
 
