@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the first use of the library in a process that has too few free file descriptors or too
-// little address space. The call must report the shortage, and the next call, after the shortage,
-// must succeed.
+// little address space. The call must report the missing resource. The next call, for which
+// enough is available, must succeed.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
 

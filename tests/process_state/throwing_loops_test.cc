@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that a host loop that throws fails its call with GUF_E_LOOP on every thread, and that the
 // pool and the stream stay usable. After a loop that ends the caller's thread, the pool and the
-// stream must be usable, too.
+// stream must also be usable.
 #include <pthread.h>
 
 #include <chrono>
