@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures how much host time the launch of a plan takes in addition to the driver's own call. The
-functions of the simulated drivers return at once (GUFUNC_SIM_EMPTY), so the result is the time that
-the library and the plugin take.
+functions of the simulated drivers return immediately (GUFUNC_SIM_EMPTY), so the result is the time
+that the library and the plugin take.
 
     launch_cost.py --build build/release [--repetitions 40] [--device cuda:0 ...] [--silicon]
 

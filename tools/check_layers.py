@@ -25,7 +25,7 @@ DIALECT = "kernels/include"
 CPP_BINDING = "bindings/cpp/include"
 SDK = "backends/sdk/include"
 INSTALLED = (C_CONTRACT, DIALECT, CPP_BINDING, SDK)
-# The headers of the SDK that the library includes too.
+# The headers of the SDK that the library also includes.
 SHARED = (f"{SDK}/gufunc/float_control.hpp", f"{SDK}/gufunc/loader_memory.hpp")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 

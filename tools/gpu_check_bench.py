@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The benchmarks of gpu-check. device_bench compares the library with the driver, and
-against_device.py compares it with other libraries. The results are then compared with the bars.
-All benchmarks of one size run interleaved in one process. The comparisons use the minimum of the
-repetitions of each benchmark."""
+against_device.py compares it with other libraries. The results are then compared with the bars,
+which are the slowest acceptable results. All benchmarks of one size run interleaved in one process.
+The comparisons use the minimum of the repetitions of each benchmark."""
 
 import json
 import tempfile
@@ -12,9 +12,10 @@ from gpu_check_report import run
 MIB = 1 << 20
 SIZES = (MIB // 256, 4 * MIB, 64 * MIB, 256 * MIB, 1024 * MIB)  # bytes per operand
 JUDGED_FROM = 64 * MIB
-# Fractions of the speed of the driver's copy of the same number of bytes.
+# The slowest acceptable results, as fractions of the speed of the driver's copy of the same number
+# of bytes.
 BARS = {'elementwise': 0.95, 'rows': 0.90}
-# Benchmarks that are expected to be slow. They have no bar.
+# Benchmarks that are expected to be slow, so that every result is acceptable.
 SUSPECTS = ('sin_f16', 'exp_f16', 'add_bf16', 'add_rows_of_125', 'sum_rows_of_8',
             'sum_rows_of_1000', 'sum_i8', 'sum_i32', 'cumsum_f32', 'cast_f32_to_f64',
             'cast_f16_to_f32', 'transpose_f32', 'transpose_i8', 'negative_at', 'matmul_one',

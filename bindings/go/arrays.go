@@ -282,7 +282,7 @@ func Until(stop int) Range { return Range{Omitted, stop, 1} }
 // Between returns the range "start:stop".
 func Between(start, stop int) Range { return Range{start, stop, 1} }
 
-// By returns the range with another step, which may be negative.
+// By returns the range with a different step, which may be negative.
 func (r Range) By(step int) Range { return Range{r.Start, r.Stop, step} }
 
 // Slice returns the view a[ranges..., ...] as in NumPy, with one range per axis. Axes without a
@@ -420,7 +420,7 @@ func (a *AnyArray) Assign(source AnyOperand, casting Casting, s *Stream) error {
 	})
 }
 
-// AsType returns a new array of another dtype. Errors: ErrCasting if casting forbids the
+// AsType returns a new array of a different dtype. Errors: ErrCasting if casting forbids the
 // conversion, ErrDType.
 func (a *AnyArray) AsType(dtype DType, casting Casting, order Order, s *Stream) (*AnyArray, error) {
 	defer runtime.KeepAlive(a)

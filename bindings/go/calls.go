@@ -269,7 +269,7 @@ func (u *Ufunc) CallInto(out Operand, inputs ...Operand) error {
 }
 
 // Call applies a ufunc of one output and returns the output as an array of T. Call fails with
-// ErrDType if the output has another dtype. If the call allocated this output, the failing Call
+// ErrDType if the output has a different dtype. If the call allocated this output, the failing Call
 // closes it.
 func Call[T Element](u *Ufunc, options *CallOptions, inputs ...Operand) (*Array[T], error) {
 	if u.results() != 1 {

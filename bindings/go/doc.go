@@ -16,7 +16,7 @@
 //
 // # Memory
 //
-// Close frees an object at once and does nothing when it is called again. The garbage collector
+// Close frees an object immediately and does nothing when it is called again. The garbage collector
 // closes objects that the program did not close, except modules. A slice from which an array was
 // made is kept alive as long as an array or queued work uses it.
 //

@@ -164,7 +164,7 @@ func (d DType) Unit() (unit Unit, multiple int, err error) {
 
 // RegisterDType registers a structured dtype in the process. Its elements are opaque: only loops
 // of the program read their fields. itemSize must be a multiple of alignment. Registering the same
-// name with the same layout again returns the same dtype; with another layout it fails with
+// name with the same layout again returns the same dtype; with a different layout it fails with
 // ErrExists.
 func RegisterDType(name string, itemSize, alignment int) (DType, error) {
 	if err := fits(ErrArg, "itemSize or alignment", itemSize, alignment); err != nil {

@@ -44,7 +44,7 @@ const (
 	ErrNoDriver       Status = cGUF_E_NO_DRIVER        // the vendor's driver is missing
 	ErrDriverOld      Status = cGUF_E_DRIVER_OLD       // the vendor's driver is too old
 	ErrNoDevice       Status = cGUF_E_NO_DEVICE        // the driver does not report that device
-	ErrABI            Status = cGUF_E_ABI              // a plugin or module has another ABI
+	ErrABI            Status = cGUF_E_ABI              // a plugin or module has a different ABI
 	ErrUntrusted      Status = cGUF_E_UNTRUSTED        // a file whose owner is not trusted
 	ErrNoMemory       Status = cGUF_E_NO_MEMORY        // a host allocation failed
 	ErrDeviceMemory   Status = cGUF_E_DEVICE_MEMORY    // a device allocation failed

@@ -284,7 +284,7 @@ func (l *LoopArgs) Operand(index int) unsafe.Pointer {
 //
 // T is the Go type of the operand's dtype, or a type defined from that Go type (type Metres
 // float64). For structured dtypes T is any type of the same size without pointers. Item panics for
-// another type and for an operand, item or offset out of range.
+// a different type and for an operand, item or offset out of range.
 func Item[T any](l *LoopArgs, operand, i, bytes int) *T {
 	if uint(operand) < uint(len(l.views)) && uint(i) < uint(l.items) {
 		v := &l.views[operand]

@@ -150,7 +150,7 @@ func (a *Array[T]) Slice(ranges ...Range) (*Array[T], error) {
 	return typed[T](a.Any().Slice(ranges...))
 }
 
-// Reshape returns a view of the same elements with another shape; see [AnyArray.Reshape].
+// Reshape returns a view of the same elements with a different shape; see [AnyArray.Reshape].
 func (a *Array[T]) Reshape(shape ...int) (*Array[T], error) {
 	return typed[T](a.Any().Reshape(shape...))
 }
@@ -255,7 +255,7 @@ func (a *Array[T]) Assign(source AnyOperand, casting Casting, s *Stream) error {
 	return a.Any().Assign(source, casting, s)
 }
 
-// AsType returns a new array of another dtype; see [AnyArray.AsType].
+// AsType returns a new array of a different dtype; see [AnyArray.AsType].
 func (a *Array[T]) AsType(dtype DType, casting Casting, order Order, s *Stream) (*AnyArray, error) {
 	return a.Any().AsType(dtype, casting, order, s)
 }

@@ -21,8 +21,8 @@ class Storage : public base::Object {
  public:
   Storage() : Object(base::Kind::kArray) {}
 
-  // Returns a second device, besides the device of the arrays, that accesses the storage in place,
-  // or nullptr.
+  // Returns the device that accesses the storage in place in addition to the device of the arrays,
+  // or nullptr if there is none.
   backend::Device *reader() const { return reader_; }
   void set_reader(backend::Device *device) { reader_ = device; }
 

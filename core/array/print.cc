@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes arrays as text. One notation is chosen for all numbers of an array, and the width to which
-// they are aligned. Then the lines, brackets and dots are written.
+// Writes arrays as text. One notation and one width are chosen for all numbers of an array. Then
+// the lines, brackets and dots are written.
 #include "core/array/print.h"
 
 #include <gufunc/kernel/time.hpp>

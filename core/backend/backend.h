@@ -68,7 +68,7 @@ class Device final : public base::Object {
   uint64_t handle = 0;
   AutomaticDevice automatic{this};  // published when a program requests "auto"
 
-  // The fields below are modified by calls, possibly from several threads at once.
+  // The fields below are modified by calls, possibly from several threads at the same time.
   std::atomic<const void *> gpu{nullptr};      // see extension.h
   std::atomic<const void *> kernels{nullptr};  // see extension.h
   std::atomic<int32_t> captures{0};            // number of captures in progress
@@ -200,8 +200,8 @@ guf_status open_stream(Device &device, uint64_t native, base::Ref<Stream> *out, 
 // Errors  the first failure of the work, which is reported only once;  GUF_TIMEOUT
 guf_status synchronize_default(Device &device, uint64_t timeout_ns, guf_error *error);
 
-// Keeps `objects` alive until the work on `stream` is done. Releases them at once if the stream is
-// idle.
+// Keeps `objects` alive until the work on `stream` is done. Releases them immediately if the stream
+// is idle.
 void retain_until_done(Stream &stream, std::vector<base::Ref<base::Object>> objects) noexcept;
 // Keeps one object alive until the work on `stream` is done. If memory is exhausted, waits for the
 // stream instead, because nothing may fail after work has been queued.

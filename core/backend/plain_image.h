@@ -16,7 +16,7 @@ class PlainImage {
  public:
   // Decompresses the image and appends a NUL, which text images such as PTX require. `image` is a
   // device image of a checked table.
-  // Errors  GUF_E_BAD_FILE <= the data is not a zstd frame, or has another size;  GUF_E_NO_MEMORY
+  // Errors  GUF_E_BAD_FILE <= the data is not a zstd frame, or its size differs;  GUF_E_NO_MEMORY
   guf_status open(const guf_module_image &image, guf_error *error);
 
   // Returns the image, which is valid as long as this object exists.

@@ -28,7 +28,7 @@ constexpr bool is_product(int64_t outer, int64_t inner, int64_t extent) {
   int64_t product = 0;
   return checked_mul(inner, extent, &product) && product == outer;
 }
-// Returns |x|. Defined for INT64_MIN, too.
+// Returns |x|. Also defined for INT64_MIN.
 constexpr uint64_t magnitude(int64_t x) {
   return x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x);
 }

@@ -21,7 +21,8 @@ void write(guf_error *error, guf_status status, int argument, int axis, int nati
   error->axis = axis;
   error->native_code = native_code;
   error->reserved = 0;
-  // With 3 more bytes, a UTF-8 character that vsnprintf truncates is beyond the end of the message.
+  // The buffer is 3 bytes longer than the message. If vsnprintf splits a UTF-8 character, the split
+  // character is therefore beyond the end of the message.
   char text[sizeof error->message + 3];
   if (std::vsnprintf(text, sizeof text, format, args) < 0) text[0] = '\0';
   copy_harmless(error->message, sizeof error->message, text);

@@ -46,8 +46,8 @@ guf_status status_of_errno(int code);
 // may be temporary, so its outcome must not be cached, and the next call must try again.
 bool is_shortage(guf_status status, int32_t native_code);
 
-// Escapes the bytes of a message that copy_harmless escapes. For messages that other code wrote (a
-// plugin, a hook).
+// Escapes the bytes of a message that copy_harmless escapes. Used for messages that other code
+// wrote (a plugin, a hook).
 [[gnu::cold, gnu::noinline]] void make_harmless(guf_error *error);
 
 // A bounded text buffer for messages that contain lists. Text beyond its capacity is dropped.

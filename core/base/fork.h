@@ -39,7 +39,7 @@ class ForkLock {
 
 // While a ForkHold exists, a fork() in another thread waits, for at most ten seconds.
 // Without the wait, a child could start with half-updated lists of the dynamic loader and
-// hang in its own dlopen. Several threads may have a ForkHold at once, and one thread may
+// hang in its own dlopen. Several threads may have a ForkHold at the same time, and one thread may
 // have several. A fork() does not wait for the ForkHold objects of its own thread. Use ForkHold
 // only for rare and slow work. ForkHold does not delay a raw clone().
 class ForkHold {

@@ -38,7 +38,8 @@ void log_text(LogLevel level, const char *message) {
 }
 
 void log(LogLevel level, const char *format, ...) {
-  // With 3 more bytes, a UTF-8 character that vsnprintf truncates is beyond the end of the line.
+  // The buffer is 3 bytes longer than the line. If vsnprintf splits a UTF-8 character, the split
+  // character is therefore beyond the end of the line.
   char text[kLogWidth + 3];
   va_list args;
   va_start(args, format);

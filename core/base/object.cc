@@ -198,7 +198,7 @@ uint64_t publish(Object *object, bool immortal) {
     Slot *const slot = slot_at(index - 1);
     uint64_t state = slot->state.load(std::memory_order_acquire);
     if (used_up(stamp_of(state)) && count_of(state) == 0) {
-      // This slot has no generation left, so the object needs another slot.
+      // All generations of this slot have been used, so the object needs another slot.
       place.compare_exchange_strong(index, 0, std::memory_order_acq_rel);
       continue;
     }

@@ -114,7 +114,7 @@ guf_status read_size(const op::CallView &call, const op::DimRule &rule, int64_t 
     number = from_double(std::bit_cast<double>(operand.value[0]));
   } else {
     unsigned char bytes[16] = {};
-    // An element of a structured dtype may be larger, and is never a size.
+    // An element of a structured dtype may be larger than `bytes`, but it is never a size.
     const uint32_t size = std::min<uint32_t>(dtype::itemsize(operand.layout.dtype), sizeof bytes);
     const auto *const from = reinterpret_cast<const unsigned char *>(operand.layout.address);
     const bool swapped = (operand.flags & op::kSwapped) != 0;

@@ -27,8 +27,8 @@ bool has_missing(const op::CallView &call) {
   return false;
 }
 
-// Returns whether scalars must outlive the call, because queued work reads them in place. A device
-// with its own memory copies scalars with the launch instead.
+// Returns whether scalars must outlive the call, because queued work reads them in place. For a
+// device with its own memory, the scalars are copied with the launch instead.
 bool outlives_call(const op::CallView &call) {
   return call.stream != nullptr && call.device->host_memory;
 }

@@ -113,7 +113,7 @@ Device *find_auto_device(const Locations &locations, op::CallView *call) {
 
 using op::AutoPlacement;
 
-// docs/decisions/0013-device-auto.md explains the origin of these figures.
+// docs/decisions/0013-device-auto.md explains where these constants come from.
 constexpr uint64_t kBusBytes = 8;       // bytes per ns: pageable memory over PCIe, in one direction
 constexpr uint64_t kCallNs = 50'000;    // fixed cost of copies, a launch and a wait
 constexpr uint64_t kHostBytes = 2'560;  // bytes per ns that 16 cores process
@@ -164,8 +164,8 @@ uint64_t moved_bytes(const op::CallView &call, const broadcast::LoopShape &loop)
   return bytes;
 }
 
-// Returns the number of thread blocks that run at once. At most one block computes an item, and a
-// compute unit is assumed to run one block at a time.
+// Returns the number of thread blocks that run at the same time. At most one block computes an
+// item, and a compute unit is assumed to run one block at a time.
 uint64_t blocks_of(const op::CallView &call, const broadcast::LoopShape &loop) {
   const uint64_t units = std::max<uint64_t>(call.automatic->info.units, 1);
   return std::clamp<uint64_t>(loop.items, 1, units);

@@ -33,7 +33,7 @@ struct AutoCost {
   uint64_t bytes;   // bytes of host operands; inout operands count twice
   uint64_t steps;   // product of the loop extents and the core sizes
   uint64_t width;   // size in bytes of the widest element of the loop
-  uint64_t blocks;  // number of blocks that the device runs at once
+  uint64_t blocks;  // number of blocks that the device runs at a time
 };
 // Estimates the cost of a call on the device "auto".
 AutoCost estimate_cost(const op::CallView &call, const resolve::Choice &choice,

@@ -129,9 +129,9 @@ guf_status SeparateOutputs::redirect(resolve::Choice *choice, guf_error *error) 
 }
 
 guf_status SeparateOutputs::load(const broadcast::LoopShape &loop, guf_error *error) {
-  // An operand that another separate output overlaps is copied before any output is written. A copy
-  // is not needed if an operand overlaps its own output, because memory::copy_overlapping permits
-  // it.
+  // If an operand overlaps the separate output of another operand, the operand is copied before any
+  // output is written. An operand that overlaps its own output needs no copy, because
+  // memory::copy_overlapping permits the overlap.
   for (const Pair &pair : pairs_) {
     const array::Layout &written = call_.operand[pair.output].layout;
     for (Pair &other : pairs_) {

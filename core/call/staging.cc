@@ -12,9 +12,9 @@ namespace {
 
 using base::kNone;
 
-// Finds the inputs that share memory with a separate output. They must be copied even if both are
-// the same view, because the values of the inout operand are copied to its separate output before
-// the launch.
+// Finds the inputs that share memory with a separate output. Such an input must be copied even if
+// it is the same view as the output, because the values of the inout operand are copied to its
+// separate output before the launch.
 OverlapCopies find_separate_overlaps(const op::CallView &call) {
   OverlapCopies copies = {0, 0, false};
   const op::Signature &signature = call.ufunc->signature;
@@ -50,12 +50,14 @@ Staging Staging::of_call(const op::CallView &call, const resolve::Choice &choice
     const bool writes = signature.writes(i);
     if (separate && writes) {
       // The function runs in place on the separate output. It needs a copy if the output does not
-      // have the dtype of the loop, or if a mask excludes elements of the output from change.
+      // have the dtype of the loop, or if there is a mask, because elements that the mask excludes
+      // must not change.
       const guf_dtype dtype = choice.loop->types[static_cast<size_t>(i)];
       const bool is_cast = view.layout.dtype != dtype || (view.flags & op::kSwapped) != 0;
       if (transferred || is_cast || call.has_where) {
         // If the function reads the operand, SeparateOutputs::load fills the copy with the values
-        // of the inout operand. A transfer between devices is slow, so it does not load an output.
+        // of the inout operand. Otherwise the copy is loaded, except from another device, because
+        // transfers between devices are slow.
         made.add({i, dtype, !signature.reads(i) && !transferred, true});
       }
     } else if (transferred) {

@@ -73,8 +73,8 @@ constexpr size_t table_position(guf_dtype dtype) {
   return (log2 * 8 + (dtype & 7U)) & 63U;
 }
 
-// The numeric dtype at each position. An unused position contains GUF_BOOL, whose own position is
-// another one, so that a lookup of a dtype at an unused position finds a different dtype.
+// The numeric dtype at each position. An unused position contains GUF_BOOL, so that a lookup of any
+// other dtype at this position finds a different dtype. The position of GUF_BOOL itself is in use.
 inline constexpr std::array<guf_dtype, 64> kNumericDtypes = [] {
   std::array<guf_dtype, 64> table = {};
   for (guf_dtype &entry : table) entry = GUF_BOOL;

@@ -137,11 +137,11 @@ struct Spelling {
   guf_dtype dtype;
 };
 
-// NumPy's characters other than those that `letter` returns.
+// NumPy's other characters for dtypes, which `letter` never returns.
 constexpr Spelling kOtherCharacters[] = {
     {"l", GUF_I64}, {"p", GUF_I64}, {"L", GUF_U64}, {"P", GUF_U64}};
 
-// NumPy's names other than those with a size ("int32"), which name() returns.
+// NumPy's other names for dtypes. name() returns the names with a size, such as "int32".
 constexpr Spelling kOther[] = {
     {"bool_", GUF_BOOL},   {"byte", GUF_I8},       {"ubyte", GUF_U8},    {"short", GUF_I16},
     {"ushort", GUF_U16},   {"intc", GUF_I32},      {"uintc", GUF_U32},   {"int", GUF_I64},

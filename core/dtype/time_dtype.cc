@@ -91,7 +91,7 @@ bool count_in_finer(guf_dtype a, guf_dtype b, uint64_t *count_a, uint64_t *count
 }
 
 // Returns whether a step of `from` is a whole number of steps of `to`. Between a calendar unit and
-// another unit, the result is true for datetimes and false for timedeltas.
+// any other unit, the result is true for datetimes and false for timedeltas.
 bool divides(guf_dtype from, guf_dtype to) {
   if (crosses_calendar(from, to)) return is_datetime(from);
   uint64_t count_from = 0;
@@ -210,7 +210,7 @@ guf_status check_time_scalar(guf_dtype from, guf_dtype to, int32_t index, guf_er
   const auto metadata = [](guf_dtype time) {
     return unit(time) == GUF_UNIT_GENERIC ? UnitText{} : unit_text(time);
   };
-  // NumPy's message names timedelta64 for datetimes, too.
+  // NumPy's message names timedelta64 even if the scalar is a datetime64.
   return base::fail(error, GUF_E_CASTING, index, base::kNone,
                     "Cannot cast NumPy timedelta64 scalar from metadata %s to %s according to the "
                     "rule 'same_kind'",
@@ -220,7 +220,7 @@ guf_status check_time_scalar(guf_dtype from, guf_dtype to, int32_t index, guf_er
 const char *python_type(guf_dtype time, int64_t steps) {
   constexpr int64_t kFirstDay = -719162;     // 0001-01-01
   constexpr int64_t kLastDay = 2932896;      // 9999-12-31
-  constexpr int64_t kLongest = 999'999'999;  // maximal number of days in a datetime.timedelta
+  constexpr int64_t kLongest = 999'999'999;  // maximum number of days in a datetime.timedelta
   if (steps == INT64_MIN) return "NoneType";
   const uint32_t unit_of = unit(time);
   if (unit_of == GUF_UNIT_GENERIC) return is_datetime(time) ? "NoneType" : nullptr;

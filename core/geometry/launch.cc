@@ -91,7 +91,7 @@ void flip_negative(Axes *axes, guf_launch_block *block) {
 
 // Returns whether dimension `a` should be inside dimension `b`. Compares the strides of the
 // outputs first, then the strides of the inputs. An operand whose stride is 0 in one of the
-// dimensions has no influence.
+// dimensions is ignored.
 bool belongs_inside(const Axes &axes, int32_t nin, const int64_t *a, const int64_t *b) {
   for (int32_t n = 0; n < axes.noperands; ++n) {
     const int32_t nout = axes.noperands - nin;

@@ -15,9 +15,8 @@ inline constexpr int32_t kMaxExcess = GUF_MAX_NDIM - GUF_MAX_LOOP_NDIM;
 // An aligned address for operands of launches that are described but not executed.
 inline constexpr uint64_t kDummyAddress = uint64_t{1} << 40;
 
-// A launch block, and the excess loop dimensions: those that do not fit into the block, over which
-// the core iterates.
-// The fields are uninitialised; only the used entries are written.
+// A launch block, and the excess loop dimensions. The excess dimensions do not fit into the block,
+// so the core iterates over them. The fields are uninitialised; only the used entries are written.
 struct Launch {
   guf_launch_block block;
   int32_t nexcess;

@@ -2,7 +2,7 @@
 // The ranges of the program's memory that are page-locked for devices. A wrong result of
 // is_page_locked only costs speed, because a plugin queries its driver before it copies. The
 // library stores the ranges itself, because some drivers accept a range that is already registered
-// and later unregister both registrations at once.
+// and later unregister both registrations together.
 #ifndef GUFUNC_CORE_MEMORY_PAGE_LOCKS_H
 #define GUFUNC_CORE_MEMORY_PAGE_LOCKS_H
 

@@ -149,7 +149,7 @@ bool is_plain(const CopyEndpoint &endpoint) {
 }
 
 // Returns whether both endpoints store the elements as the same bytes in the same order. Leading
-// axes of extent 1 have no influence.
+// axes of extent 1 are ignored.
 bool same_bytes(const CopyEndpoint &to, const CopyEndpoint &from) {
   return to.operand.layout.dtype == from.operand.layout.dtype && is_plain(to) && is_plain(from);
 }
@@ -162,8 +162,9 @@ uint64_t nbytes(const array::Layout &layout) {
   return bytes;
 }
 
-// Returns whether a copy between host and device can copy all bytes at once. The endpoints may
-// overlap if the same managed memory is wrapped as a host array and as a device array.
+// Returns whether one copy of all bytes can replace an elementwise copy between host and device.
+// This is not possible if the endpoints overlap, which happens if the same managed memory is
+// wrapped as a host array and as a device array.
 bool can_copy_bytes(const CopyEndpoint &to, const CopyEndpoint &from) {
   const uint64_t size = nbytes(to.operand.layout);
   if (nbytes(from.operand.layout) != size || !same_bytes(to, from)) return false;

@@ -55,7 +55,8 @@ guf_status check_unit(guf_dtype type, guf_error *error) {
 
 guf_status write_identity(int32_t identity, guf_dtype type, unsigned char *out, bool *out_has,
                           guf_error *error) {
-  // The library cannot convert a number to a structured dtype, so there is no initial value.
+  // The identity is a number, which the library cannot convert to a structured dtype, so there is
+  // no initial value.
   if (dtype::is_structured(type)) return GUF_OK;
   if (identity == GUF_IDENTITY_MINUS_ONE && dtype::is_unsigned(type)) {  // all bits are set
     std::memset(out, 0xFF, dtype::itemsize(type));

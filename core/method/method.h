@@ -77,7 +77,7 @@ guf_status at(AtView &view, guf_error *error);
 
 // Each function determines the types and the result shape of one method. Indices
 // and initial values in memory are not read.
-// Errors  those of the method before its launch, except errors that depend on values in memory
+// Errors  the errors of the method before its launch, except errors that depend on values in memory
 guf_status resolve_reduce(ReduceView &view, guf_resolution *out, guf_error *error);
 guf_status resolve_accumulate(ReduceView &view, guf_resolution *out, guf_error *error);
 guf_status resolve_reduceat(ReduceView &view, guf_resolution *out, guf_error *error);

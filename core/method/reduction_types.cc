@@ -29,8 +29,9 @@ guf_dtype widened(const ReduceView &view) {
 }
 
 // Reports that a comparison cannot reduce this input. A comparison can only reduce bool, because
-// its result must be a valid first operand. If the output is bool, NumPy's message is about a first
-// operand of dtype bool. Otherwise the message is about the loop that has the output's dtype.
+// its result must be a valid first operand. As in NumPy, the message reports that no loop has the
+// requested types or, if the output is bool, that no loop accepts bool as the dtype of the first
+// operand.
 guf_status fail_comparison(const ReduceView &view, guf_error *error) {
   resolve::TypeQuery query;
   GUF_TRY(resolve::make_query(view.call, &query, error));

@@ -54,7 +54,7 @@ struct ResultBuffer {
 // indexed by axis of the input and contains 1 for a reduced axis. The input's stride along
 // `ignored_axis` does not influence the order of the result's axes: reduceat passes its axis,
 // because the indices determine the extent of the axis. If `ignored_axis` is kNoAxis, all strides
-// have influence.
+// influence the order.
 // Errors  GUF_E_SHAPE
 guf_status lay_out_result(ReduceView &view, const ResultAxes &axes, const int64_t *extents,
                           int32_t ignored_axis, ResultBuffer *buffer, guf_error *error);

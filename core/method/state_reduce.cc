@@ -28,7 +28,7 @@
 namespace gufunc::method {
 namespace {
 
-// The maximal number of kept axes. Two more axes are needed: the base blocks and their elements.
+// The maximum number of kept axes. Two more axes are needed: the base blocks and their elements.
 constexpr int32_t kMaxKept = GUF_MAX_NDIM - 2;
 
 struct StateDecision {

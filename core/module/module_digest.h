@@ -23,7 +23,7 @@ static_assert(sizeof(ModuleNote) == 40);
 // Computes SHA-256 over the file bytes of every PT_LOAD segment, in order. The section header
 // fields of the ELF header and the digest in the note are hashed as zeros, so that `strip` and
 // debuglink do not change the digest.
-// Errors  GUF_E_BAD_FILE <= no module note, or a note of another size
+// Errors  GUF_E_BAD_FILE <= no module note, or a note of a different size
 guf_status compute_digest(const base::ElfFile &file, ModuleNote *out_note,
                           std::array<uint8_t, 32> *out_digest, uint64_t *out_digest_offset,
                           guf_error *error);

@@ -37,7 +37,7 @@ namespace {
 constexpr uint64_t kMaxBeyondFile = uint64_t{64} << 20;
 
 constexpr unsigned kNoExecSeal = 0x0008U;  // MFD_NOEXEC_SEAL, which Linux 6.3 introduced
-constexpr size_t kLongestName = 249;       // maximal length of the name of a memory file
+constexpr size_t kLongestName = 249;       // maximum length of the name of a memory file
 constexpr size_t kBlock = 32 * 1024;
 
 guf_status fail_copy(const char *path, int code, guf_error *error) {

@@ -44,14 +44,15 @@ struct ModuleFile {
   Digest digest = {};
 };
 
-// Opens, copies and checks a file. In privileged processes, the trust rules for plugins apply, too.
+// Opens, copies and checks a file. In privileged processes, the trust rules for plugins also apply
+// to modules.
 // Errors  GUF_E_IO <= the file cannot be opened, read or copied
 //         GUF_E_UNTRUSTED <= the process is privileged, and the owner or mode of the file or of a
 //                            directory above it is not acceptable
 //         GUF_E_BAD_FILE <= not a module, above 64 MiB, damaged (the digest differs, or the file
 //                           ends before or after the end of its ELF image), or its segments need
 //                           more than 64 MiB of memory above the size of the file
-//         GUF_E_ABI <= another version of the note or another kernel ABI;  GUF_E_NO_MEMORY
+//         GUF_E_ABI <= a different version of the note or a different kernel ABI;  GUF_E_NO_MEMORY
 guf_status read_module_file(const char *path, ModuleFile *out, guf_error *error);
 
 }  // namespace gufunc::module

@@ -42,7 +42,8 @@ enum class AutoPlacement : uint8_t {
   kPlan                    // on the host: plans do not transfer operands
 };
 
-// One operand. Its fields are uninitialised until the C API layer sets those that the call uses.
+// One operand. Its fields are uninitialised until the C API layer sets the fields that the call
+// uses.
 struct OperandView {
   array::Layout layout;  // shape and strides are borrowed
   array::ByteSpan span;  // the bytes of the caller's operand; empty for scalars and missing outputs

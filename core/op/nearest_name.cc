@@ -33,7 +33,7 @@ std::string_view without_module(std::string_view name) {
   return colon == std::string_view::npos ? name : name.substr(colon + 1);
 }
 
-// The ufuncs of NumPy 2. The list may contain ufuncs that this library provides, too, because it is
+// The ufuncs of NumPy 2. The list may also contain ufuncs that this library provides, because it is
 // only consulted for names that are not in the registry.
 constexpr std::string_view kNumpyUfuncs[] = {
     "acos",    "acosh",     "arccos",  "arccosh",    "arcsin",      "arcsinh",      "arctan",

@@ -77,7 +77,7 @@ class SignatureParser {
       dim.name = word;
     } else {
       int64_t size = 0;
-      // NumPy rejects the largest int64 here, too.
+      // NumPy also rejects the largest int64 here.
       if (!read_integer(word, &size) || size == 0 || size == std::numeric_limits<int64_t>::max()) {
         return scan_.fail_at(start, "expect dimension name or non-zero frozen size");
       }

@@ -82,8 +82,8 @@ class UnitLoops {
   UnitLoops &operator=(const UnitLoops &) = delete;
   ~UnitLoops();
 
-  // The maximal number of loops that at() can return. Later loops have no number,
-  // so every call finds them by their types.
+  // The maximum number of loops that at() can return. Later loops have no number, so every call
+  // finds them by their types.
   static constexpr uint32_t kNumbered = 1024;
   static constexpr uint32_t kNoNumber = UINT32_MAX;
 

@@ -237,7 +237,7 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   plan.threads_ = call.args->options.threads;
   plan.noperands_ = call.noperands;
   plan.masked_ = call.has_where;
-  // Each launch receives an address for a mask that the program passed, even if the mask is the
+  // If the program passed a mask, each launch receives an address for it, even if the mask is the
   // scalar true, which placement removes on devices.
   const guf_operand *where = call.args->where;
   const bool has_mask = call.has_where || (where != nullptr && where->kind != GUF_OPERAND_NONE);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call that is prepared once and launched many times. Several threads may launch it at once.
+// A call that is prepared once and launched many times. Several threads may launch it at the same
+// time.
 #ifndef GUFUNC_CORE_PLAN_PREPARED_PLAN_H
 #define GUFUNC_CORE_PLAN_PREPARED_PLAN_H
 
@@ -14,7 +15,7 @@
 
 namespace gufunc::plan {
 
-// The maximal number of operands for which a launch copies arrays of fixed size.
+// The maximum number of operands for which a launch copies arrays of fixed size.
 inline constexpr int32_t kFewOperands = 4;
 
 class PreparedPlan final : public base::Object {

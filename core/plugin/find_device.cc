@@ -23,7 +23,7 @@ struct Spec {
   int32_t index = 0;
 };
 
-constexpr size_t kQuoted = 60;  // maximal number of bytes of a malformed spec that a message quotes
+constexpr size_t kQuoted = 60;  // maximum number of bytes of a malformed spec that a message quotes
 
 bool parse_spec(std::string_view text, Spec *out) {
   const size_t colon = text.find(':');
@@ -115,8 +115,9 @@ guf_status choose_device(backend::Device **out, guf_error *error) {
       return GUF_OK;
     }
     if (status == GUF_E_SHUTDOWN) return open_device(*record, 0, out, error);
-    // The caller's context stores the device permanently. A temporary shortage is therefore an
-    // error, because the context must not store the next best device.
+    // The caller's context stores the device permanently. A temporary lack of memory or of file
+    // descriptors is therefore an error: otherwise the context would permanently store the next
+    // best device.
     if (base::is_shortage(status, details.native_code))
       return base::copy_error(status, details, error);
     reasons.add("%s%s: %s", reasons.c_str()[0] == '\0' ? "" : "; ", record->name.c_str(),

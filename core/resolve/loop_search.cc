@@ -245,8 +245,8 @@ void add_class(base::Text *text, guf_dtype type, int32_t kind) {
     text->add("structured dtype '%s'", name);
     return;
   }
-  // In class names such as UInt8DType and BFloat16DType, the letter after the prefix is a capital,
-  // too.
+  // In class names such as UInt8DType and BFloat16DType, the letter after the prefix is also a
+  // capital.
   const bool two = dtype::is_unsigned(type) || dtype::kind(type) == GUF_KIND_BFLOAT;
   const auto upper = [](char c) { return static_cast<char>(c - 'a' + 'A'); };
   text->add("<class 'numpy.dtypes.%c", upper(name[0]));

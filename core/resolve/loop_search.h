@@ -18,7 +18,8 @@ struct TypeQuery {
   bool weak[GUF_MAX_OPERANDS];
   bool any_fixed;
   bool any_input_fixed;
-  // Whether weak scalars adopt a dtype: the arrays' highest kind is at least the scalars' highest.
+  // Whether weak scalars adopt a dtype. They do if the arrays' highest kind is at least the
+  // scalars' highest kind.
   bool adopts_array_dtype;
 
   // Returns whether the search considers an operand, which must be an input that the loop reads.
@@ -47,9 +48,9 @@ struct Found {
 // Errors  GUF_E_NO_LOOP <= no loop accepts the types; NumPy's message
 guf_status search(const TypeQuery &query, const op::LoopList &list, Found *out, guf_error *error);
 
-// Checks that, under the casting rule `equiv`, a Python scalar beside other inputs does not change
-// its type. As in NumPy, the casting rule `no` permits the change. With `unchecked_inputs`, only
-// the inputs whose types signature= names are checked.
+// Checks that, under the casting rule `equiv`, a Python scalar that is combined with other inputs
+// does not change its type. As in NumPy, the casting rule `no` permits the change. With
+// `unchecked_inputs`, only the inputs whose types signature= names are checked.
 // Errors  GUF_E_CASTING <= the type changes; the message names the operand
 guf_status check_weak(const TypeQuery &query, const op::Loop &loop, bool unchecked_inputs,
                       guf_error *error);

@@ -219,7 +219,7 @@ guf_dtype requested_of_outputs(const TypeQuery &query) {
 }
 
 // Returns the type that is requested for all operands, or 0 if there is none: the type of all
-// outputs, if no input requests another type.
+// outputs, if no input requests a different type.
 guf_dtype requested_of_each(const TypeQuery &query) {
   const int32_t nin = query.ufunc->nin();
   const guf_dtype output = requested_of_outputs(query);

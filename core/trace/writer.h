@@ -55,7 +55,7 @@ class Writer {
   guf_status start(const char *path, guf_error *error);
 
   void put(const Record &record);
-  // Makes the thread collect records from plugins and write them at once. Does not wait for the
+  // Makes the thread immediately collect records from plugins and write them. Does not wait for the
   // thread.
   void flush();
   // Waits for at most a few seconds until all records are written and the thread has ended.

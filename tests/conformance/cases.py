@@ -243,7 +243,7 @@ def product_shapes(rng, name, loop=None):
         left = [k] if rng.random() < 0.15 else [m, k]
         right = [k] if rng.random() < 0.15 else [k + (rng.random() < 0.02), p]
         return loop, left, right, left[:-1] + right[1:]
-    other = k + (rng.random() < 0.02)  # rarely another extent than the first input has
+    other = k + (rng.random() < 0.02)  # rarely not the extent of the first input
     left, right, core = {
         'vecdot': ([k], [other], []),
         'matvec': ([m, k], [other], [m]),

@@ -108,7 +108,7 @@ def reduced_shape(shape, axis, keepdims):
 
 
 def spoilt(rng, shape):
-    """Returns another shape: with one axis more, with one axis less, or with longer axes."""
+    """Returns a different shape: with one axis more, with one axis less, or with longer axes."""
     draw = rng.random()
     if draw < 0.3 or not shape:
         return ([1] * rng.randint(1, 2) + shape)[-64:]
@@ -243,7 +243,8 @@ def random_reduceat(rng, name, dtypes, overlaps=False, shape=None):
 
 
 def indexed(rng, values, shape, letter):
-    """Returns an array of indices, in another dtype if the dtype `letter` cannot represent them."""
+    """Returns an array of indices, in a different dtype if the dtype `letter` cannot represent
+    them."""
     bits = {'b': 7, 'B': 8, 'h': 15, 'H': 16, 'i': 31, 'I': 32, 'q': 63, 'Q': 64}[letter]
     low = 0 if letter in 'BHIQ' else -(1 << bits)
     if any(not low <= v < 1 << bits for v in values):

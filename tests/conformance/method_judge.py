@@ -217,8 +217,8 @@ def value_difference(case, theirs, ours, library):
     return f'{count} values, first at {where}: NumPy {exact[where]!r}, ours {found[where]!r}'
 
 
-# Each function below is about one reason why an element of the library's result may differ from
-# NumPy's. The function returns which elements are valid for this reason.
+# Each function below handles one reason why an element of the library's result may differ from
+# NumPy's, and returns which elements are valid for this reason.
 
 
 def allowances(case, found, loop):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sinc, a function of NumPy that the standard library does not have. The oracle, the corpus and the
-// tests of the command line load this module beside the standard library, whose functions must then
-// behave as without it.
+// tests of the command line load this module in addition to the standard library, whose functions
+// must then behave as without it.
 #include <gufunc/kernel.hpp>
 
 template <class T>

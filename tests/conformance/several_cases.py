@@ -51,7 +51,7 @@ def random_outputs(rng, case, buffers, shape, dtypes):
         outputs.append(output)
     # Outputs overlap only if no cast is unsafe. An unsafe cast can leave elements undefined. The
     # comparison with NumPy finds the undefined elements of each output separately, so it cannot
-    # find those that another output overwrites.
+    # find undefined elements that another output overwrites.
     if len(outputs) == 2 and case['casting'] != 'unsafe' and rng.random() < 0.3:
         first = outputs[0] or buffers.view(rng.choice(dtypes), shape)
         outputs = [first, buffers.view_beside(first, first['shape'])]

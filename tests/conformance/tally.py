@@ -27,7 +27,7 @@ MINIMA = {
     'overlap of two outputs': 600,  # a call whose two outputs share memory
     # NumPy and the library reject an invalid argument, and no byte has changed.
     'refused for an argument': 20,
-    'under a control word': 12,  # the calling thread has another floating-point control word
+    'under a control word': 12,  # the calling thread has a different floating-point control word
     'with a loop that failed': 300,  # a loop fails, and then the same call succeeds
     # A successful call or method has an operand with more axes than one launch has.
     'calls of many axes': 250,

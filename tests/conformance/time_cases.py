@@ -194,7 +194,7 @@ def random_time_method_case(rng):
         initial = case.get('initial')
         for holder in case['buffers'] + [initial if 'scalar' in (initial or ()) else {}]:
             holder['values'] = 'small'
-    # NumPy stores partial results in an output of another unit, and rounds each partial result.
+    # NumPy stores partial results in an output of a different unit, and rounds each partial result.
     output = case['output']
     if name == 'add' and method == 'reduce' and output and rng.random() < 0.5:
         sum_into_datetimes(case)

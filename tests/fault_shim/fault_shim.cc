@@ -71,7 +71,7 @@ constinit Kind kinds[] = {{"malloc", ENOMEM},      {"mmap", ENOMEM}, {"open", EM
 
 constinit uintptr_t exempt_first = 1, exempt_last = 0;
 
-// 0: not read, 1: being read, 2: active, 3: in a program with another name.
+// 0: not read, 1: being read, 2: active, 3: in a program with a different name.
 constinit std::atomic<int> state = 0;
 
 // Parses "malloc:17+,open:3". The function must not allocate, because it runs inside malloc.

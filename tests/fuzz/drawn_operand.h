@@ -40,7 +40,7 @@ class DrawnOperand {
   // Makes the operand absent.
   void clear();
   // Draws a tensor with the given shape, or with a shape that may or may not broadcast to the given
-  // shape. Sometimes draws an operand of another kind.
+  // shape. Sometimes draws an operand of a different kind.
   void draw(ByteReader *bytes, const DrawnShape &shape, bool is_output);
   // Draws a tensor of the given dtype with exactly the given shape.
   void draw_exact(ByteReader *bytes, const DrawnShape &shape, guf_dtype dtype);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Passes arbitrary texts to the C API: signatures, rules, names and dtypes. The target also parses
-// the description of each ufunc again, which must create the same ufunc.
+// the description of each ufunc again, which must create an equal ufunc.
 #include <cstring>
 #include <string>
 

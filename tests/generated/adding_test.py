@@ -92,7 +92,7 @@ def remove(tree, edits):
         text, count = re.subn(pattern, '', text)
         expect(f'places of the lines in {path}', count, 1)
         (tree.folder / path).write_text(text)
-    # The numbers of the cases after those of the function change.
+    # The numbers of the cases after the cases of the function change.
     answers = tree.folder / 'tests/conformance/corpus/answers.tsv'
     kept = [line for line in answers.read_text().splitlines(True) if not line.startswith('loops-')]
     answers.write_text(''.join(kept))

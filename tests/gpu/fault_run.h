@@ -70,7 +70,7 @@
 namespace gufunc::gpu_test {
 
 // Makes the n-th call of a driver function return a code. If `sticky` is true, all later driver
-// calls return this code, too.
+// calls also return this code.
 struct Fault {
   std::string function;
   uint64_t nth = 0;

@@ -108,7 +108,8 @@ class FaultSweep : public testing::Test {
   std::map<std::string, std::pair<int, std::string>> findings_;
 };
 
-// Closes the bystander device for scenarios that affect all open devices, and opens it otherwise.
+// The bystander is a second device that must keep working. Closes it for scenarios that affect all
+// open devices, and opens it otherwise.
 void FaultSweep::prepare_bystander(const Scenario &scenario) {
   if (scenario.alone) bystander_.reset();
   if (!scenario.alone && bystander_ == nullptr) {

@@ -226,7 +226,7 @@ TEST_F(DeviceImagesTest, AreKeptByContentAndByTheAssemblersVersion) {
   const Command items = {"--emulate", path("k.emu.so").string(), "-v"};
   const std::string targets = "x86-64-v2,ptx_75,sm_75,sm_90,gfx942";
   ASSERT_EQ(build(kTwoUnits, targets, items).status, 0);
-  // The link is the same program with another name.
+  // The link is the same program with a different name.
   fs::create_symlink(fs::path(GUFUNC_CUDA_HOME) / "bin" / "ptxas", path("other-ptxas"));
   Command again = items;
   again.insert(again.end(), {"--ptxas", path("other-ptxas").string()});

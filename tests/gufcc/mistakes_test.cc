@@ -534,7 +534,7 @@ TEST_F(Gufcc, NamesOfOtherLibrariesAreReportedWithTheirReplacement) {
 }
 
 // Conversions that are mistakes if they are implicit must be accepted if the source spells them
-// out. The largest permitted stack must be accepted too.
+// out. The largest permitted stack must also be accepted.
 TEST_F(Gufcc, ConversionsThatAreSpelledOutAreNoMistakes) {
   const ProcessResult built = run(
       {write(

@@ -233,7 +233,8 @@ TEST_F(NullHostCalls, Methods) {
 TEST_F(NullHostCalls, AtChangesTheHostsArray) {
   std::vector<float> a = {1, 2, 3, 4, 5, 6};
   const std::vector<int64_t> indices = {1, 0, 1};
-  // The array is transposed, so the device's copy has another layout than the array.
+  // The array is transposed, so the layout of the device's copy differs from the layout of the
+  // array.
   const guf_operand array = view(a, {2, 3}, {4, 8}), ten = scalar_of(10);
   guf_at_args args = {};
   args.struct_size = sizeof args;

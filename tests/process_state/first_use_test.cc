@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests the first use of the library in a process that has too few free file descriptors or too
-// little address space. The call must report the shortage, and the next call, after the shortage,
-// must succeed.
+// little address space. The call must report the missing resource. The next call, for which
+// enough is available, must succeed.
 #include <gtest/gtest.h>
 #include <gufunc/gufunc.h>
 
@@ -75,7 +75,7 @@ class LittleMemory {
 
 using Use = std::function<guf_status(guf_error *)>;
 
-// The result of a process whose first use of the library met a shortage.
+// The result of a process that lacked a resource when it first used the library.
 enum Found { kSucceeded, kReported, kUnclear, kRemembered };
 
 template <class Shortage>
@@ -149,8 +149,9 @@ TEST(FirstUse, OfADeviceWithoutDescriptors) {
   expect_another_try<FewDescriptors>([](guf_error *error) { return open_device("cpu", error); });
 }
 
-// A context keeps the automatic device that it has chosen, so a temporary shortage must not make
-// the context choose another device. With a simulated driver, the expected device is not the cpu.
+// A context keeps the automatic device that it has chosen, so a temporary lack of a resource must
+// not make the context choose another device. With a simulated driver, the expected device is not
+// the cpu.
 TEST(FirstUse, OfTheAutomaticDeviceWithoutDescriptors) {
   const char *const simulated = secure_getenv("GUFUNC_TEST_AUTO");
   const std::string expected = simulated == nullptr ? "cpu" : simulated;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests that a host loop that throws fails its call with GUF_E_LOOP on every thread, and that the
 // pool and the stream stay usable. After a loop that ends the caller's thread, the pool and the
-// stream must be usable, too.
+// stream must also be usable.
 #include <pthread.h>
 
 #include <chrono>
@@ -287,7 +287,8 @@ TEST(ThrowingLoops, Streams) {
   expect_working_pool();
 }
 
-// State of a loop that copies its input and ends the caller's thread once `meet` threads run it.
+// State of a loop that copies its input, and that ends the caller's thread when `meet` threads run
+// the loop.
 struct Leaver {
   std::mutex lock;
   std::condition_variable arrived;

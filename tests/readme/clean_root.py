@@ -75,8 +75,8 @@ class CleanRoot:
             "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
 
     def copy_from_host(self, source, target):
-        """Copies a file or folder of this machine into the minimal Debian. Of a symbolic link, the
-        file that it points to is copied. An existing link at the target is replaced."""
+        """Copies a file or folder of this machine into the minimal Debian. For a symbolic link,
+        copies the file that it points to. An existing link at the target is replaced."""
         target = self.root / str(target)[1:]
         if source.is_dir():
             target.mkdir(parents=True, exist_ok=True)

@@ -35,7 +35,7 @@ ACCEPTED = [("GUFUNC_BUILD_BACKENDS=cpu", "GUFUNC_CUDA_TARGETS=", "GUFUNC_ROC_TA
 
 def defined():
     """Returns the names and defaults of the options in the CMake files. The variables that
-    find_path, find_program and similar commands set are options, too, unless they are marked as
+    find_path, find_program and similar commands set are also options, unless they are marked as
     advanced."""
     options, advanced = {}, set()
     listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"],

@@ -147,8 +147,8 @@ class Limit(Checks):
 
 
 class DefaultLimit(unittest.TestCase):
-    """Without --limit, a run ends after 480 seconds, before machines that are rented for ten
-    minutes are taken away."""
+    """Without --limit, a run ends after 480 seconds, so that it completes on a machine that is
+    rented for ten minutes."""
 
     def setUp(self):
         loader = importlib.machinery.SourceFileLoader('gpu_check', str(TOOLS / 'gpu-check'))

@@ -153,7 +153,7 @@ void run_kernels(guf_device device) {
   guf_stream_release(stream, nullptr);
 }
 
-// Queues more work than a device records at once, and waits only for the last item.
+// Queues more work than a device can record at a time, and waits only for the last item.
 void run_flood(guf_device device, int times) {
   const guf_stream stream = make_stream(device);
   const guf_array x = make_array(device, {kItems}), y = make_array(device, {kItems});

@@ -40,7 +40,7 @@ ObjectCache open_cache(const Options &options) {
 }
 
 // Returns the flags that an object depends on besides its preprocessed text. -I and -D are left
-// out, because preprocessing has applied them. Warning flags are left out, too. With debug
+// out, because preprocessing has applied them. Warning flags are also left out. With debug
 // information, the object depends on all flags.
 std::string flags_of_the_key(const Compiler::Unit &unit) {
   Command flags;

@@ -99,7 +99,7 @@ constexpr Advice kAdvice[] = {
      "-I adds a folder; a kernel has no headers of the system but freestanding ones"},
 };
 
-// Whether a note is about code that gufcc generated.
+// Whether a note refers to code that gufcc generated.
 bool is_ours(const CompilerMessage &message) {
   return message.place.find("include/gufunc/kernel") != std::string::npos ||
          message.text == "host variable declared here" ||
@@ -214,7 +214,7 @@ void explain_precision_in_double(std::string *text) {
   }
 }
 
-// Removes clang's suggestion of another name, which clang prints below the source line and its
+// Removes clang's suggestion of a different name, which clang prints below the source line and its
 // marks.
 void keep_source_line(std::string *source_lines) {
   const size_t marks = source_lines->find('\n');
@@ -222,7 +222,7 @@ void keep_source_line(std::string *source_lines) {
   if (end != std::string::npos) source_lines->erase(end + 1);
 }
 
-// Rewrites a message in terms of kernels. Returns true if the message is about a name of a library.
+// Rewrites a message in terms of kernels. Returns true if the message concerns a name of a library.
 bool explain(CompilerMessage *message, LoopKind kind) {
   std::string &text = message->text;
   if (kind == LoopKind::kDouble) explain_precision_in_double(&text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record describes each device entry. It is defined where the entry is compiled, because only
-// there is the size of the struct that the entry receives known. The table of the file copies the
+// A record describes each device entry. It is defined where the entry is compiled, because the
+// size of the struct that the entry receives is known only there. The table of the file copies the
 // records when the file is loaded.
 #include "emulation_file.h"
 

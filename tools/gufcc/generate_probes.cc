@@ -73,7 +73,7 @@ template <class F, class> constexpr bool guf_probe_type_unknown =
 
 // Returns an assertion that an elementwise function accepts the arguments that its loop passes.
 // `is_called` is a condition that is true if the function accepts these arguments, or if it expects
-// another number of arguments, because that error has its own message.
+// a different number of arguments, because that error has its own message.
 std::string signature_probe(const Loop &loop, const std::string &name,
                             const std::string &is_called) {
   std::vector<std::string> parameters;

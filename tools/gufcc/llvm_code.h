@@ -17,8 +17,8 @@ namespace gufunc::gufcc {
 
 // Bytes of local variables per function. NVIDIA's devices have 512 KiB of stack per thread, AMD's
 // 128 KiB, and the cpu gives a thread of a raw kernel 64 KiB. Functions that call each other share
-// the stack, and a device reserves a stack for each thread that it can run at once, which is 4.3 GB
-// on an H100 at this limit.
+// the stack, and a device reserves a stack for each thread that it can run at the same time, which
+// is 4.3 GB on an H100 at this limit.
 inline constexpr uint64_t kMaxStack = 16 * 1024;
 
 // Flags that make clang write its unoptimized code, as text, to `file`.

@@ -81,7 +81,8 @@ std::vector<std::string> roles_of(const guf_ufunc_info &info) {
   return roles;
 }
 
-// Elementwise ufuncs have no signature; this returns the one that NumPy would write.
+// Returns the signature that NumPy would write for an elementwise ufunc, which has no signature in
+// this library.
 std::string signature_of(const guf_ufunc_info &info) {
   if (info.signature[0] != '\0') return info.signature;
   std::string text;

@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// JSON has no non-finite numbers. Python's float() reads these strings; in JavaScript a lookup
-// table may be needed.
+// JSON cannot represent infinities and NaN. Python's float() reads these strings; in JavaScript a
+// lookup table may be needed.
 ordered_json to_json(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";

@@ -62,7 +62,7 @@ class AxesReader {
   }
 
   bool done() const { return rest_.empty(); }
-  // Returns the axes of the next operand. A bare number is one axis.
+  // Returns the axes of the next operand. A number without parentheses is one axis.
   std::vector<int64_t> next() {
     std::vector<int64_t> axes;
     if (!accept('(')) {

@@ -166,9 +166,9 @@ GUF_API guf_status guf_array_slice(guf_array array, int32_t naxes, const int64_t
                                    const int64_t *stops, const int64_t *steps, guf_array *out_array,
                                    guf_error *error);
 
-/** Returns a view with another shape, like NumPy's reshape. The elements are read from the array,
- * and placed in the view, in `order` (C, F or ANY). One extent may be -1: it is computed from the
- * size of the array. The result is never a copy.
+/** Returns a view with a different shape, like NumPy's reshape. The elements are read from the
+ * array, and placed in the view, in `order` (C, F or ANY). One extent may be -1: it is computed
+ * from the size of the array. The result is never a copy.
  * [mt] [no-block]
  * Errors  GUF_E_SHAPE       <= the sizes differ, more than one extent is -1, or ndim is out of
  *                              range
@@ -296,8 +296,8 @@ GUF_API guf_status guf_array_astype(guf_array array, guf_dtype dtype, int32_t ca
  * Errors     GUF_E_ARG             <= inout_array is NULL
  *            GUF_E_HANDLE          <= an array, the device or the stream is not a live handle of
  *                                     its kind
- *            GUF_E_DTYPE           <= *inout_array has another dtype
- *            GUF_E_SHAPE           <= *inout_array has another shape
+ *            GUF_E_DTYPE           <= *inout_array has a different dtype
+ *            GUF_E_SHAPE           <= *inout_array has a different shape
  *            GUF_E_DEVICE_MISMATCH <= *inout_array is on another device, or the stream belongs to
  *                                     neither device
  *            GUF_E_READ_ONLY       <= *inout_array is read-only

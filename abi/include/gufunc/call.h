@@ -161,8 +161,8 @@ typedef struct guf_call_args {
  *                                  hook returned or changed an invalid size
  *         any error             <= returned by the core_dims hook, with its message. GUF_E_LOOP if
  *                                  the hook returned a status that is not an error
- *         GUF_E_AXIS            <= an axis is out of range or repeated, or an entry of axes has not
- *                                  as many axes as its operand has core dimensions
+ *         GUF_E_AXIS            <= an axis is out of range or repeated, or an entry of axes does
+ *                                  not have as many axes as its operand has core dimensions
  *         GUF_E_READ_ONLY       <= an output or inout operand is read-only
  *         GUF_E_OVERLAP         <= elements of an output overlap each other, or two outputs of
  *                                  inout operands overlap

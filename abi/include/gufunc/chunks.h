@@ -20,9 +20,9 @@ typedef int32_t (*guf_progress_fn)(void *user, int64_t done, int64_t items);
  *
  * chunk_bytes  maximum bytes of the largest operand in a chunk. 0 means 8 MiB, or less if the
  *              device does not have that much memory. A chunk contains at least one loop item.
- * depth        number of chunks in progress at once, 1 to 16; 0 means 3. On a device, each chunk in
- *              progress needs device memory for its operands and the same amount of page-locked
- *              host memory.
+ * depth        number of chunks in progress at the same time, 1 to 16; 0 means 3. On a device, each
+ *              chunk in progress needs device memory for its operands and the same amount of
+ *              page-locked host memory.
  * first_item   number of the first outer item to compute; earlier items are neither read nor
  *              written. Set it to resume a call that was stopped.
  * progress     NULL, or a function that is called with `user` after each chunk. */

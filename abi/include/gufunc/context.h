@@ -8,9 +8,9 @@
 GUF_BEGIN_DECLS
 
 /* A handle is a value, not an address: it contains its kind and a generation. A function therefore
- * returns GUF_E_HANDLE for a handle whose object was freed, that is of another kind, or that this
- * library did not create. Releasing the last reference while another thread is inside a call with
- * that handle is an error of the caller.
+ * returns GUF_E_HANDLE for a handle whose object was freed, that is of a different kind, or that
+ * this library did not create. Releasing the last reference while another thread is inside a call
+ * with that handle is an error of the caller.
  *
  * Every kind but guf_device is counted: the object of a handle has a reference count, to which
  * `_retain` adds a reference and from which `_release` drops one. A release accepts NULL, never

@@ -68,8 +68,8 @@ GUF_API guf_status guf_backend_get_info(uint32_t index, int32_t probe, guf_backe
  *         GUF_E_UNTRUSTED <= the process is privileged and the file's owner or mode is not
  *                            acceptable
  *         GUF_E_BAD_FILE  <= the file is not an ELF file, or has no backend note
- *         GUF_E_ABI       <= the note requires another ABI or ISA, or the plugin's table violates
- *                            the contract
+ *         GUF_E_ABI       <= the note requires a different ABI or ISA, or the plugin's table
+ *                            violates the contract
  *         GUF_E_EXISTS    <= a backend of that name is already loaded */
 GUF_API guf_status guf_backend_load(const char *path, guf_error *error);
 

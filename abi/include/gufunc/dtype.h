@@ -171,8 +171,8 @@ GUF_API guf_status guf_dtype_get_unit(guf_dtype time, int32_t *out_unit, uint32_
  *                            of another dtype; itemsize is 0, exceeds
  *                            GUF_MAX_STRUCTURED_ITEMSIZE, or is not a multiple of alignment;
  *                            alignment is not a power of two or exceeds 64
- *         GUF_E_EXISTS    <= the name is registered with another size or alignment, which the
- *                            message contains
+ *         GUF_E_EXISTS    <= the name is registered with a different size or alignment, which
+ *                            the message contains
  *         GUF_E_NO_MEMORY <= a host allocation failed, or GUF_MAX_STRUCTURED_DTYPES names are
  *                            registered */
 GUF_API guf_status guf_dtype_register(const char *name, uint32_t itemsize, uint32_t alignment,

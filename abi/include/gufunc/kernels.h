@@ -126,8 +126,8 @@ GUF_API guf_status guf_kernel_get_device_info(guf_kernel kernel, guf_device devi
  *                                     is outside guf_kernel_limit; shared_bytes overflows; an array
  *                                     is not aligned or, for a pointer, not C-contiguous
  *            GUF_E_SHAPE           <= an array does not have the view's number of dimensions
- *            GUF_E_DTYPE           <= an argument has another dtype than its parameter. A datetime
- *                                     parameter accepts every unit
+ *            GUF_E_DTYPE           <= the dtype of an argument is not that of its parameter. A
+ *                                     datetime parameter accepts every unit
  *            GUF_E_OVERFLOW        <= a weak scalar does not fit its parameter
  *            GUF_E_READ_ONLY       <= an array is read-only, but the kernel may write its parameter
  *            GUF_E_DEVICE_MISMATCH <= the device cannot access an array

@@ -37,7 +37,7 @@ typedef struct guf_module_info {
  *                               acceptable
  *            GUF_E_BAD_FILE  <= the file is not a module, is damaged (the digest differs) or too
  *                               large in memory, or its table is not valid
- *            GUF_E_ABI       <= the module has another kernel ABI
+ *            GUF_E_ABI       <= the module has a different kernel ABI
  *            GUF_E_EXISTS    <= another module of that name is loaded
  *            GUF_E_NO_MEMORY <= a host allocation failed */
 GUF_API guf_status guf_module_load(guf_context context, const char *path, uint32_t flags,

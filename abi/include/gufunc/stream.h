@@ -99,7 +99,7 @@ GUF_API guf_status guf_stream_synchronize(guf_stream stream, uint64_t timeout_ns
  *         GUF_E_FORKED          <= the stream or event was created before a fork
  *         GUF_E_DEVICE_MISMATCH <= the event belongs to another backend
  *         GUF_E_CAPTURE         <= the event was recorded in a capture that has ended, on another
- *                                  device, or in another capture than the stream's
+ *                                  device, or in a different capture than the stream's
  *                                  (gufunc/graph.h) */
 GUF_API guf_status guf_stream_wait_event(guf_stream stream, guf_event event, guf_error *error);
 

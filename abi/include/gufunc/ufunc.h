@@ -59,8 +59,8 @@ typedef void (*guf_destroy_fn)(void *user);
  * missing; -1 for an unknown size. The hook may replace a -1 and must not change other sizes. To
  * reject the call, the hook returns an error status and writes a message to `error`, which is never
  * NULL; the call then fails with this status and message. The hook runs on the caller's thread,
- * before anything is allocated or launched, possibly on several threads at once. It must not call
- * the library. The hook runs for each call; its results are not cached. */
+ * before anything is allocated or launched, possibly on several threads at the same time. It must
+ * not call the library. The hook runs for each call; its results are not cached. */
 typedef guf_status (*guf_core_dims_fn)(int32_t ndims, int64_t *inout_sizes, void *user,
                                        guf_error *error);
 

@@ -21,7 +21,7 @@ namespace gufunc::cpu {
 namespace {
 
 constexpr size_t kPathSize = 4096;
-// The stack size of the plugin's threads. User-defined loops run on these threads, too.
+// The stack size of the plugin's threads. User-defined loops also run on these threads.
 constexpr size_t kStackBytes = (size_t{1} << 20) + AlternateStack::kBytes;
 // Signals that an instruction of the thread itself raises. If such a signal were blocked,
 // it would end the process without calling the program's signal handler.

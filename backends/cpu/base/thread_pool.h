@@ -13,7 +13,7 @@
 
 namespace gufunc::cpu {
 
-// The helpers are the threads of the pool. The caller of `run` works on its own job, too. At the
+// The helpers are the threads of the pool. The caller of `run` also works on its own job. At the
 // end it waits only for chunks that a helper has already begun, so a sleeping helper costs nothing.
 // A second caller, or a loop that calls back into the library, finds the pool in use and runs all
 // its chunks itself.
@@ -30,7 +30,7 @@ class ThreadPool {
 
   static constexpr uint32_t kMaxChunks = 0xFFFF;
 
-  // The least time between two attempts to start helpers. A refused attempt costs 20 us.
+  // The minimum time between two attempts to start helpers. A refused attempt costs 20 us.
   static constexpr std::chrono::milliseconds kRetryPause{100};
 
   // Whether the job is large enough to justify waking helpers,

@@ -46,7 +46,7 @@ struct ElementForm {
 class ElementConverter {
  public:
   // Selects the conversion. Returns false if no conversion exists: from a structured dtype to
-  // another dtype or byte order, or between two datetime units that have no conversion factor.
+  // a different dtype or byte order, or between two datetime units that have no conversion factor.
   bool choose(const ElementForm &from, const ElementForm &to);
 
   void row(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) const;

@@ -28,7 +28,7 @@ class LoopFailure {
 
   // Writes the failure to `error` and returns its status. Must be called after all threads have
   // left the loop. `text` is the module's message for GUF_E_VALUE, or NULL.
-  // Errors  the error code that the loop returned; GUF_E_LOOP <= the loop returned another value
+  // Errors  the error code that the loop returned; GUF_E_LOOP <= the loop returned any other value
   [[gnu::cold]] guf_status report(const char *text, guf_error *error) const;
 
  private:

@@ -24,7 +24,7 @@ struct ItemTraversal {
 };
 
 // Determines the traversal once for all ranges of a launch.
-// describe_launch uses the result, too.
+// describe_launch also uses the result.
 ItemTraversal item_traversal(const guf_launch_block &block);
 
 // Runs the items [first, last), numbered with dimension 0 fastest.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a loop on operands that it cannot access directly,
-// because they have another dtype, byte order or alignment.
+// because they have a different dtype, byte order or alignment.
 #ifndef GUFUNC_BACKENDS_CPU_LOOPS_STAGED_LOOP_H
 #define GUFUNC_BACKENDS_CPU_LOOPS_STAGED_LOOP_H
 

@@ -49,7 +49,7 @@ uint64_t LoopCost::weigh(uint64_t work) const {
 
 // If the new cost is higher than the stored cost, only a quarter of the difference is added,
 // because the cost may depend on the data and the thread may have been interrupted. A lower cost
-// replaces the stored cost at once.
+// replaces the stored cost immediately.
 void LoopCost::record(uint64_t work, uint64_t ns) {
   if (work == 0) return;
   const float each = static_cast<float>(ns) / static_cast<float>(work);

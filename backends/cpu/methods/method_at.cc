@@ -130,7 +130,7 @@ class Runs {
       seen_.next_run();
       while (count < left && !seen_.add(block_.indices[i + count])) ++count;
       const bool too_short = plain && count < kShortRun;
-      if (too_short) count = left;  // the following runs are probably too short, too
+      if (too_short) count = left;  // the following runs are probably also too short
       GUF_BACKEND_TRY(too_short ? run_each(i, count) : run_together(i, count));
       i += count;
     }

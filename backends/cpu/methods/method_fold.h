@@ -49,8 +49,8 @@ class Fold {
     return partial_bytes_ == value_bytes_ ? dtype_ : guf_dtype{GUF_F32};
   }
   // Returns whether the requests of the fold entry that keep the order of the elements
-  // (GUF_FOLD_SCAN, GUF_FOLD_AT) can be used. Functions that are not reduced as a tree support
-  // these requests, too. The requests are not used if the floating-point flags of each step are
+  // (GUF_FOLD_SCAN, GUF_FOLD_AT) can be used. Functions that are not reduced as a tree also support
+  // these requests. The requests are not used if the floating-point flags of each step are
   // examined.
   bool has_chain() const { return chain_.entry != nullptr; }
   int64_t value_bytes() const { return value_bytes_; }      // size of X

@@ -16,7 +16,7 @@
 namespace gufunc::cpu {
 namespace {
 
-// The least weight (work_split.h) of a subtree that is one piece of work.
+// The minimum weight (work_split.h) of a subtree that is one piece of work.
 constexpr uint64_t kPieceWork = 32 * 1024;
 
 class Reduction {
@@ -182,8 +182,8 @@ guf_status Reduction::join_pieces(const Cut &cut, Lanes all, Lanes joined) const
   return GUF_OK;
 }
 
-// Combines the partial results of the dimensions outside those that one work unit reduces, then the
-// initial value, and stores the results.
+// Combines the partial results along the dimensions above cut.dim, combines the initial value with
+// the results, and stores the results.
 guf_status Reduction::finish(const ItemUnits &units, const Cut &cut, Lanes joined) const {
   MethodScratch scratch;
   const int64_t size = fold_.partial_bytes();

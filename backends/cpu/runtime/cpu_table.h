@@ -30,7 +30,7 @@ namespace gufunc::cpu {
 #define GUF_OPTIONAL_SLOT(slot) std::remove_pointer_t<decltype(guf_backend_api::slot)> slot;
 #include <gufunc/backend_slots.def>
 
-// cpu_device.cc: frees memory that memory_alloc returned, at once
+// cpu_device.cc: immediately frees memory that memory_alloc returned
 void memory_release(uint64_t address, uint64_t size);
 
 // cpu_kernels.cc: raw kernels, provided through the extension "gufunc.kernels"

@@ -13,7 +13,7 @@ using sdk::dtype_size;
 using sdk::is_structured;
 using sdk::is_time;
 
-// The operand flags of elements that an entry cannot access in place.
+// The operand flags that mean that an entry cannot access the elements in place.
 inline constexpr uint32_t kStoredFlags = GUF_LAUNCH_OPERAND_SWAPPED | GUF_LAUNCH_OPERAND_UNALIGNED;
 
 // Returns the guf::device::element_kind of a dtype, or kKinds if the dtype is not numeric. The kind
@@ -40,7 +40,7 @@ bool choose_cast(guf_dtype from, guf_dtype to, ElementCast *out);
 // Fails with GUF_E_DTYPE and names both dtypes.
 [[gnu::cold]] guf_status fail_no_cast(guf_error *error, int operand, guf_dtype from, guf_dtype to);
 
-// Converts one element in host memory, of any byte order, to another type in the host's order.
+// Converts one element in host memory, of any byte order, to a different type in the host's order.
 guf::device::raw_element cast_on_host(const void *from, guf_dtype dtype, uint32_t operand_flags,
                                       guf_dtype to, const ElementCast &cast);
 

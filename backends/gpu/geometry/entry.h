@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entries of device images: the entries of a loop,
-// and the entries of the backend's own copy and cast kernels.
+// Lists the entries of device images: the entries of a loop, and the entries of the backend's own
+// copy and cast kernels.
 #ifndef GUFUNC_BACKENDS_GPU_GEOMETRY_ENTRY_H
 #define GUFUNC_BACKENDS_GPU_GEOMETRY_ENTRY_H
 
@@ -41,8 +41,8 @@ enum class Entry : uint8_t {
   kEntries
 };
 
-// Returns the symbol name of an entry: the suffix after a loop's stem ("_row"),
-// or the complete name of a copy or cast kernel ("guf_copy_convert").
+// Returns the symbol name of an entry: the suffix after a loop's stem ("_row"), or the complete
+// name of a copy or cast kernel ("guf_copy_convert").
 const char *entry_name(Entry entry);
 
 }  // namespace gufunc::gpu

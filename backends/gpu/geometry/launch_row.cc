@@ -15,8 +15,8 @@ namespace dev = guf::device;
 constexpr size_t kRowBytes = sizeof(dev::row_block<kMaxOperands>);
 using RowWriter = BlockWriter<dev::row_head, kRowBytes + 8>;
 
-// Returns the number of elements in a vector, which a thread accesses at once. The vector of the
-// widest operand has 16 bytes.
+// Returns the number of elements in a vector, which a thread accesses in one operation. The vector
+// of the widest operand has 16 bytes.
 uint32_t vector_of(const LaunchShape &shape, const RowLoop &loop) {
   uint32_t widest = 1;
   for (int i = 0; i < shape.count; ++i) widest = std::max(widest, loop.bytes[i]);

@@ -335,7 +335,7 @@ bool PtxText::has_entry(std::string_view name) {
 void PtxText::reach(std::string_view name, uint8_t *reached, uint32_t *queue,
                     uint32_t *inout_length) {
   for (uint32_t number = *slot_of(name); number != 0; number = items_[number - 1].next) {
-    // All further items with this name are in the queue, too.
+    // All further items with this name are also in the queue.
     if (reached[number - 1] != 0) break;
     reached[number - 1] = 1;
     queue[(*inout_length)++] = number - 1;

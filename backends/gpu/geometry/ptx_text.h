@@ -39,7 +39,7 @@ class PtxText {
   Result excerpt(const std::string_view *entries, size_t count, HostArray<char> *out);
 
   // Writes the head of the text and a kernel that does nothing.
-  // A driver that refuses the text because of its version or target refuses this probe, too.
+  // A driver that refuses the text because of its version or target also refuses this probe.
   Result probe(HostArray<char> *out);
 
  private:

@@ -83,7 +83,7 @@ guf_status host_unregister(void *device, uint64_t address, guf_error *error) {
   if (!owner.lost()) {
     return owner.check(driver.host_unregister(address), "unregistering host memory", error);
   }
-  // On a lost device the memory is unregistered, too, to release as many resources as possible.
+  // The memory is unregistered even on a lost device, to release as many resources as possible.
   owner.wait_until_idle();
   owner.check_for_loss(driver.host_unregister(address));
   return GUF_OK;

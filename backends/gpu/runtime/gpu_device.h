@@ -59,8 +59,8 @@ class Device {
   // on every stream.
   Stream &idle_stream() { return *idle_stream_; }
   MemoryPool &pool(Backing backing);
-  // Returns the driver's pool for device memory, or NULL if device
-  // memory uses ordinary allocations.
+  // Returns the driver's pool for device memory, or NULL if device memory uses ordinary
+  // allocations.
   Native driver_pool() const { return driver_pool_; }
 
   uint32_t next_stream_number() { return nstreams_.fetch_add(1, std::memory_order_relaxed); }
@@ -156,8 +156,7 @@ class ScopedContext {
   bool entered_ = false;
 };
 
-// For its lifetime, prevents calls of this thread from invalidating
-// an active capture of any thread.
+// While the object exists, calls of this thread do not invalidate an active capture of any thread.
 class RelaxedCapture {
  public:
   explicit RelaxedCapture(Driver &driver) : driver_(driver) {

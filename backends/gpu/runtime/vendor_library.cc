@@ -101,7 +101,7 @@ guf_status VendorLibrary::open(const char *const *names, size_t count, guf_error
       std::snprintf(name_, sizeof(name_), "%s", names[i]);
       return GUF_OK;
     }
-    // The next name has another ABI version. If that library were loaded, this process could no
+    // The next name has a different ABI version. If that library were loaded, this process could no
     // longer use the library with the current name.
     if (shortage != 0) return fail_shortage(names[i], shortage, error);
     if (text == nullptr || telling) continue;

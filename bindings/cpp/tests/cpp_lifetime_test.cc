@@ -11,7 +11,7 @@
 
 namespace {
 
-// With sanitizers freed memory is not reused at once, and calls are slow.
+// With sanitizers, freed memory is not reused immediately, and calls are slow.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kSanitized = true;
 #else
@@ -109,7 +109,7 @@ TEST(CppLifetime, ThreadsShareOperandsAndKeywords) {
   EXPECT_EQ(right, kThreads * kCalls);
 }
 
-// Each array is released on another thread than the thread that created it.
+// Each array is released on a different thread than the thread that created it.
 TEST(CppLifetime, ObjectsAreReleasedOnOtherThreads) {
   std::vector<gufunc::Array> made;
   const gufunc::Device cpu("cpu");

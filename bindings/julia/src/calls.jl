@@ -277,7 +277,7 @@ is one index of this dimension. Operands must be in host memory, which includes 
 
 - `chunk_bytes`: the size in bytes of the largest operand in a chunk; 0 means 8 MiB, or less if the
   device has less memory.
-- `depth`: the number of chunks in progress at once, 1 to 16; 0 means 3.
+- `depth`: the number of chunks in progress at the same time, 1 to 16; 0 means 3.
 - `progress`: called as `progress(done, items)` on the calling thread after each chunk, with the
   number of completed items and the number of all items. If it returns `false` or throws, the call
   stops with `GUF_E_CANCELLED`. An exception becomes the error's `cause`.

@@ -114,7 +114,8 @@ unsafe_free!(own)
 u = UFunc("nonsense")
 @test status_of(() -> u(1)) == Gufunc.GUF_E_NOT_FOUND
 
-# If several threads use a ufunc for the first time at once, all get the same ufunc.
+# If several threads use a ufunc for the first time at the same time, all of them get the same
+# ufunc.
 v = UFunc("add")
 results = fetch.([Threads.@spawn(v(i, 1)) for i in 1:100])
 @test results == 2:101

@@ -34,7 +34,7 @@ thrown = thrown_by(() -> failing([1.0, 3.0]))
 @test occursin("too much", thrown_by(() -> reduce(FAILING_SUM, [1.0, 2.0, 3.0])).message)
 
 # A GufuncError of a loop is thrown with all its fields. Exceptions whose text cannot be shown, is
-# empty or is too long are reported, too.
+# empty or is too long are also reported.
 struct Unshowable <: Exception end
 Base.showerror(io::IO, ::Unshowable) = error("no text")
 struct Silent <: Exception end

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests operands that only a call refers to. The garbage collector runs during the call, and freed
-# memory is overwritten at once. Optimization is on, because it could release operands early.
+# memory is overwritten immediately. Optimization is on, because it could release operands early.
 using Gufunc
 using Gufunc: record
 

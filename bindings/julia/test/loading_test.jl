@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Loads the package without its library, with another library, and with a library version that is
-# too old. Each load must fail with an error that describes the reason.
+# Loads the package without its library, with a library that is not libgufunc, and with versions of
+# libgufunc that are too old. Each load must fail with an error that describes the reason.
 #   loading_test.jl COMPILER FOLDER
 compiler, folder = ARGS
 

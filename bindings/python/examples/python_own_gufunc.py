@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls a generalized ufunc on stacks of matrices, also with axes in another order.
+"""Calls a generalized ufunc on stacks of matrices, also with axes in a different order.
 
 python_own_gufunc.py MODULES_FOLDER
 """

@@ -23,7 +23,7 @@ class BuildError(Error):
 
 def find_gufcc():
     """The path of gufcc: ``GUFUNC_GUFCC``, or else the first gufcc in this package, in the folder
-    ``bin`` beside the folder of the library, or on PATH."""
+    ``bin`` next to the folder of the library, or on PATH."""
     from ._library import library_path
 
     here = pathlib.Path(__file__).parent

@@ -315,7 +315,7 @@ def span_of(array):
 
 def _own_memory(value):
     """The array over the memory of an object. A list or number is rejected, because the temporary
-    array made from it would be freed at once."""
+    array made from it would be freed immediately."""
     if isinstance(value, (list, tuple, int, float, complex)):
         raise make_error(lowlevel.GUF_E_ARG,
                          f"a {type(value).__name__} has no memory that can be page-locked: make an "

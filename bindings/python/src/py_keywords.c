@@ -122,7 +122,7 @@ static int read_signature(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, Py
   return count < 0 ? -1 : 0;
 }
 
-/* Rejects a keyword that only generalized ufuncs accept. The library rejects it, too, but values
+/* Rejects a keyword that only generalized ufuncs accept. The library also rejects it, but values
  * that are equal to the default are not passed to the library. */
 __attribute__((cold)) static int refuse_core(const gufpy_keywords *keywords,
                                              const gufpy_ufunc *ufunc, const char *name) {

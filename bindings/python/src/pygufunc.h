@@ -201,7 +201,7 @@ int gufpy_numpy_ready(void);
  * subclasses are rejected (gufunc/_foreign.py). */
 int gufpy_is_ndarray(PyObject *object);
 /** Whether an object is accepted as an ndarray output. Subclasses that do not override NumPy's
- * protocols are accepted, too. */
+ * protocols are also accepted. */
 int gufpy_is_output_ndarray(PyObject *object);
 int gufpy_is_numpy_scalar(PyObject *object);
 int gufpy_numpy_tensor(PyObject *ndarray, guf_tensor *out_tensor);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests devices that use a context of the program. A process can open a device only once, so each
-// test uses other devices.
+// test uses different devices.
 #include <dlfcn.h>
 
 #include "device_fixture.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Defines functions whose signatures imply more work than the functions perform. The placement rule
-// of device auto treats calls of these functions as large, although the calls finish at once.
+// of device auto treats calls of these functions as large, although the calls finish immediately.
 #include <gufunc/kernel.hpp>
 
 // The placement rule counts m times n steps of work for each item.

@@ -24,7 +24,7 @@ class PeerCopies : public Devices {
     return sim().calls(backend_ == "cuda" ? "cuMemcpyPeerAsync" : "hipMemcpyPeerAsync");
   }
   // Returns the number of driver calls that copy between host and device. Copies of ordinary host
-  // memory use these calls, too, with page-locked staging memory.
+  // memory also use these calls, with page-locked staging memory.
   uint64_t host_copies() const {
     const bool cuda = backend_ == "cuda";
     return sim().calls(cuda ? "cuMemcpyDtoHAsync_v2" : "hipMemcpyDtoHAsync") +

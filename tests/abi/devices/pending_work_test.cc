@@ -213,7 +213,7 @@ TEST_P(PendingWork, Methods) {
   }
 }
 
-// The reduction has a mask, an initial value and a result of another dtype.
+// The reduction has a mask, an initial value and a result of a different dtype.
 TEST_P(PendingWork, AReductionWithEverything) {
   for (const guf_stream stream : streams()) {
     std::vector<uint8_t> pattern(kSize);

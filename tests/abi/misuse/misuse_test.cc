@@ -333,7 +333,7 @@ TEST(MisuseFields, AreChecked) {
   EXPECT_GT(fields.cases(), 200U);
 }
 
-// Tests handles in operands. Every invalid handle, and every valid handle of another kind, is
+// Tests handles in operands. Every invalid handle, and every valid handle of a different kind, is
 // passed as the array of each operand of each method, and as the device of the operand's tensor.
 
 // Operands that can be used together: a matrix, a row, an index, a mask and a number.

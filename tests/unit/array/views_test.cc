@@ -119,7 +119,7 @@ struct Case {
 };
 
 // View operations that the library rejects, and for which NumPy reports no error or an error of
-// another kind. The operations are applied to an array of shape (2, 3).
+// a different kind. The operations are applied to an array of shape (2, 3).
 const Case kCases[] = {
     {"NegativeCountOfAxes", GUF_E_INDEX,
      [](const Array &array, base::Ref<Array> *out, guf_error *error) {

@@ -277,7 +277,7 @@ TEST(OverlapCall, MaskedIsAsIfTheMaskWereCopied) {
     for (uint8_t &byte : buffer) byte = engine() % 2;
     const std::vector<uint8_t> was = buffer;
     const std::vector<int64_t> shape = masked_shape(&engine);
-    // The results of this function are bools, so an output of another dtype needs a cast.
+    // The results of this function are bools, so an output of a different dtype needs a cast.
     const guf_dtype type = engine() % 3 == 0 ? guf_dtype{GUF_U8} : guf_dtype{GUF_BOOL};
     const View out = view_of_shape(&engine, type, buffer, shape);
     View x = engine() % 3 == 0 ? out : view_of_shape(&engine, GUF_BOOL, buffer, shape);

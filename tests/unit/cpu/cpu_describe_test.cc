@@ -112,7 +112,7 @@ class DescribeLaunch : public testing::Test {
               GUF_OK)
         << error.message;
   }
-  // Records the cost of an ordinary loop, so that the load of the machine has no influence.
+  // Records the cost of an ordinary loop, so that the load of the machine does not affect the test.
   static void make_known(Seen *seen) {
     LoopCost(reinterpret_cast<const void *>(Seen::loop), seen)
         .record(LoopCost::kElementsPerMicrosecond, 1000);

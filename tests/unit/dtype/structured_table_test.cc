@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests which structured dtypes can be registered, and that a registered name cannot be registered
-// again with another size or alignment.
+// again with a different size or alignment.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -117,7 +117,7 @@ TEST_F(DeviceForms, MixedLoopsFoldFromTheLeftOverAllDimensions) {
   }
 }
 
-// Datetime values with another unit are converted before and after the method.
+// Datetime values with a different unit are converted before and after the method.
 TEST_F(DeviceForms, DatetimesOfOtherUnitsAreConverted) {
   std::vector<int64_t> data(1000), sums(3), running(3000);
   for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<int64_t>(i);

@@ -63,7 +63,8 @@ TEST(GeneralizedLoops, EmptyCoreDimensions) {
   std::vector<float> a(1), b(1), c(12);
   const i64 dims[] = {2, 2, 0, 3};
   // For an operand without elements, a launch passes stride 0 between items, but does not change
-  // the strides of the core dimensions: first those of a contiguous operand, then arbitrary ones.
+  // the strides of the core dimensions. The test first uses the core strides of a contiguous
+  // operand, and then arbitrary core strides.
   constexpr i64 kFar = i64{1} << 62;
   const i64 steps[][9] = {{0, 0, 24, 4, 4, 12, 4, 12, 4}, {0, 0, 24, kFar, -kFar, -kFar, 8, 12, 4}};
   for (const bool are_null : {false, true}) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Measures the error of the f32 functions with one argument at every f32 number, and of those with
-// two arguments at random and at critical pairs. The reference is the same function in f64. Prints
-// the largest error of each function, and fails if it exceeds the bar of math_rows.h.
+// Measures the error of the f32 functions. A function of one argument is called with every f32
+// number, and a function of two arguments with random and critical pairs. The reference is the same
+// function in f64. Prints the largest error of each function, and fails if it is larger than
+// math_rows.h allows.
 // Usage: math_f32_exhaustive [STEP [FUNCTION...]]; only every STEP-th number is measured.
 #include <gufunc/kernel/math.hpp>
 

@@ -212,7 +212,7 @@ def same_value_complex(got, expected):
 
 
 def good_results(name, letters, output, found, expected, ulps):
-    """Returns where the results of one output are good."""
+    """Returns where the results of one output are correct."""
     inexact = name in ROUNDED or any(letter in "FD" for letter in letters)
     if output in "eEfdFD" and inexact:
         return within(output, found, expected, ulps)

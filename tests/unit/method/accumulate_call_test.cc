@@ -92,8 +92,8 @@ TEST(ReduceatCall, IndicesThatTheOutputOverwritesAreReadFirst) {
   EXPECT_THAT(indices, ElementsAre(11, 7));
 }
 
-// The call has more results than the backend computes at once, and its first results overwrite the
-// last indices. The results are valid indices, so an index that is read too late causes wrong
+// The call has more results than the backend computes at a time, and its first results overwrite
+// the last indices. The results are valid indices, so an index that is read too late causes wrong
 // results instead of an out-of-bounds access.
 TEST(ReduceatCall, IndicesOverwrittenBackwardsAreReadFirst) {
   constexpr int64_t kCount = 600;

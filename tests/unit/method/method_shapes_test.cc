@@ -147,7 +147,7 @@ void check_outer(guf_ufunc ufunc, const Shape &first, const Shape &second, std::
     ASSERT_EQ(output.at(n), a.at(n / b.count()) + b.at(n % b.count())) << n;
 }
 
-// If the call has a mask and a result of another dtype, it writes through a temporary buffer.
+// If the call has a mask and a result of a different dtype, it writes through a temporary buffer.
 template <class Out>
 void check_call(guf_ufunc ufunc, guf_dtype dtype, const Shape &shape, std::mt19937 &bits) {
   GuardedArray<double> a(GUF_F64, smaller(shape, bits), bits),

@@ -162,8 +162,8 @@ TEST(ReduceCall, InputsThatOverlapTheOutputAreReadFirst) {
   EXPECT_THAT(data, ElementsAre(0, 1, 5, 9, 4, 5));
 }
 
-// The call has more rows than the backend reduces at once, and its first results overwrite the last
-// rows.
+// The call has more rows than the backend reduces at a time, and its first results overwrite the
+// last rows.
 TEST(ReduceCall, ManyInputsThatOverlapTheOutputAreReadFirst) {
   constexpr size_t kRows = 6000;
   std::vector<double> data = counting(2 * kRows), expected = data;
@@ -279,7 +279,7 @@ TEST(ReduceCall, FoldsMoreDimensionsThanABlockHolds) {
   EXPECT_THAT(elements_of<double>(masked.output), ElementsAre(static_cast<double>(sum), 0));
 }
 
-// The array is one broadcast element. The call returns at once, because its first base blocks
+// The array is one broadcast element. The call returns immediately, because its first base blocks
 // determine the result.
 TEST(ReduceCall, AnyNumberOfElements) {
   const bool truth = true;

@@ -209,7 +209,7 @@ std::string unescape(std::string text) {
   return text;
 }
 
-// Returns whether the error is about the separator between two arguments. NumPy's parser knows the
+// Returns whether the error concerns the separator between two arguments. NumPy's parser knows the
 // number of arguments, so NumPy may reject a comma where this parser accepts the comma and rejects
 // the text after it.
 bool is_about_arguments(const std::string &refusal) {

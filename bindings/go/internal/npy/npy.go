@@ -76,7 +76,7 @@ func WriteBytes(path, descr string, shape []int, data []byte) error {
 // Folder is the path of a folder that contains .npy files.
 type Folder string
 
-// ErrType means that the elements of a file have another dtype than requested.
+// ErrType means that the dtype of a file is not the requested dtype.
 var ErrType = errors.New("elements of another type")
 
 // descrOf returns the spelling of a dtype in .npy files.

@@ -1684,9 +1684,9 @@ const _: () = {
 /// needed.
 /// chunk_bytes  maximum bytes of the largest operand in a chunk. 0 means 8 MiB, or less if the
 ///              device does not have that much memory. A chunk contains at least one loop item.
-/// depth        number of chunks in progress at once, 1 to 16; 0 means 3. On a device, each chunk in
-///              progress needs device memory for its operands and the same amount of page-locked
-///              host memory.
+/// depth        number of chunks in progress at the same time, 1 to 16; 0 means 3. On a device, each
+///              chunk in progress needs device memory for its operands and the same amount of
+///              page-locked host memory.
 /// first_item   number of the first outer item to compute; earlier items are neither read nor
 ///              written. Set it to resume a call that was stopped.
 /// progress     NULL, or a function that is called with `user` after each chunk.
@@ -1907,8 +1907,8 @@ unsafe extern "C" {
     ///         GUF_E_UNTRUSTED <= the process is privileged and the file's owner or mode is not
     ///                            acceptable
     ///         GUF_E_BAD_FILE  <= the file is not an ELF file, or has no backend note
-    ///         GUF_E_ABI       <= the note requires another ABI or ISA, or the plugin's table violates
-    ///                            the contract
+    ///         GUF_E_ABI       <= the note requires a different ABI or ISA, or the plugin's table
+    ///                            violates the contract
     ///         GUF_E_EXISTS    <= a backend of that name is already loaded
     /// Roles   blocking
     /// ```
@@ -2090,7 +2090,7 @@ unsafe extern "C" {
     ///         GUF_E_FORKED          <= the stream or event was created before a fork
     ///         GUF_E_DEVICE_MISMATCH <= the event belongs to another backend
     ///         GUF_E_CAPTURE         <= the event was recorded in a capture that has ended, on another
-    ///                                  device, or in another capture than the stream's
+    ///                                  device, or in a different capture than the stream's
     ///                                  (gufunc/graph.h)
     /// Roles   blocking
     /// ```
@@ -2234,8 +2234,8 @@ unsafe extern "C" {
     ///                            of another dtype; itemsize is 0, exceeds
     ///                            GUF_MAX_STRUCTURED_ITEMSIZE, or is not a multiple of alignment;
     ///                            alignment is not a power of two or exceeds 64
-    ///         GUF_E_EXISTS    <= the name is registered with another size or alignment, which the
-    ///                            message contains
+    ///         GUF_E_EXISTS    <= the name is registered with a different size or alignment, which
+    ///                            the message contains
     ///         GUF_E_NO_MEMORY <= a host allocation failed, or GUF_MAX_STRUCTURED_DTYPES names are
     ///                            registered
     /// ```
@@ -2312,9 +2312,9 @@ unsafe extern "C" {
     /// ```
     pub fn guf_array_slice(array: guf_array, naxes: i32, starts: *const i64, stops: *const i64, steps: *const i64, out_array: *mut guf_array, error: *mut guf_error) -> guf_status;
     /// ```text
-    /// Returns a view with another shape, like NumPy's reshape. The elements are read from the array,
-    /// and placed in the view, in `order` (C, F or ANY). One extent may be -1: it is computed from the
-    /// size of the array. The result is never a copy.
+    /// Returns a view with a different shape, like NumPy's reshape. The elements are read from the
+    /// array, and placed in the view, in `order` (C, F or ANY). One extent may be -1: it is computed
+    /// from the size of the array. The result is never a copy.
     /// [mt] [no-block]
     /// Errors  GUF_E_SHAPE       <= the sizes differ, more than one extent is -1, or ndim is out of
     ///                              range
@@ -2451,8 +2451,8 @@ unsafe extern "C" {
     /// Errors     GUF_E_ARG             <= inout_array is NULL
     ///            GUF_E_HANDLE          <= an array, the device or the stream is not a live handle of
     ///                                     its kind
-    ///            GUF_E_DTYPE           <= *inout_array has another dtype
-    ///            GUF_E_SHAPE           <= *inout_array has another shape
+    ///            GUF_E_DTYPE           <= *inout_array has a different dtype
+    ///            GUF_E_SHAPE           <= *inout_array has a different shape
     ///            GUF_E_DEVICE_MISMATCH <= *inout_array is on another device, or the stream belongs to
     ///                                     neither device
     ///            GUF_E_READ_ONLY       <= *inout_array is read-only
@@ -2859,7 +2859,7 @@ unsafe extern "C" {
     ///                               acceptable
     ///            GUF_E_BAD_FILE  <= the file is not a module, is damaged (the digest differs) or too
     ///                               large in memory, or its table is not valid
-    ///            GUF_E_ABI       <= the module has another kernel ABI
+    ///            GUF_E_ABI       <= the module has a different kernel ABI
     ///            GUF_E_EXISTS    <= another module of that name is loaded
     ///            GUF_E_NO_MEMORY <= a host allocation failed
     /// Roles   blocking; returns a reference: out_module
@@ -2950,8 +2950,8 @@ unsafe extern "C" {
     ///                                  hook returned or changed an invalid size
     ///         any error             <= returned by the core_dims hook, with its message. GUF_E_LOOP if
     ///                                  the hook returned a status that is not an error
-    ///         GUF_E_AXIS            <= an axis is out of range or repeated, or an entry of axes has not
-    ///                                  as many axes as its operand has core dimensions
+    ///         GUF_E_AXIS            <= an axis is out of range or repeated, or an entry of axes does
+    ///                                  not have as many axes as its operand has core dimensions
     ///         GUF_E_READ_ONLY       <= an output or inout operand is read-only
     ///         GUF_E_OVERLAP         <= elements of an output overlap each other, or two outputs of
     ///                                  inout operands overlap
@@ -3391,8 +3391,8 @@ unsafe extern "C" {
     ///                                     is outside guf_kernel_limit; shared_bytes overflows; an array
     ///                                     is not aligned or, for a pointer, not C-contiguous
     ///            GUF_E_SHAPE           <= an array does not have the view's number of dimensions
-    ///            GUF_E_DTYPE           <= an argument has another dtype than its parameter. A datetime
-    ///                                     parameter accepts every unit
+    ///            GUF_E_DTYPE           <= the dtype of an argument is not that of its parameter. A
+    ///                                     datetime parameter accepts every unit
     ///            GUF_E_OVERFLOW        <= a weak scalar does not fit its parameter
     ///            GUF_E_READ_ONLY       <= an array is read-only, but the kernel may write its parameter
     ///            GUF_E_DEVICE_MISMATCH <= the device cannot access an array

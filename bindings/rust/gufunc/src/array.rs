@@ -73,7 +73,7 @@ flags! {
     is_f_contiguous = GUF_ARRAY_F_CONTIGUOUS;
     /// Whether the addresses of all elements are multiples of their alignment.
     is_aligned = GUF_ARRAY_ALIGNED;
-    /// Whether the elements have another byte order than the machine.
+    /// Whether the byte order of the elements differs from the machine's.
     is_swapped = GUF_ARRAY_SWAPPED;
     /// Whether the array owns its memory, that is, is not a view.
     owns_data = GUF_ARRAY_OWNS_DATA;
@@ -326,7 +326,7 @@ impl Slice {
     /// The whole axis.
     pub const ALL: Slice = Slice { start: None, stop: None, step: 1 };
 
-    /// Returns the same bounds with another step.
+    /// Returns the same bounds with a different step.
     pub const fn step(self, step: i64) -> Self {
         Slice { step, ..self }
     }
@@ -395,9 +395,9 @@ impl DynArray {
         })
     }
 
-    /// Returns the elements with another shape, in `order` (C, F or Any). One extent may be -1. The
-    /// result is a view of the array if the strides allow a view, otherwise a view of a copy, as in
-    /// NumPy.
+    /// Returns the elements with a different shape, in `order` (C, F or Any). One extent may be -1.
+    /// The result is a view of the array if the strides allow a view, otherwise a view of a copy,
+    /// as in NumPy.
     ///
     /// ```
     /// # use gufunc::{Array, Order};
@@ -554,7 +554,7 @@ impl DynArray {
         })
     }
 
-    /// Returns a copy of another dtype.
+    /// Returns a copy of a different dtype.
     ///
     /// # Errors
     /// [`Status::DTYPE`], [`Status::CASTING`], and as [`DynArray::copy`].
@@ -615,10 +615,10 @@ impl DynArray {
     /// array. The copy is complete on return, because the memory is borrowed only for the call.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] if the array has another dtype than `T`, [`Status::SHAPE`] if the lengths
-    /// differ, [`Status::VALUE`] if the array contains invalid bools, [`Status::CAPTURE`] while the
-    /// stream is being captured; or the failure of the stream's work. If the copied bytes are not
-    /// valid bools, the destination is zeroed.
+    /// [`Status::DTYPE`] if the elements of the array are not of type `T`, [`Status::SHAPE`] if the
+    /// lengths differ, [`Status::VALUE`] if the array contains invalid bools, [`Status::CAPTURE`]
+    /// while the stream is being captured; or the failure of the stream's work. If the copied bytes
+    /// are not valid bools, the destination is zeroed.
     pub fn copy_to_host<T: Element>(
         &self,
         destination: &mut [T],
@@ -674,8 +674,8 @@ impl DynArray {
     /// Returns all elements in C order. Waits for all pending work on the array.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] if the array has another dtype than `T`; [`Status::NO_MEMORY`] if the
-    /// vector cannot be allocated, as may happen for a broadcast array.
+    /// [`Status::DTYPE`] if the elements of the array are not of type `T`; [`Status::NO_MEMORY`] if
+    /// the vector cannot be allocated, as may happen for a broadcast array.
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         let size = self.raw_info()?.size as usize;
         self.expect::<T>(size)?;

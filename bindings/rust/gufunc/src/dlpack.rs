@@ -235,9 +235,10 @@ impl DynArray {
     /// an adopted stream must outlive the tensor.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] for a datetime type, a structured dtype, or elements in another byte order
-    /// than the machine's, [`Status::UNSUPPORTED`] if a stride is not a multiple of the item size,
-    /// [`Status::DEVICE_MISMATCH`] for the stream, [`Status::ARG`] for a stream with host memory.
+    /// [`Status::DTYPE`] for a datetime type, a structured dtype, or elements in a different byte
+    /// order than the machine's, [`Status::UNSUPPORTED`] if a stride is not a multiple of the item
+    /// size, [`Status::DEVICE_MISMATCH`] for the stream, [`Status::ARG`] for a stream with host
+    /// memory.
     pub fn to_dlpack<'a>(&self, consumer: impl Into<DlpackStream<'a>>) -> Result<DlpackTensor> {
         self.export(consumer.into(), 0)
     }
@@ -287,7 +288,7 @@ impl<T: Element> Array<T> {
     /// Makes an array of `T` from a tensor; see [`DynArray::from_dlpack`].
     ///
     /// # Errors
-    /// As [`DynArray::from_dlpack`]; [`Status::DTYPE`] if the elements have another dtype.
+    /// As [`DynArray::from_dlpack`]; [`Status::DTYPE`] if the elements have a different dtype.
     pub fn from_dlpack<'a>(
         tensor: DlpackTensor,
         ready_on: impl Into<DlpackStream<'a>>,

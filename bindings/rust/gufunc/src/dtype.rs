@@ -252,7 +252,7 @@ impl DType {
     /// Registering the same name with the same layout again returns the same dtype.
     ///
     /// # Errors
-    /// [`Status::ARG`], [`Status::EXISTS`] if the name is registered with another layout,
+    /// [`Status::ARG`], [`Status::EXISTS`] if the name is registered with a different layout,
     /// [`Status::NO_MEMORY`].
     pub fn register(name: &str, itemsize: usize, alignment: usize) -> Result<DType> {
         let name = c_string(name)?;

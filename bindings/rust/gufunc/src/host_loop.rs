@@ -409,8 +409,8 @@ impl<'a> LoopArgs<'a> {
     /// dimensions, an array of elements.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] if the operand has another dtype than `T`, [`Status::INDEX`] if there is
-    /// no such operand or item.
+    /// [`Status::DTYPE`] if the elements of the operand are not of type `T`, [`Status::INDEX`] if
+    /// there is no such operand or item.
     pub fn operand<T: Element>(&self, operand: usize, item: usize) -> Result<Items<'_, T>> {
         if operand >= self.types.len() || item >= self.items() {
             let message = format!("no operand {operand} of item {item}");

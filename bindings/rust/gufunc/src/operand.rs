@@ -10,7 +10,7 @@ use std::mem::{ManuallyDrop, MaybeUninit};
 /// Makes an input of the given shape from a slice, whose elements are in C order.
 ///
 /// # Errors
-/// [`Status::SHAPE`] if the slice has another number of elements.
+/// [`Status::SHAPE`] if the slice has a different number of elements.
 ///
 /// ```
 /// # use gufunc::{ufunc, view};
@@ -89,7 +89,7 @@ impl<'a> Output<'a> {
         Output(Operand(Kind::None))
     }
 
-    /// Reinterprets borrowed memory as elements of another dtype; see [`Operand::with_dtype`].
+    /// Reinterprets borrowed memory as elements of a different dtype; see [`Operand::with_dtype`].
     ///
     /// # Errors
     /// As [`Operand::with_dtype`].
@@ -97,7 +97,7 @@ impl<'a> Output<'a> {
         Ok(Output(self.0.with_dtype(dtype)?))
     }
 
-    /// Marks the elements of borrowed memory as having another byte order than the machine.
+    /// Marks the elements of borrowed memory as having a byte order other than the machine's.
     ///
     /// # Errors
     /// As [`Operand::swapped`].
@@ -127,7 +127,7 @@ impl<'a> Operand<'a> {
     /// Makes a scalar of a dtype from the bytes of the element, of which there may be at most 16.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] if the dtype has another item size.
+    /// [`Status::DTYPE`] if the dtype has a different item size.
     pub fn scalar_of(dtype: DType, bytes: &[u8]) -> Result<Self> {
         if bytes.len() > 16 || dtype.itemsize()? != bytes.len() {
             let message = format!("{} bytes are not an element of {dtype}", bytes.len());
@@ -140,8 +140,8 @@ impl<'a> Operand<'a> {
         Ok(Operand(Kind::Value { kind: sys::GUF_OPERAND_SCALAR, dtype: dtype.0, value }))
     }
 
-    /// Reinterprets borrowed memory as elements of another dtype of the same size, such as `i64` as
-    /// a datetime type.
+    /// Reinterprets borrowed memory as elements of a different dtype of the same size, such as
+    /// `i64` as a datetime type.
     ///
     /// # Errors
     /// [`Status::DTYPE`] if the sizes differ, or if the dtypes differ and one of them is `bool` or
@@ -169,7 +169,7 @@ impl<'a> Operand<'a> {
         Ok(self)
     }
 
-    /// Marks the elements of borrowed memory as having another byte order than the machine.
+    /// Marks the elements of borrowed memory as having a byte order other than the machine's.
     ///
     /// # Errors
     /// [`Status::ARG`] for arrays and scalars.

@@ -48,10 +48,10 @@ enum Held {
 /// A call that is prepared for operands of fixed dtypes, shapes and strides, made by
 /// [`Call::plan`]. It may be launched from many threads at the same time.
 ///
-/// Scalars are part of a plan: a launch with another value is refused. For a value that varies, use
-/// an array or slice of one element. A plan for a GPU that uses host memory (mapped, managed) keeps
-/// the arrays in host memory and must be launched on them, because it cannot check whether the GPU
-/// can read other host memory. [`Plan::launch_at`] leaves this check to the caller.
+/// Scalars are part of a plan: a launch with a different value is refused. For a value that varies,
+/// use an array or slice of one element. A plan for a GPU that uses host memory (mapped, managed)
+/// keeps the arrays in host memory and must be launched on them, because it cannot check whether
+/// the GPU can read other host memory. [`Plan::launch_at`] leaves this check to the caller.
 ///
 /// ```
 /// use gufunc::{ufunc, Array};
@@ -194,7 +194,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`Status::PLAN_MISMATCH`] if the layout of an operand or the overlap of operands differs
-    /// from the plan's, or if a scalar has another value; [`Status::LAUNCH`], [`Status::LOOP`],
+    /// from the plan's, or if a scalar has a different value; [`Status::LAUNCH`], [`Status::LOOP`],
     /// [`Status::VALUE`].
     pub fn launch<'a>(&self, inputs: impl Inputs<'a>, outputs: impl Outputs<'a>) -> Result<()> {
         let (inputs, outputs) = (inputs.into_inputs(), outputs.into_outputs());

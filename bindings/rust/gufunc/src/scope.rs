@@ -141,8 +141,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// Queues a copy of a slice into a new array on `device`, in C order.
     ///
     /// # Errors
-    /// [`Status::SHAPE`] if the slice has another number of elements; [`Status::CAPTURE`] while the
-    /// stream is being captured; and the errors of [`DynArray::to_device`].
+    /// [`Status::SHAPE`] if the slice has a different number of elements; [`Status::CAPTURE`] while
+    /// the stream is being captured; and the errors of [`DynArray::to_device`].
     pub fn to_device<T: Element>(
         &self,
         device: Device,
@@ -159,8 +159,8 @@ impl<'scope, 'env> Scope<'scope, 'env> {
     /// Queues a copy of all elements of an array into a slice, in C order.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] if the array has another dtype than `T`, [`Status::SHAPE`] if the lengths
-    /// differ, [`Status::CAPTURE`] while the stream is being captured.
+    /// [`Status::DTYPE`] if the elements of the array are not of type `T`, [`Status::SHAPE`] if the
+    /// lengths differ, [`Status::CAPTURE`] while the stream is being captured.
     pub fn copy_to_host<T: Element>(
         &self,
         array: &DynArray,

@@ -31,9 +31,9 @@ statuses! {
     TIMEOUT = GUF_TIMEOUT;
     /// An argument that the function does not accept.
     ARG = GUF_E_ARG;
-    /// A handle whose object was freed, or a handle of another kind.
+    /// A handle whose object was freed, or a handle of a different kind.
     HANDLE = GUF_E_HANDLE;
-    /// A structure has another size than the library expects.
+    /// The size of a structure is not the size that the library expects.
     STRUCT = GUF_E_STRUCT;
     /// The caller's memory is too small.
     BUFFER_TOO_SMALL = GUF_E_BUFFER_TOO_SMALL;
@@ -83,7 +83,7 @@ statuses! {
     DRIVER_OLD = GUF_E_DRIVER_OLD;
     /// The driver works but reports no usable device.
     NO_DEVICE = GUF_E_NO_DEVICE;
-    /// A plugin or module has another ABI.
+    /// A plugin or module has a different ABI.
     ABI = GUF_E_ABI;
     /// A file whose owner or mode is not trusted.
     UNTRUSTED = GUF_E_UNTRUSTED;

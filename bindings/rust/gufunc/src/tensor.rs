@@ -113,7 +113,7 @@ impl<'a> Tensor<'a> {
         Ok(self)
     }
 
-    /// Marks the elements as having another byte order than the machine.
+    /// Marks the elements as having a byte order other than the machine's.
     pub fn swapped(mut self) -> Self {
         self.flags |= sys::GUF_TENSOR_SWAPPED;
         self
@@ -125,7 +125,7 @@ impl<'a> Tensor<'a> {
         self
     }
 
-    /// Reinterprets the elements as another dtype of the same size, such as `i64` as a datetime
+    /// Reinterprets the elements as a different dtype of the same size, such as `i64` as a datetime
     /// type.
     ///
     /// # Errors

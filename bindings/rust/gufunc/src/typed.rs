@@ -70,7 +70,7 @@ impl<T: Element> Array<T> {
     /// Makes a host array from a vector, without a copy, with the elements in C order.
     ///
     /// # Errors
-    /// [`Status::SHAPE`] if the vector has another number of elements.
+    /// [`Status::SHAPE`] if the vector has a different number of elements.
     pub fn from_vec(elements: Vec<T>, shape: &[i64]) -> Result<Self> {
         let mut elements = std::mem::ManuallyDrop::new(elements);
         let owner = VecOwner(elements.as_mut_ptr(), elements.len(), elements.capacity());
@@ -147,7 +147,7 @@ impl<T: Element> Array<T> {
         self.array.slice(slices).map(Self::known)
     }
 
-    /// Returns the elements with another shape; see [`DynArray::reshape`].
+    /// Returns the elements with a different shape; see [`DynArray::reshape`].
     ///
     /// # Errors
     /// As [`DynArray::reshape`].
@@ -208,7 +208,7 @@ impl DynArray {
     /// Converts to an array of `T`.
     ///
     /// # Errors
-    /// [`Status::DTYPE`] if the array has another dtype.
+    /// [`Status::DTYPE`] if the array has a different dtype.
     pub fn typed<T: Element>(self) -> Result<Array<T>> {
         let dtype = self.dtype()?;
         if T::reads(dtype) {

@@ -90,8 +90,8 @@ class Ufunc : public Handle<guf_ufunc, guf_ufunc_retain, guf_ufunc_release> {
   // Adds a host loop. `loop` accepts a const Loop & and returns nothing or a guf_status
   // (Loop::fail). If `loop` throws, the call fails with the exception's text and a status: the
   // status of an Error, GUF_E_NO_MEMORY for std::bad_alloc, and GUF_E_LOOP for any other exception.
-  // With GUF_LOOP_ANY_THREAD, `loop` may run on any thread and on several threads at once. The
-  // library destroys `loop` when it no longer uses it.
+  // With GUF_LOOP_ANY_THREAD, `loop` may run on any thread and on several threads at the same time.
+  // The library destroys `loop` when it no longer uses it.
   template <class Function>
   Result<void> add_loop(const std::vector<DType> &types, Function loop, uint32_t flags = 0) const {
     const std::vector<guf_dtype> plain(types.begin(), types.end());
