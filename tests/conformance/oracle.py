@@ -336,11 +336,8 @@ def main():
     kinds = ['calls', 'methods', *dict.fromkeys(Drawing.KINDS[1:])]
     kinds += ['big', 'non_temporal', 'failing']
     parser.add_argument('--only', choices=kinds, help='run only this kind of cases (default: all)')
-    parser.add_argument('--slack', type=float, default=1,
-                        help="factor of the error bounds, for a device with a vendor's mathematics")
     parser.add_argument('--keep', action='store_true', help='write failing cases to rows/')
     options = parser.parse_args()
-    judge.BAR.update({letter: bar * options.slack for letter, bar in judge.BAR.items()})
     watched = Watched()
     return watched.run(
         lambda: compare(parser, options, watched), lambda count: describe_case(options, count)

@@ -47,8 +47,6 @@ template <class T>
 GUF_FN complex<T> exp_complex(complex<T> z) {
   typedef split_growth<T> S;
   const bool large = z.re > S::edge;
-  // PERF The sine and cosine are computed first, because their argument reduction needs a stack on
-  // a device, and fewer registers are live at this point.
   const T cosine = guf::cos(z.im), sine = guf::sin(z.im);
   const T size = guf::exp(large ? z.re - S::part : z.re);
   return exp_of_parts(z, size, large ? S::factor : T(1), cosine, sine);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions that use select_path: sin, cos and tan, whose fast path lacks the reduction of
-// arguments above kHuge or kHugeF32, and the logarithms and pow, whose fast path lacks special values
-// and subnormals.
+// arguments above kHuge or kHugeF32, and the logarithms and pow, whose fast path lacks special
+// values and subnormals.
 #ifndef GUFUNC_KERNEL_MATH_RANGES_HPP
 #define GUFUNC_KERNEL_MATH_RANGES_HPP
 
