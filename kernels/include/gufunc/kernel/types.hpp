@@ -148,7 +148,13 @@ GUF_FN f32 f64_to_odd_f32(f64 x) {
 #if (defined(GUF_HOST) && defined(__F16C__) && defined(__FLT16_MAX__)) || \
     ((defined(GUF_HIP) || defined(GUF_CUDA)) && defined(__clang__))
 GUF_FN f32 to_f32(f16 x) {
+#if defined(GUF_CUDA)
+  // The instruction of NVIDIA's GPUs clears the sign of NaN, which copysign and signbit read.
+  const f32 value = (f32)bit_cast<_Float16>(x.bits);
+  return bit_cast<f32>(bit_cast<u32>(value) | (u32)(x.bits & 0x8000u) << 16);
+#else
   return (f32)bit_cast<_Float16>(x.bits);
+#endif
 }
 GUF_FN f16 to_f16(f32 x) {
   return f16{bit_cast<u16>((_Float16)x)};
