@@ -4,7 +4,7 @@
 compilers, the first one uses the older standard and the second one the newer standard, which
 covers both compilers and both standards in half the time.
 
-The dialect's device headers (device_*.hpp, math_device.hpp) are compiled alone for a GPU instead.
+The dialect's device headers (device_*.hpp) are compiled alone for a GPU instead.
 """
 
 import pathlib
@@ -30,7 +30,7 @@ def languages(header):
 
 def commands(header, compilers):
     """Returns the commands that must compile the header."""
-    if header.name.startswith("device_") or header.name == "math_device.hpp":
+    if header.name.startswith("device_"):
         return [[DEVICE_COMPILER, *DEVICE, "-Wall", "-Wextra", "-Werror"]]
     commands = [[compiler, "-x", language, f"-std={standard}", *WARNINGS]
                 for compiler in compilers for language, standard in languages(header)]

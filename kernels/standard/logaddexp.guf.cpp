@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // logaddexp and logaddexp2. With the greater argument h, the difference d <= 0 to the other one,
 // and the base b (e or 2), the result is h + log_b(1 + b^d). f32 is computed in f64. If h is
-// between -1 and 0, the sum cancels. Therefore the cpu computes the logarithm of f64 as a sum of
-// two numbers with a relative error of about 2^-63 if h is near 0. A device computes one number.
+// between -1 and 0, the sum cancels. The logarithm of f64 is therefore a sum of two numbers with a
+// relative error of about 2^-63 if h is near 0.
 #include <gufunc/ops_loops.h>
 #include <gufunc/kernel.hpp>
 
@@ -42,7 +42,6 @@ GUF_DEVICE f64 log_of_powers(ordered o) {
   return o.high + (o.difference == 0.0 ? Base::of_two : rest);
 }
 
-#if defined(GUF_HOST)
 namespace math = guf::detail;
 typedef guf::detail::pair<f64> pair;
 
@@ -55,7 +54,7 @@ GUF_DEVICE pair step(f64 constant, f64 constant_low, pair x, pair p) {
 }
 
 // The terms of the power series of exp from 1/5! on.
-constexpr f64 kExpTerms[12] = {0x1.1111111111111p-7,  0x1.6c16c16c16c17p-10, 0x1.a01a01a01a01ap-13,
+GUF_TABLE f64 kExpTerms[12] = {0x1.1111111111111p-7,  0x1.6c16c16c16c17p-10, 0x1.a01a01a01a01ap-13,
                                0x1.a01a01a01a01ap-16, 0x1.71de3a556c734p-19, 0x1.27e4fb7789f5cp-22,
                                0x1.ae64567f544e4p-26, 0x1.1eed8eff8d898p-29, 0x1.6124613a86d09p-33,
                                0x1.93974a8c07c9dp-37, 0x1.ae7f3e733b81fp-41, 0x1.ae7f3e733b81fp-45};
@@ -139,16 +138,6 @@ struct log_sum {
     return in_fast_range(x, y) ? fast_path(x, y) : (x != x || y != y ? x + y : result);
   }
 };
-#else
-template <class Base>
-struct log_sum {
-  template <class T>
-  static GUF_DEVICE T full_path(T x, T y) {
-    const f64 result = log_of_powers<Base>(in_order(f64(x), f64(y)));
-    return x != x || y != y ? x + y : T(result);
-  }
-};
-#endif
 
 template <class T>
 GUF_DEVICE auto logaddexp(T x, T y) {

@@ -151,26 +151,27 @@ bool Build::scan_sources() {
   return good && build_module(registrations, &module_, diagnostics_);
 }
 
-Build::Unit &Build::unit_of(int source, bool fast) {
+Build::Unit &Build::unit_of(int source, FpMode own) {
+  const FpMode fp = combine(own, options_.fp);
   const auto requested = static_cast<size_t>(source);
   const auto unit = std::find_if(units_.begin(), units_.end(), [&](const Unit &u) {
-    return u.source == requested && u.fast == fast;
+    return u.source == requested && u.fp == fp;
   });
   if (unit != units_.end()) return *unit;
-  return units_.emplace_back(Unit{requested, fast, {}, {}, {}});
+  return units_.emplace_back(Unit{requested, fp, {}, {}, {}});
 }
 
 void Build::group_units() {
   for (const Function &function : module_.functions) {
     for (const Loop &loop : function.loops) {
-      unit_of(loop.source, loop.fast || options_.fast).loops.push_back({&function, &loop});
+      unit_of(loop.source, loop.fp).loops.push_back({&function, &loop});
     }
   }
   for (const PlainEntry &entry : module_.entries) {
-    unit_of(entry.source, options_.fast).plain.push_back(&entry);
+    unit_of(entry.source, options_.fp).plain.push_back(&entry);
   }
   for (const RawKernel &kernel : module_.kernels) {
-    unit_of(kernel.source, kernel.fast || options_.fast).kernels.push_back(&kernel);
+    unit_of(kernel.source, kernel.fp).kernels.push_back(&kernel);
   }
 }
 
@@ -211,7 +212,7 @@ Compiler::Unit Build::host_unit(size_t index, const Target &target) const {
       }};
   text.has_lines = options_.debug;
   text.command.insert(text.command.end(), target.flags.begin(), target.flags.end());
-  text.command.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
+  text.command.emplace_back(contraction_flag(unit.fp));
   return text;
 }
 
@@ -257,7 +258,9 @@ bool Build::choose_targets() {
   }
   devices_ =
       std::make_unique<DeviceImages>(options_, compiler_.get(), folder_.path(), diagnostics_);
-  if (!devices_->choose(std::move(of_devices))) return false;
+  const bool vendor = std::any_of(units_.begin(), units_.end(),
+                                  [](const Unit &unit) { return unit.fp == FpMode::kVendor; });
+  if (!devices_->choose(std::move(of_devices), vendor)) return false;
   if (targets_.empty() && !devices_->requested()) {
     return diagnostics_->error(
         {}, "this machine can compile for no target of '{}'; see the messages above",
@@ -273,12 +276,12 @@ bool Build::choose_targets() {
 // Loops that no device can run get the number of a family without images.
 void Build::assign_families() {
   for (RawKernel &kernel : module_.kernels) {
-    const Unit &unit = unit_of(kernel.source, kernel.fast || options_.fast);
+    const Unit &unit = unit_of(kernel.source, kernel.fp);
     kernel.family = 1 + static_cast<uint32_t>(&unit - units_.data());
   }
   for (Function &function : module_.functions) {
     for (Loop &loop : function.loops) {
-      const Unit &unit = unit_of(loop.source, loop.fast || options_.fast);
+      const Unit &unit = unit_of(loop.source, loop.fp);
       loop.family = 1 + static_cast<uint32_t>(&unit - units_.data());
       const std::string obstacle = why_not_on_devices(function, loop);
       if (obstacle.empty()) continue;
@@ -300,7 +303,7 @@ std::vector<DeviceUnit> Build::device_units() const {
         {1 + static_cast<uint32_t>(i), source.typed,
          generate_device_entries(source.absolute, entries), device_entry_names(entries),
          generate_call_probes(source.absolute, unit.loops) + kernel_call_probes(unit.kernels),
-         unit.fast});
+         unit.fp});
   }
   return units;
 }

@@ -27,7 +27,7 @@ class Build {
   // Loops of one source that are compiled with the same flags.
   struct Unit {
     size_t source = 0;
-    bool fast = false;
+    FpMode fp = FpMode::kStrict;
     std::vector<LoopRef> loops;
     std::vector<const PlainEntry *> plain;  // compiled only for devices
     std::vector<const RawKernel *> kernels;
@@ -37,7 +37,7 @@ class Build {
   bool choose_name();
   bool scan_sources();
   void group_units();
-  Unit &unit_of(int source, bool fast);
+  Unit &unit_of(int source, FpMode own);
   DeviceEntries device_entries(const Unit &unit) const;
   void assign_families();
   bool choose_targets();

@@ -63,9 +63,9 @@ const char *format_of(const Target &target) {
 
 }  // namespace
 
-bool DeviceImages::choose(std::vector<Target> targets) {
+bool DeviceImages::choose(std::vector<Target> targets, bool vendor) {
   targets_ = std::move(targets);
-  return tools_.locate(&targets_);
+  return tools_.locate(&targets_, vendor);
 }
 
 PlainImage &DeviceImages::image_of(size_t unit, size_t target) {
@@ -78,9 +78,9 @@ Compiler::Unit DeviceImages::unit_for(const DeviceUnit &unit, const Target &targ
   made.text = unit.text;
   made.call_probe = unit.call_probe;
   if (target.kind == TargetKind::kAmd) {
-    tools_.add_amd(target, unit.fast, &made);
+    tools_.add_amd(target, unit.fp, &made);
   } else {
-    tools_.add_nvidia(target, unit.fast, &made);
+    tools_.add_nvidia(target, unit.fp, &made);
   }
   return made;
 }
@@ -98,7 +98,7 @@ bool DeviceImages::make_ptx(const DeviceUnit &unit, const Target &target,
   }
   // libdevice uses correctly rounded square roots only if __CUDA_PREC_SQRT is set. clang does not
   // set it, so the approximate instruction, which only libdevice emits, is replaced here.
-  replace_all(&place->second, "sqrt.approx.f32", "sqrt.rn.f32");
+  if (unit.fp == FpMode::kVendor) replace_all(&place->second, "sqrt.approx.f32", "sqrt.rn.f32");
   *out = place->second;
   return true;
 }
@@ -226,10 +226,10 @@ void DeviceImages::report_sizes() const {
     const PlainImage &image = images_[i];
     const auto unit = std::find_if(units_.begin(), units_.end(),
                                    [&](const DeviceUnit &u) { return u.family == image.family; });
-    diagnostics_->pass_on(
-        fmt::format("gufcc: image {} of {}{}: {} bytes, in frame {} of {} bytes\n",
-                    image.target->name, unit->source, unit->fast ? " (fast)" : "",
-                    image.bytes.size(), rows_[i].frame, rows_[i].size));
+    diagnostics_->pass_on(fmt::format(
+        "gufcc: image {} of {}{}: {} bytes, in frame {} of {} bytes\n", image.target->name,
+        unit->source, unit->fp == FpMode::kStrict ? "" : fmt::format(" ({})", name_of(unit->fp)),
+        image.bytes.size(), rows_[i].frame, rows_[i].size));
   }
 }
 

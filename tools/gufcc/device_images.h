@@ -23,7 +23,7 @@ struct DeviceUnit {
   std::string text;                  // text of the entries
   std::vector<std::string> entries;  // names of the entries
   std::string call_probe;
-  bool fast = false;
+  FpMode fp = FpMode::kStrict;
 };
 
 class DeviceImages {
@@ -36,8 +36,9 @@ class DeviceImages {
         diagnostics_(diagnostics),
         tools_(options, compiler, work_, diagnostics) {}
 
-  // Selects the targets that can be compiled. Returns false if DeviceTools::locate returns false.
-  bool choose(std::vector<Target> targets);
+  // Selects the targets that can be compiled. `vendor`: a unit uses the vendor's mathematics.
+  // Returns false if DeviceTools::locate returns false.
+  bool choose(std::vector<Target> targets, bool vendor);
 
   bool requested() const { return !targets_.empty(); }
 

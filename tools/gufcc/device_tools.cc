@@ -111,22 +111,30 @@ DeviceTools::Lack DeviceTools::find_backend(const char *name) const {
   return {fmt::format("'{}' has no backend {}", compiler_->path(), name)};
 }
 
-DeviceTools::Lack DeviceTools::find_ptx_maker() {
+DeviceTools::Lack DeviceTools::find_ptx_maker(bool vendor) {
   if (options_.nvcc) return find_nvcc();
   const Lack lack = find_backend("nvptx64");
-  return lack.text.empty() ? find_libdevice() : lack;
+  const bool needs_libdevice = vendor || !options_.cuda_home.empty();
+  return lack.text.empty() && needs_libdevice ? find_libdevice() : lack;
 }
 
-DeviceTools::Lack DeviceTools::find_amd() {
-  if (const Lack lack = find_backend("amdgcn"); !lack.text.empty()) return lack;
+DeviceTools::Lack DeviceTools::find_ocml() {
   if (!options_.rocm_bitcode.empty()) {
     ocml_ = first_file({fs::path(absolute_path(options_.rocm_bitcode)) / "ocml.bc"});
-    if (ocml_.empty()) return {fmt::format("'{}' has no ocml.bc", options_.rocm_bitcode), true};
-  } else {
-    ocml_ = first_file({"/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ocml.bc",
-                        "/usr/lib/aarch64-linux-gnu/amdgcn/bitcode/ocml.bc",
-                        "/opt/rocm/amdgcn/bitcode/ocml.bc"});
-    if (ocml_.empty()) return {"no ocml.bc: use --rocm-bitcode DIR; on Debian: rocm-device-libs"};
+    if (!ocml_.empty()) return {};
+    return {fmt::format("'{}' has no ocml.bc", options_.rocm_bitcode), true};
+  }
+  ocml_ = first_file({"/usr/lib/x86_64-linux-gnu/amdgcn/bitcode/ocml.bc",
+                      "/usr/lib/aarch64-linux-gnu/amdgcn/bitcode/ocml.bc",
+                      "/opt/rocm/amdgcn/bitcode/ocml.bc"});
+  if (!ocml_.empty()) return {};
+  return {"no ocml.bc: use --rocm-bitcode DIR; on Debian: rocm-device-libs"};
+}
+
+DeviceTools::Lack DeviceTools::find_amd(bool vendor) {
+  if (const Lack lack = find_backend("amdgcn"); !lack.text.empty()) return lack;
+  if (vendor || !options_.rocm_bitcode.empty()) {
+    if (const Lack lack = find_ocml(); !lack.text.empty()) return lack;
   }
   // The compiler prints a path if it finds the linker, else only the name.
   const ProcessResult linker = run_process({compiler_->path(), "--print-prog-name=lld"});
@@ -158,7 +166,7 @@ bool DeviceTools::drop_without(std::vector<Target> *targets, const Lack &lack,
   return true;
 }
 
-bool DeviceTools::locate(std::vector<Target> *targets) {
+bool DeviceTools::locate(std::vector<Target> *targets, bool vendor) {
   const auto of_amd = [](const Target &t) { return t.kind == TargetKind::kAmd; };
   const auto of_nvidia = [](const Target &t) { return t.kind == TargetKind::kNvidia; };
   const auto is_sass = [&](const Target &t) { return of_nvidia(t) && !t.is_ptx; };
@@ -171,11 +179,13 @@ bool DeviceTools::locate(std::vector<Target> *targets) {
     return names_ptxas ? of_nvidia(t) : is_sass(t);
   };
   if (has_target(is_assembled) && !drop_without(targets, find_ptxas(), is_assembled)) return false;
-  if (has_target(of_nvidia) && !drop_without(targets, find_ptx_maker(), of_nvidia)) return false;
-  if (has_target(of_amd) && !drop_without(targets, find_amd(), of_amd)) return false;
+  if (has_target(of_nvidia) && !drop_without(targets, find_ptx_maker(vendor), of_nvidia)) {
+    return false;
+  }
+  if (has_target(of_amd) && !drop_without(targets, find_amd(vendor), of_amd)) return false;
   if (!hash_file(libdevice_, &libdevice_hash_) || !hash_file(ocml_, &ocml_hash_)) return false;
   return std::all_of(targets->begin(), targets->end(), [&](const Target &target) {
-    return !of_amd(target) || make_constants(target);
+    return !vendor || !of_amd(target) || make_constants(target);
   });
 }
 
@@ -192,13 +202,14 @@ bool DeviceTools::make_constants(const Target &target) {
 }
 
 // Adds the flags of the kernel compiler that follow the flags of the target.
-void DeviceTools::add_common(bool fast, Compiler::Unit *unit) const {
+void DeviceTools::add_common(FpMode fp, Compiler::Unit *unit) const {
+  if (fp == FpMode::kVendor) unit->command.emplace_back("-DGUF_VENDOR_MATH");
   unit->command.insert(unit->command.end(), compiler_->include_flags().begin(),
                        compiler_->include_flags().end());
-  unit->command.emplace_back(fast ? "-ffp-contract=fast" : "-ffp-contract=off");
+  unit->command.emplace_back(contraction_flag(fp));
 }
 
-void DeviceTools::add_clang_ptx(Compiler::Unit *unit) const {
+void DeviceTools::add_clang_ptx(FpMode fp, Compiler::Unit *unit) const {
   unit->command = {compiler_->path(), "-x", "cuda"};
   unit->command.insert(unit->command.end(), kDeviceFlags.begin(), kDeviceFlags.end());
   for (const char *flag : {"-nocudainc", "-nocudalib", "--cuda-gpu-arch=sm_75",
@@ -206,6 +217,8 @@ void DeviceTools::add_clang_ptx(Compiler::Unit *unit) const {
     unit->command.emplace_back(flag);
   }
   unit->action = "-S";
+  add_common(fp, unit);
+  if (fp != FpMode::kVendor) return;
   for (const std::string &flag : {std::string("-Xclang"), std::string("-mlink-builtin-bitcode"),
                                   std::string("-Xclang"), libdevice_.string()}) {
     unit->places.push_back(flag);
@@ -216,25 +229,24 @@ void DeviceTools::add_clang_ptx(Compiler::Unit *unit) const {
 // nvcc links its own libdevice. -w suppresses nvcc's warnings: those about kernels repeat the
 // warnings of the kernel compiler, and all others are about branches that are unreachable for the
 // given template arguments.
-void DeviceTools::add_nvcc_ptx(bool fast, Compiler::Unit *unit) const {
+void DeviceTools::add_nvcc_ptx(FpMode fp, Compiler::Unit *unit) const {
   unit->command = {nvcc_, "-x", "cu", "-std=c++17", "-O3", "-w", "-arch=compute_75"};
-  unit->command.emplace_back(fast ? "-fmad=true" : "-fmad=false");
+  unit->command.emplace_back(fp == FpMode::kFast ? "-fmad=true" : "-fmad=false");
+  if (fp == FpMode::kVendor) unit->command.emplace_back("-DGUF_VENDOR_MATH");
   const Command flags = compiler_->open_include_flags();
   unit->command.insert(unit->command.end(), flags.begin(), flags.end());
   unit->action = "-ptx";
   unit->is_nvcc = true;
 }
 
-void DeviceTools::add_nvidia(const Target &target, bool fast, Compiler::Unit *unit) const {
+void DeviceTools::add_nvidia(const Target &target, FpMode fp, Compiler::Unit *unit) const {
   // GUF_ARCH is not part of the key: architectures with the same preprocessed text share one
   // compilation.
   unit->places = {fmt::format("-DGUF_ARCH={}", target.arch)};
-  if (options_.nvcc) return add_nvcc_ptx(fast, unit);
-  add_clang_ptx(unit);
-  add_common(fast, unit);
+  options_.nvcc ? add_nvcc_ptx(fp, unit) : add_clang_ptx(fp, unit);
 }
 
-void DeviceTools::add_amd(const Target &target, bool fast, Compiler::Unit *unit) const {
+void DeviceTools::add_amd(const Target &target, FpMode fp, Compiler::Unit *unit) const {
   unit->command = {compiler_->path(), "-x", "hip"};
   unit->command.insert(unit->command.end(), kDeviceFlags.begin(), kDeviceFlags.end());
   for (const char *flag : {"-nogpuinc", "-nogpulib", "--no-gpu-bundle-output"}) {
@@ -243,6 +255,8 @@ void DeviceTools::add_amd(const Target &target, bool fast, Compiler::Unit *unit)
   unit->command.push_back("--offload-arch=" + target.name);
   if (target.is_generic) unit->command.emplace_back("-mcode-object-version=6");
   unit->action = "-c";
+  add_common(fp, unit);
+  if (fp != FpMode::kVendor) return;
   for (const fs::path &bitcode : {ocml_, constants(target)}) {
     for (const std::string &flag : {std::string("-Xclang"), std::string("-mlink-builtin-bitcode"),
                                     std::string("-Xclang"), bitcode.string()}) {
@@ -250,7 +264,6 @@ void DeviceTools::add_amd(const Target &target, bool fast, Compiler::Unit *unit)
     }
   }
   unit->stack_key = ocml_hash_ + constants_text(target);
-  add_common(fast, unit);
 }
 
 Command DeviceTools::ptxas_command(const Target &target) const {

@@ -14,15 +14,15 @@ class DeviceTools {
               Diagnostics *diagnostics)
       : options_(options), compiler_(compiler), work_(std::move(work)), diagnostics_(diagnostics) {}
 
-  // Finds the tools that `targets` need. Targets whose tools are missing are removed with a
-  // warning. Returns false if a tool that the command line names is missing, or if a file cannot be
-  // read.
-  bool locate(std::vector<Target> *targets);
+  // Finds the tools that `targets` need, and if `vendor` is true, the vendors' mathematical
+  // libraries. Targets whose tools are missing are removed with a warning. Returns false if a tool
+  // that the command line names is missing, or if a file cannot be read.
+  bool locate(std::vector<Target> *targets, bool vendor);
 
-  // Adds to `unit` the compiler and flags that make PTX, or the code object of a target. `fast`
-  // allows contraction. The caller fills the other fields.
-  void add_nvidia(const Target &target, bool fast, Compiler::Unit *unit) const;
-  void add_amd(const Target &target, bool fast, Compiler::Unit *unit) const;
+  // Adds to `unit` the compiler and flags that make PTX, or the code object of a target. The caller
+  // fills the other fields.
+  void add_nvidia(const Target &target, FpMode fp, Compiler::Unit *unit) const;
+  void add_amd(const Target &target, FpMode fp, Compiler::Unit *unit) const;
 
   // ptxas and its flags for a target, without files.
   Command ptxas_command(const Target &target) const;
@@ -36,17 +36,18 @@ class DeviceTools {
     std::string text;
     bool was_named = false;  // the command line names the tool: an error instead of a warning
   };
-  Lack find_ptx_maker();
+  Lack find_ptx_maker(bool vendor);
   Lack find_nvcc();
   Lack find_libdevice();
   Lack find_ptxas();
-  Lack find_amd();
+  Lack find_amd(bool vendor);
+  Lack find_ocml();
   Lack find_backend(const char *name) const;
   bool drop_without(std::vector<Target> *targets, const Lack &lack,
                     const std::function<bool(const Target &)> &serves);
-  void add_common(bool fast, Compiler::Unit *unit) const;
-  void add_clang_ptx(Compiler::Unit *unit) const;
-  void add_nvcc_ptx(bool fast, Compiler::Unit *unit) const;
+  void add_common(FpMode fp, Compiler::Unit *unit) const;
+  void add_clang_ptx(FpMode fp, Compiler::Unit *unit) const;
+  void add_nvcc_ptx(FpMode fp, Compiler::Unit *unit) const;
   bool hash_file(const std::filesystem::path &file, std::string *out);
   bool make_constants(const Target &target);
   std::filesystem::path constants(const Target &target) const;

@@ -44,7 +44,7 @@ Compiler::Unit emulator_unit(const DeviceUnit &unit, Instrumentation instrumenta
   made.command.insert(made.command.end(), kEmulationFlags.begin(), kEmulationFlags.end());
   made.command.insert(made.command.end(), compiler.include_flags().begin(),
                       compiler.include_flags().end());
-  made.command.push_back(unit.fast ? "-ffp-contract=fast" : "-ffp-contract=off");
+  made.command.emplace_back(contraction_flag(unit.fp));
   if (instrumentation == Instrumentation::kAddressSanitizer) {
     made.command.insert(made.command.end(), kAsanFlags.begin(), kAsanFlags.end());
     made.has_lines = true;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -19,6 +20,8 @@
 
 namespace {
 
+using gufunc::gufcc::FpMode;
+using gufunc::gufcc::kFpModes;
 using gufunc::gufcc::Options;
 
 // Exit status 2 means an invalid command line, as in gufunc. 1 means any other failure.
@@ -66,9 +69,14 @@ void describe(CLI::App *app, Options *options) {
       "Only compile the sources, and write nothing, for a list of: nvptx64, amdgcn, opencl, "
       "gcc");
   app->add_option_function<std::string>(
-         "--fp", [options](const std::string &mode) { options->fast = mode == "fast"; },
-         "strict: round every operation; fast: allow contraction (fma) [strict]")
-      ->check(CLI::IsMember({"strict", "fast"}));
+         "--fp",
+         [options](const std::string &mode) {
+           const auto *const known = std::find(kFpModes.begin(), kFpModes.end(), mode);
+           options->fp = static_cast<FpMode>(known - kFpModes.begin());
+         },
+         "strict: round every operation; fast: allow contraction (fma); vendor: on devices, call "
+         "the vendor's mathematical functions [strict]")
+      ->check(CLI::IsMember(std::vector<std::string>(kFpModes.begin(), kFpModes.end())));
   app->add_flag("-g", options->debug,
                 "Add debugging information to the cpu's code, and allow it to call printf");
   app->add_option("-I", options->include_dirs, "Folder for #include")->allow_extra_args(false);

@@ -45,10 +45,7 @@ bool read_option(const Place &place, const std::string &text, RawKernel *kernel,
     }
     kernel->doc = value;
   } else if (key == "fp") {
-    if (value != "fast" && value != "strict") {
-      return diagnostics->error(place, "fp: expected fast or strict, got '{}'", value);
-    }
-    kernel->fast = value == "fast";
+    return read_fp_mode(place, value, &kernel->fp, diagnostics);
   } else if (key == "threads") {
     return read_number(place, key, value, 1, kMaxThreads, &kernel->threads, diagnostics);
   } else if (key == "shared") {

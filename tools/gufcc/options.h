@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "fp_mode.h"
+
 namespace gufunc::gufcc {
 
 struct Options {
@@ -29,7 +31,7 @@ struct Options {
   bool object = false;
   bool compress = true;  // for device images
   bool list = false;
-  bool fast = false;
+  FpMode fp = FpMode::kStrict;
   bool no_cache = false;
   bool keep = false;
   bool debug = false;  // -g, for host code

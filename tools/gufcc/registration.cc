@@ -207,7 +207,7 @@ class Builder {
       loop.place = raw.place;
       loop.source = raw.source;
       loop.cooperative = options.group;
-      loop.fast = options.fast;
+      loop.fp = options.fp;
       loop.declares_shared = raw.declares_shared;
       loop.may_fail = !options.failure.empty();
       function->loops.push_back(std::move(loop));
@@ -246,7 +246,7 @@ class Builder {
     function->accepts_empty = options.accepts_empty;
     function->merge = options.merge;
     function->finish = options.finish;
-    function->fast = options.fast;
+    function->fp = options.fp;
     if (!function->generalized() &&
         (!options.rules.empty() || options.group || !options.roles.empty())) {
       return diagnostics_->error(raw.place, "rule=, roles= and group belong to GUF_GUFUNC");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "diagnostic.h"
+#include "fp_mode.h"
 
 namespace gufunc::gufcc {
 
@@ -30,7 +31,7 @@ struct Loop {
   Place place;
   int source = 0;
   bool cooperative = false;
-  bool fast = false;
+  FpMode fp = FpMode::kStrict;
   bool may_fail = false;
   bool declares_shared = false;  // the source has the word `shared`, so it may use group memory
   std::string stem;              // such as "guf_ew_add_ff_f"
@@ -52,8 +53,9 @@ struct Function {
   bool roles_given = false;
   std::string rules, identity = "none";
   PlacedText doc, failure;
-  bool inplace_safe = false, commutative = false, associative = false, fast = false;
+  bool inplace_safe = false, commutative = false, associative = false;
   bool underflows = false, divides = false, accepts_empty = false;
+  FpMode fp = FpMode::kStrict;
   std::string merge, finish;  // reductions: names of functions of the module
   int nin = 0, nout = 0;
   Place place;
@@ -81,7 +83,7 @@ struct RawKernel {
   std::string doc;
   uint32_t threads = 1024;    // maximum threads of a block
   uint32_t shared_bytes = 0;  // bytes that every launch allocates
-  bool fast = false;
+  FpMode fp = FpMode::kStrict;
   bool declares_shared = false;  // the source has the word `shared`
   bool synchronizes = false;     // the source has `sync` or `subgroup`: threads may wait
   Place place;

@@ -79,10 +79,7 @@ bool parse_valued(const Place &place, const std::string &key, const std::string 
   } else if (key == "roles") {
     return parse_roles(place, value, &options->roles, diagnostics);
   } else if (key == "fp") {
-    if (value != "fast" && value != "strict") {
-      return diagnostics->error(place, "fp: expected fast or strict, got '{}'", value);
-    }
-    options->fast = value == "fast";
+    return read_fp_mode(place, value, &options->fp, diagnostics);
   } else if (key == "identity") {
     for (const char *valid : kIdentities) {
       if (value == valid) {
@@ -103,13 +100,10 @@ struct Flag {
   const char *option;
   bool Function::*value;
 };
-constexpr Flag kFlags[] = {{"inplace_safe", &Function::inplace_safe},
-                           {"commutative", &Function::commutative},
-                           {"associative", &Function::associative},
-                           {"underflows", &Function::underflows},
-                           {"divides", &Function::divides},
-                           {"accepts_empty", &Function::accepts_empty},
-                           {"fp=fast", &Function::fast}};
+constexpr Flag kFlags[] = {
+    {"inplace_safe", &Function::inplace_safe}, {"commutative", &Function::commutative},
+    {"associative", &Function::associative},   {"underflows", &Function::underflows},
+    {"divides", &Function::divides},           {"accepts_empty", &Function::accepts_empty}};
 
 struct Text {
   const char *key;
@@ -171,6 +165,10 @@ bool merge_options(Function *known, const Function &added, Diagnostics *diagnost
     const std::string with = fmt::format("'{}'", option), without = "no " + with;
     const bool given = added.*value;
     return refuse(added, given ? with : without, given ? without : with, known->place, diagnostics);
+  }
+  if (added.fp != known->fp) {
+    const auto option = [](FpMode fp) { return fmt::format("'fp={}'", name_of(fp)); };
+    return refuse(added, option(added.fp), option(known->fp), known->place, diagnostics);
   }
   for (const auto &[key, value] : kTexts) {
     if (added.*value == known->*value) continue;

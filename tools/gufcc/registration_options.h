@@ -4,6 +4,7 @@
 #ifndef GUFUNC_TOOLS_GUFCC_REGISTRATION_OPTIONS_H
 #define GUFUNC_TOOLS_GUFCC_REGISTRATION_OPTIONS_H
 
+#include "fp_mode.h"
 #include "registration.h"
 
 namespace gufunc::gufcc {
@@ -11,8 +12,9 @@ namespace gufunc::gufcc {
 struct RegistrationOptions {
   std::string name, doc, rules, failure, merge, finish, identity = "none";
   std::vector<Role> roles;
-  bool inplace_safe = false, commutative = false, associative = false, group = false, fast = false;
+  bool inplace_safe = false, commutative = false, associative = false, group = false;
   bool underflows = false, divides = false, accepts_empty = false;
+  FpMode fp = FpMode::kStrict;
 };
 
 bool parse_options(const Place &place, const std::vector<std::string> &texts,

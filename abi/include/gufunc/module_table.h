@@ -65,8 +65,8 @@ enum guf_function_flag {
                                           reads */
   GUF_FUNCTION_COMMUTATIVE = 1u << 1,
   GUF_FUNCTION_ASSOCIATIVE = 1u << 2,
-  GUF_FUNCTION_FAST = 1u << 3,       /* compiled with contraction (fma); results may differ between
-                                        backends */
+  GUF_FUNCTION_FAST = 1u << 3,       /* compiled with fp=fast or fp=vendor; results may differ
+                                        between backends */
   GUF_FUNCTION_UNDERFLOWS = 1u << 4, /* a tiny result may have been rounded, so it raises
                                         GUF_FP_UNDERFLOW, as for * / exp power */
   GUF_FUNCTION_DIVIDES = 1u << 5,    /* the last input is a divisor */

@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mathematical functions of the dialect, such as guf::exp. On the host they are branch-free, so
-// that loops over them vectorise; on a device they call the vendor's library. docs/accuracy.md
-// lists the largest errors.
+// The mathematical functions of the dialect, such as guf::exp. Most are branch-free, so that loops
+// over them vectorise. docs/accuracy.md lists the largest errors.
 #ifndef GUFUNC_KERNEL_MATH_HPP
 #define GUFUNC_KERNEL_MATH_HPP
 
-#include "config.hpp"
-
-#if defined(GUF_HOST)
-#include "math_arc.hpp"
-#include "math_erf.hpp"
-#include "math_exp.hpp"
-#include "math_gamma.hpp"
-#include "math_hyper.hpp"
-#include "math_log.hpp"
-#include "math_pow.hpp"
-#include "math_root.hpp"
-#include "math_round.hpp"
-#include "math_trig.hpp"
-#else
-#include "math_device.hpp"
-#endif
 #include "math_complex.hpp"
 #include "math_complex_arc.hpp"
 #include "math_complex_exp.hpp"
 #include "math_complex_pow.hpp"
 #include "math_complex_tan.hpp"
 #include "math_fma.hpp"
+#include "math_functions.hpp"
 #include "math_modulo.hpp"
 #include "math_number.hpp"
 #include "math_parts.hpp"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inverse trigonometric functions and hypot on the host. For f64, atan(n/d) is computed as
-// atan(t) plus a constant: t is n/d, (n - d)/(n + d) or -d/n, whichever has |t| <= tan(pi/8), and
-// the constant is 0, pi/4 or pi/2. For f32, t is n/d or -d/n, with |t| <= 1. t and the constant are
-// unevaluated sums of two numbers. asin and acos use a polynomial up to 1/2, and asin(x) = pi/2 -
-// 2 asin(sqrt((1 - x)/2)) beyond.
+// The inverse trigonometric functions and hypot. For f64, atan(n/d) is computed as atan(t) plus a
+// constant: t is n/d, (n - d)/(n + d) or -d/n, whichever has |t| <= tan(pi/8), and the constant is
+// 0, pi/4 or pi/2. For f32, t is n/d or -d/n, with |t| <= 1. t and the constant are unevaluated
+// sums of two numbers. asin and acos use a polynomial up to 1/2, and asin(x) = pi/2 - 2
+// asin(sqrt((1 - x)/2)) beyond.
 #ifndef GUFUNC_KERNEL_MATH_ARC_HPP
 #define GUFUNC_KERNEL_MATH_ARC_HPP
 
@@ -211,38 +211,6 @@ GUF_FN f64 hypot_any(f64 x, f64 y) {
 }
 
 }  // namespace detail
-
-GUF_FN f64 atan(f64 x) {
-  return detail::atan_any(x);
-}
-GUF_FN f64 asin(f64 x) {
-  return detail::asin_any(x);
-}
-GUF_FN f64 acos(f64 x) {
-  return detail::acos_any(x);
-}
-GUF_FN f64 atan2(f64 y, f64 x) {
-  return detail::atan2_any(y, x);
-}
-GUF_FN f64 hypot(f64 x, f64 y) {
-  return detail::hypot_any(x, y);
-}
-GUF_FN f32 atan(f32 x) {
-  return detail::atan_any(x);
-}
-GUF_FN f32 asin(f32 x) {
-  return detail::asin_any(x);
-}
-GUF_FN f32 acos(f32 x) {
-  return detail::acos_any(x);
-}
-GUF_FN f32 atan2(f32 y, f32 x) {
-  return detail::atan2_any(y, x);
-}
-GUF_FN f32 hypot(f32 x, f32 y) {
-  return detail::hypot_any(x, y);
-}
-
 }  // namespace guf
 
 #endif  // GUFUNC_KERNEL_MATH_ARC_HPP

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Building blocks of the host mathematics: the bits of a number, polynomials, and sums and products
+// Building blocks of the mathematics: the bits of a number, polynomials, and sums and products
 // with their rounding errors. Branch-free, so that loops over them vectorise. They require the
 // default rounding mode and no contraction of a * b + c (-ffp-contract=off).
 #ifndef GUFUNC_KERNEL_MATH_BITS_HPP
@@ -106,9 +106,10 @@ GUF_FN f64 mad(f64 a, f64 b, f64 c) {
 #endif
 }
 
-// table[0] + z table[1] + z^2 table[2] + ...
-template <int I = 0, class T, int N>
-GUF_FN T polynomial(T z, const T (&table)[N]) {
+// table[0] + z table[1] + z^2 table[2] + ... In OpenCL, the type of the elements of a GUF_TABLE
+// contains their address space.
+template <int I = 0, class T, class Element, int N>
+GUF_FN T polynomial(T z, Element (&table)[N]) {
   if constexpr (I == N - 1) {
     return table[I];
   } else {
@@ -121,6 +122,13 @@ template <class T>
 struct pair {
   T hi, lo;
 };
+
+// A conditional operator for pairs, because that of OpenCL C++ does not accept operands in
+// different address spaces.
+template <class T>
+GUF_FN pair<T> choose(bool first, pair<T> a, pair<T> b) {
+  return {first ? a.hi : b.hi, first ? a.lo : b.lo};
+}
 
 template <class T>
 GUF_FN pair<T> two_sum(T a, T b) {

@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The complex functions on host and device, which call the real functions. Special values are as in
+// The complex functions, which call the real functions. Special values are as in
 // Annex G of C. Functions in which terms may cancel (log, sqrt, pow) use f64 for c64 too.
 #ifndef GUFUNC_KERNEL_MATH_COMPLEX_HPP
 #define GUFUNC_KERNEL_MATH_COMPLEX_HPP
 
+#include "math_functions.hpp"
 #include "math_norm.hpp"
-#if defined(GUF_HOST)
-#include "math_arc.hpp"
-#include "math_exp.hpp"
-#include "math_hyper.hpp"
-#include "math_trig.hpp"
-#endif
 
 namespace guf {
 namespace detail {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp2, expm1, log1p, log2 and log10 of complex numbers on host and device, in f64. C does not
-// define these functions for complex numbers; special values are as in NumPy.
+// exp2, expm1, log1p, log2 and log10 of complex numbers, in f64. C does not define these functions
+// for complex numbers; special values are as in NumPy.
 #ifndef GUFUNC_KERNEL_MATH_COMPLEX_EXP_HPP
 #define GUFUNC_KERNEL_MATH_COMPLEX_EXP_HPP
 

@@ -2,15 +2,12 @@
 // The complex power. It is computed by repeated squaring for small integer exponents, and otherwise
 // as exp(w log z). Both methods use unevaluated sums of two numbers, because the methods magnify
 // errors: a relative error of w log z is multiplied by |w log z| in the result, and each squaring
-// doubles the relative error of its operand. On a device, the vendor's library computes the
-// logarithm.
+// doubles the relative error of its operand.
 #ifndef GUFUNC_KERNEL_MATH_COMPLEX_POW_HPP
 #define GUFUNC_KERNEL_MATH_COMPLEX_POW_HPP
 
 #include "math_complex.hpp"
-#if defined(GUF_HOST)
 #include "math_pow.hpp"
-#endif
 
 namespace guf {
 namespace detail {
@@ -94,14 +91,12 @@ GUF_FN c128 multiply_infinities(c128 z, c128 w) {
   return c128(limits<f64>::infinity * clean.re, limits<f64>::infinity * clean.im);
 }
 
-#if defined(GUF_HOST)
 // atan(n / d) like atan_ratio, with an error of 2^-65.
 GUF_FN pair<f64> atan_ratio_long(f64 n, f64 d) {
   constexpr f64 edge = 0x1.a827999fcef32p-2;  // tan(pi/8)
   const bool low = n <= edge * d, high = d <= edge * n;
-  const pair<f64> zero = {0.0, 0.0};
-  const pair<f64> top = low ? pair<f64>{n, 0.0} : (high ? pair<f64>{-d, 0.0} : two_sum(n, -d));
-  const pair<f64> bottom = low ? pair<f64>{d, 0.0} : (high ? pair<f64>{n, 0.0} : two_sum(n, d));
+  const pair<f64> top = choose(low, {n, 0.0}, choose(high, {-d, 0.0}, two_sum(n, -d)));
+  const pair<f64> bottom = choose(low, {d, 0.0}, choose(high, {n, 0.0}, two_sum(n, d)));
   const f64 inverse = 1.0 / bottom.hi;
   const f64 first = top.hi * inverse;
   const f64 rest = residual(top.hi, first, bottom.hi) + top.lo;
@@ -113,7 +108,8 @@ GUF_FN pair<f64> atan_ratio_long(f64 n, f64 d) {
   sum = multiply_pairs(z, add_pairs({0x1.999999999999ap-3, -0x1.999999999999ap-57}, sum));
   sum = multiply_pairs(z, add_pairs({-0x1.5555555555555p-2, -0x1.5555555555555p-56}, sum));
   const f64 quarters = high ? 1.0 : 0.5;
-  const pair<f64> start = low ? zero : pair<f64>{quarters * kHalfPi, quarters * kHalfPiLow};
+  const pair<f64> start =
+      choose(low, {0.0, 0.0}, pair<f64>{quarters * kHalfPi, quarters * kHalfPiLow});
   return add_pairs(start, add_pairs(t, multiply_pairs(t, sum)));
 }
 
@@ -126,7 +122,7 @@ GUF_FN long_complex log_long(c128 z) {
   part.k += 2.0 * ((f64)(i32)s.biased - 1023.0);
   const pair<f64> twice = add_pairs(log_pair(part), {square.lo / square.hi, 0.0});
   const bool tiny = s.y < 0x1p-500 * s.x;
-  pair<f64> angle = tiny ? pair<f64>{y / x, 0.0} : atan_ratio_long(s.y, s.x);
+  pair<f64> angle = choose(tiny, {y / x, 0.0}, atan_ratio_long(s.y, s.x));
   if (sign_bit(z.re) != 0) angle = add_pairs({2.0 * kHalfPi, 2.0 * kHalfPiLow}, negative(angle));
   if (sign_bit(z.im) != 0) angle = negative(angle);
   return {{0.5 * twice.hi, 0.5 * twice.lo}, angle};
@@ -142,19 +138,16 @@ GUF_FN c128 exp_long(long_complex e) {
   const f64 im = size * mad(e.im.lo, cosine, sine) * factor;
   return c128(size * mad(-e.im.lo, sine, cosine) * factor, e.im.hi == 0.0 ? e.im.hi : im);
 }
-#endif
 
 // exp(w log z).
 template <bool Long>
 GUF_FN c128 pow_by_log(c128 z, c128 w) {
-#if defined(GUF_HOST)
   if (Long && is_finite(z.re) && is_finite(z.im) && is_finite(w.re) && is_finite(w.im)) {
     const long_complex l = log_long(z);
     const long_complex e = {add_pairs(times_long(w.re, l.re), times_long(-w.im, l.im)),
                             add_pairs(times_long(w.re, l.im), times_long(w.im, l.re))};
     if (magnitude(e.re.hi) < 0x1p45 && magnitude(e.im.hi) < 0x1p45) return exp_long(e);
   }
-#endif
   const c128 l = log_complex(z);
   const pair<f64> a = two_product(w.re, l.re), b = two_product(w.im, l.im);
   const pair<f64> c = two_product(w.re, l.im), d = two_product(w.im, l.re);

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// tan and tanh of complex numbers on host and device, in f64:
+// tan and tanh of complex numbers, in f64:
 //   tanh(x + iy) = (sinh x cosh x + i sin y cos y) / (sinh^2 x + cos^2 y)
-// No term cancels (W. Kahan, Branch Cuts for Complex Elementary Functions, 1987). On the host, all
-// factors are sums of two numbers. Special values are as in Annex G of C.
+// No term cancels (W. Kahan, Branch Cuts for Complex Elementary Functions, 1987). All factors are
+// sums of two numbers. Special values are as in Annex G of C.
 #ifndef GUFUNC_KERNEL_MATH_COMPLEX_TAN_HPP
 #define GUFUNC_KERNEL_MATH_COMPLEX_TAN_HPP
 
 #include "math_complex.hpp"
-#if defined(GUF_HOST)
 #include "math_root.hpp"
-#endif
 
 namespace guf {
 namespace detail {
@@ -21,7 +19,6 @@ struct tanh_factors {
 };
 // For 0 <= x < 25 and y >= 0.
 GUF_FN tanh_factors tanh_factors_of(f64 x, f64 y) {
-#if defined(GUF_HOST)
   const angle a = reduce(y);
   const pair<f64> sine = sine_pair(a.hi, a.lo), cosine = cosine_pair(a.hi, a.lo);
   const bool odd = (a.quadrant & 1u) != 0;
@@ -32,9 +29,6 @@ GUF_FN tanh_factors tanh_factors_of(f64 x, f64 y) {
           {odd ? cosine.hi : sine.hi, odd ? cosine.lo : sine.lo},
           {odd ? sine.hi : cosine.hi, odd ? sine.lo : cosine.lo},
           a.quadrant << 63};
-#else
-  return {{guf::sinh(x), 0.0}, {guf::cosh(x), 0.0}, {guf::sin(y), 0.0}, {guf::cos(y), 0.0}, 0u};
-#endif
 }
 
 GUF_FN c128 tanh_complex(c128 z) {

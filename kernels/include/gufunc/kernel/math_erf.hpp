@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// erf and erfc on the host. Near 0, erf(x)/x is approximated by a polynomial. For larger x,
-// a polynomial approximates (1 + 2x) exp(x^2) erfc(x), which is nearly constant. For erf of f32, a
-// polynomial approximates -log(erfc(x)) / x.
+// erf and erfc. Near 0, erf(x)/x is approximated by a polynomial. For larger x, a polynomial
+// approximates (1 + 2x) exp(x^2) erfc(x), which is nearly constant. For erf of f32, a polynomial
+// approximates -log(erfc(x)) / x.
 #ifndef GUFUNC_KERNEL_MATH_ERF_HPP
 #define GUFUNC_KERNEL_MATH_ERF_HPP
 
@@ -76,20 +76,6 @@ GUF_FN T erfc_any(T x) {
 }
 
 }  // namespace detail
-
-GUF_FN f64 erf(f64 x) {
-  return detail::erf_any(x);
-}
-GUF_FN f64 erfc(f64 x) {
-  return detail::erfc_any(x);
-}
-GUF_FN f32 erf(f32 x) {
-  return detail::erf_any(x);
-}
-GUF_FN f32 erfc(f32 x) {
-  return detail::erfc_any(x);
-}
-
 }  // namespace guf
 
 #endif  // GUFUNC_KERNEL_MATH_ERF_HPP

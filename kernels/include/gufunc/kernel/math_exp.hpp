@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp on the host. x = n ln2 + r, |r| <= ln2/2. exp(r) is a polynomial, which is multiplied by 2^n
-// in two steps so that subnormal results round only once.
+// exp. x = n ln2 + r, |r| <= ln2/2. exp(r) is a polynomial, which is multiplied by 2^n in two steps
+// so that subnormal results round only once.
 #ifndef GUFUNC_KERNEL_MATH_EXP_HPP
 #define GUFUNC_KERNEL_MATH_EXP_HPP
 
@@ -140,26 +140,6 @@ GUF_FN f32 expm1_any(f32 x) {
 }
 
 }  // namespace detail
-
-GUF_FN f32 exp(f32 x) {
-  return detail::exp_any(x);
-}
-GUF_FN f64 exp(f64 x) {
-  return detail::exp_any(x);
-}
-GUF_FN f64 exp2(f64 x) {
-  return detail::exp2_any(x);
-}
-GUF_FN f64 expm1(f64 x) {
-  return detail::expm1_any(x);
-}
-GUF_FN f32 exp2(f32 x) {
-  return detail::exp2_any(x);
-}
-GUF_FN f32 expm1(f32 x) {
-  return detail::expm1_any(x);
-}
-
 }  // namespace guf
 
 #endif  // GUFUNC_KERNEL_MATH_EXP_HPP

@@ -9,7 +9,14 @@
 
 namespace guf {
 
-#if defined(GUF_HOST)
+#if GUF_HAS_FMA
+GUF_FN f32 fma(f32 a, f32 b, f32 c) {
+  return detail::fused(a, b, c);
+}
+GUF_FN f64 fma(f64 a, f64 b, f64 c) {
+  return detail::fused(a, b, c);
+}
+#else
 namespace detail {
 
 // Rounds the sum to odd: an inexact sum with an even sum.hi moves by one unit toward sum.lo.
@@ -64,21 +71,12 @@ GUF_FN f32 fma_any(f32 a, f32 b, f32 c) {
 
 }  // namespace detail
 
-#if GUF_HAS_FMA
-GUF_FN f32 fma(f32 a, f32 b, f32 c) {
-  return detail::fused(a, b, c);
-}
-GUF_FN f64 fma(f64 a, f64 b, f64 c) {
-  return detail::fused(a, b, c);
-}
-#else
 GUF_FN f32 fma(f32 a, f32 b, f32 c) {
   return detail::fma_any(a, b, c);
 }
 GUF_FN f64 fma(f64 a, f64 b, f64 c) {
   return detail::fma_any(a, b, c);
 }
-#endif
 #endif
 
 }  // namespace guf

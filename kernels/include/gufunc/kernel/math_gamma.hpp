@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// tgamma and lgamma on the host, in f64. gamma(x) = exp(e) f. e is Stirling's series for an
-// argument of at least 12. f is the factor that shifts the argument to 12 or more, and for x < 1/2
-// also contains the reflection pi / sin(pi x). e and f are sums of two numbers. lgamma uses
-// separate polynomials near its zeros 1 and 2; near its other zeros, at negative x, its error is
-// absolute.
+// tgamma and lgamma, in f64. gamma(x) = exp(e) f. e is Stirling's series for an argument of at
+// least 12. f is the factor that shifts the argument to 12 or more, and for x < 1/2 also contains
+// the reflection pi / sin(pi x). e and f are sums of two numbers. lgamma uses separate polynomials
+// near its zeros 1 and 2; near its other zeros, at negative x, its error is absolute.
 #ifndef GUFUNC_KERNEL_MATH_GAMMA_HPP
 #define GUFUNC_KERNEL_MATH_GAMMA_HPP
 
@@ -44,7 +43,7 @@ struct gamma_parts {
 // is between 2^-54 and 1e290.
 GUF_FN gamma_parts gamma_of(f64 x) {
   const bool reflected = x < 0.5;
-  pair<f64> y = reflected ? two_sum(1.0, -x) : pair<f64>{x, 0.0};
+  pair<f64> y = choose(reflected, two_sum(1.0, -x), pair<f64>{x, 0.0});
   pair<f64> shift = {1.0, 0.0};
   for (int i = 0; i < 12; ++i) {
     const bool low = y.hi < 12.0;
@@ -58,12 +57,12 @@ GUF_FN gamma_parts gamma_of(f64 x) {
   const f64 inverse = 1.0 / y.hi;
   const f64 series = inverse * polynomial(inverse * inverse, kStirling64);
   const pair<f64> most = multiply_pairs(add_pairs({-0.5, 0.0}, y), log_of_pair(y));
-  const pair<f64> constant = {0x1.d67f1c864beb5p-1, -0x1.65b5a1b7ff5dfp-55 + series};
-  const pair<f64> sum = add_pairs(add_pairs(most, {-y.hi, -y.lo}), constant);
+  const pair<f64> rest = {0x1.d67f1c864beb5p-1, -0x1.65b5a1b7ff5dfp-55 + series};
+  const pair<f64> sum = add_pairs(add_pairs(most, {-y.hi, -y.lo}), rest);
 
   const pair<f64> sine = sine_of_turns(x);
-  const pair<f64> pi = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53};
-  const pair<f64> reflection = multiply_pairs(pi, shift);
+  const pair<f64> half_turn = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53};
+  const pair<f64> reflection = multiply_pairs(half_turn, shift);
   const pair<f64> one = {1.0, 0.0};
   const pair<f64> factor = divide_pair(reflected ? reflection : one, reflected ? sine : shift);
   const pair<f64> opposite = {-sum.hi, -sum.lo};
@@ -85,8 +84,8 @@ GUF_FN f64 tgamma_any(f64 x) {
 }
 
 // log|gamma(c + u)| about its zero c.
-template <int N>
-GUF_FN f64 lgamma_about(f64 u, const f64 (&table)[N], f64 first_low) {
+template <class Element, int N>
+GUF_FN f64 lgamma_about(f64 u, Element (&table)[N], f64 first_low) {
   const pair<f64> p = fast_two_sum(table[0], u * polynomial<1>(u, table));
   const pair<f64> product = two_product(u, p.hi);
   return product.hi + mad(u, p.lo + first_low, product.lo);
@@ -99,7 +98,7 @@ GUF_FN f64 lgamma_any(f64 x) {
   const gamma_parts g = gamma_of(tiny || large || pole ? 3.0 : x);
   const pair<f64> size = {magnitude(g.factor.hi), flip_sign(g.factor.lo, sign_bit(g.factor.hi))};
   const pair<f64> sum = add_pairs(g.exponent, log_of_pair(size));
-  const f64 logarithm = guf::log(magnitude(x));
+  const f64 logarithm = log_any(magnitude(x));
   const f64 far = large ? x * (logarithm - 1.0) : sum.hi + sum.lo;
   f64 value = tiny ? -logarithm : far;
   value = magnitude(x - 1.0) <= 0.25 ? lgamma_about(x - 1.0, kLgammaOne64, kLgammaOne64Low) : value;
@@ -108,21 +107,14 @@ GUF_FN f64 lgamma_any(f64 x) {
   return x != x ? x : value;
 }
 
+GUF_FN f32 tgamma_any(f32 x) {
+  return (f32)tgamma_any((f64)x);
+}
+GUF_FN f32 lgamma_any(f32 x) {
+  return (f32)lgamma_any((f64)x);
+}
+
 }  // namespace detail
-
-GUF_FN f64 tgamma(f64 x) {
-  return detail::tgamma_any(x);
-}
-GUF_FN f64 lgamma(f64 x) {
-  return detail::lgamma_any(x);
-}
-GUF_FN f32 tgamma(f32 x) {
-  return (f32)tgamma((f64)x);
-}
-GUF_FN f32 lgamma(f32 x) {
-  return (f32)lgamma((f64)x);
-}
-
 }  // namespace guf
 
 #endif  // GUFUNC_KERNEL_MATH_GAMMA_HPP

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hyperbolic functions and their inverses on the host.
-// x = n ln2 + r: sinh x = sinh(n ln2) cosh r + cosh(n ln2) sinh r, and similarly for cosh. Nothing
-// cancels and the constants are exact. The inverses are log(1 + t), where t is a sum of two
-// numbers. tanh and the inverses of f32 are polynomials near 0 and other formulas beyond.
+// The hyperbolic functions and their inverses. x = n ln2 + r: sinh x = sinh(n ln2) cosh r + cosh(n
+// ln2) sinh r, and similarly for cosh. Nothing cancels and the constants are exact. The inverses
+// are log(1 + t), where t is a sum of two numbers. tanh and the inverses of f32 are polynomials
+// near 0 and other formulas beyond.
 #ifndef GUFUNC_KERNEL_MATH_HYPER_HPP
 #define GUFUNC_KERNEL_MATH_HYPER_HPP
 
@@ -197,44 +197,6 @@ GUF_FN f64 atanh_any(f64 x) {
 }
 
 }  // namespace detail
-
-GUF_FN f64 sinh(f64 x) {
-  return detail::sinh_any(x);
-}
-GUF_FN f64 cosh(f64 x) {
-  return detail::cosh_any(x);
-}
-GUF_FN f64 tanh(f64 x) {
-  return detail::tanh_any(x);
-}
-GUF_FN f64 asinh(f64 x) {
-  return detail::asinh_any(x);
-}
-GUF_FN f64 acosh(f64 x) {
-  return detail::acosh_any(x);
-}
-GUF_FN f64 atanh(f64 x) {
-  return detail::atanh_any(x);
-}
-GUF_FN f32 sinh(f32 x) {
-  return detail::sinh_any(x);
-}
-GUF_FN f32 cosh(f32 x) {
-  return detail::cosh_any(x);
-}
-GUF_FN f32 tanh(f32 x) {
-  return detail::tanh_any(x);
-}
-GUF_FN f32 asinh(f32 x) {
-  return detail::asinh_any(x);
-}
-GUF_FN f32 acosh(f32 x) {
-  return detail::acosh_any(x);
-}
-GUF_FN f32 atanh(f32 x) {
-  return detail::atanh_any(x);
-}
-
 }  // namespace guf
 
 #endif  // GUFUNC_KERNEL_MATH_HYPER_HPP

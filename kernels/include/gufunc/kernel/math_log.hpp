@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// log on the host. x = 2^k m with sqrt(1/2) <= m < sqrt(2), f = m - 1. For f32, a polynomial
-// approximates log(1 + f). For f64, the series of atanh in s = f / (2 + f) is used, because the
-// division costs less than the ten additional terms of a polynomial.
+// log. x = 2^k m with sqrt(1/2) <= m < sqrt(2), f = m - 1. For f32, a polynomial approximates log(1
+// + f). For f64, the series of atanh in s = f / (2 + f) is used, because the division costs less
+// than the ten additional terms of a polynomial.
 #ifndef GUFUNC_KERNEL_MATH_LOG_HPP
 #define GUFUNC_KERNEL_MATH_LOG_HPP
 
@@ -125,6 +125,15 @@ GUF_FN f32 log10_of_parts(binary_parts<f32> part) {
   return sum.hi + (sum.lo + mad(part.k, 0x1.3509f8p-18f, rest));
 }
 
+template <class T>
+GUF_FN T log2_any(T x) {
+  return log_special(x, log2_of_parts(split_exponent(x)));
+}
+template <class T>
+GUF_FN T log10_any(T x) {
+  return log_special(x, log10_of_parts(split_exponent(x)));
+}
+
 // log(2^k (hi + lo)) for a positive normal hi and |lo| <= ulp(hi) / 2.
 template <class T>
 GUF_FN T log_of_sum(T hi, T lo, T k) {
@@ -167,32 +176,6 @@ GUF_FN f32 log1p_any(f32 x) {
 }
 
 }  // namespace detail
-
-GUF_FN f32 log(f32 x) {
-  return detail::log_any(x);
-}
-GUF_FN f64 log(f64 x) {
-  return detail::log_any(x);
-}
-GUF_FN f64 log2(f64 x) {
-  return detail::log_special(x, detail::log2_of_parts(detail::split_exponent(x)));
-}
-GUF_FN f64 log10(f64 x) {
-  return detail::log_special(x, detail::log10_of_parts(detail::split_exponent(x)));
-}
-GUF_FN f64 log1p(f64 x) {
-  return detail::log1p_any(x);
-}
-GUF_FN f32 log2(f32 x) {
-  return detail::log_special(x, detail::log2_of_parts(detail::split_exponent(x)));
-}
-GUF_FN f32 log10(f32 x) {
-  return detail::log_special(x, detail::log10_of_parts(detail::split_exponent(x)));
-}
-GUF_FN f32 log1p(f32 x) {
-  return detail::log1p_any(x);
-}
-
 }  // namespace guf
 
 #endif  // GUFUNC_KERNEL_MATH_LOG_HPP

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Remainders, exact for all numbers: C's fmod and IEEE remainder on the host, and Python's % and //
-// (with the sign of the divisor) based on them, on host and device.
+// Remainders, exact for all numbers: C's fmod and IEEE remainder, and Python's % and // (with the
+// sign of the divisor) based on them.
 #ifndef GUFUNC_KERNEL_MATH_MODULO_HPP
 #define GUFUNC_KERNEL_MATH_MODULO_HPP
 
@@ -8,46 +8,50 @@
 #include "math_parts.hpp"
 
 namespace guf {
-
-#if defined(GUF_HOST)
 namespace detail {
 
-// a modulo b for finite a >= 0, b > 0. Each iteration subtracts a whole multiple, below 2^50, of b
-// times a power of two. The difference has at most the digits of b, so it is exact. There is one
-// iteration if a < 2^50 b.
-GUF_FN f64 modulo_positive(f64 a, f64 b) {
+// a modulo b for finite a >= 0, b > 0. Each iteration subtracts a whole multiple of b times a power
+// of two. The multiple has three digits less than the type, so that the rounded quotient is at most
+// one too large. The difference has at most the digits of b, so it is exact. There is one iteration
+// if a / b is below 2^50 for f64, 2^21 for f32.
+template <class T>
+GUF_FN T modulo_positive(T a, T b) {
+  constexpr i32 digits = bits_of<T>::mantissa - 2;
+  // Without fused multiply-add, intermediate products of f64 near the largest number overflow.
+  constexpr T edge = sizeof(T) == 8 ? T(0x1p900) : limits<T>::infinity;
   const i32 exponent = normalize(b).exponent;
-  f64 rest = a;
+  T rest = a;
   while (rest >= b) {
     const i32 gap = normalize(rest).exponent - exponent;
-    const f64 unit = gap > 50 ? guf::ldexp(b, gap - 49) : b;
-    const f64 quotient = guf::trunc(rest / unit);  // may be one too large
-    // Without fused multiply-add, an intermediate product near the largest number overflows.
-    const bool large = rest > 0x1p900;
-    const f64 down = large ? 0x1p-100 : 1.0, up = large ? 0x1p100 : 1.0;
-    const f64 next = residual(rest * down, quotient, unit * down);
-    rest = (next < 0.0 ? next + unit * down : next) * up;
+    const T unit = gap > digits ? guf::ldexp(b, gap - (digits - 1)) : b;
+    const T quotient = guf::trunc(rest / unit);
+    const bool large = rest > edge;
+    const T down = large ? T(0x1p-100) : T(1), up = large ? T(0x1p100) : T(1);
+    const T next = residual(rest * down, quotient, unit * down);
+    rest = (next < T(0) ? next + unit * down : next) * up;
   }
   return rest;
 }
 
-GUF_FN f64 fmod_any(f64 x, f64 y) {
-  const f64 size_x = magnitude(x), size_y = magnitude(y);
-  if (!(size_x < limits<f64>::infinity) || !(size_y > 0.0)) {
-    return x != x || y != y ? x + y : limits<f64>::nan;
+template <class T>
+GUF_FN T fmod_any(T x, T y) {
+  const T size_x = magnitude(x), size_y = magnitude(y);
+  if (!(size_x < limits<T>::infinity) || !(size_y > T(0))) {
+    return x != x || y != y ? x + y : limits<T>::nan;
   }
-  if (size_y == limits<f64>::infinity) return x;
+  if (size_y == limits<T>::infinity) return x;
   return flip_sign(modulo_positive(size_x, size_y), sign_bit(x));
 }
 
 // Rounds the quotient to the nearest integer, ties to even.
-GUF_FN f64 remainder_any(f64 x, f64 y) {
-  const f64 size_x = magnitude(x), size_y = magnitude(y);
-  if (!(size_x < limits<f64>::infinity) || !(size_y > 0.0)) {
-    return x != x || y != y ? x + y : limits<f64>::nan;
+template <class T>
+GUF_FN T remainder_any(T x, T y) {
+  const T size_x = magnitude(x), size_y = magnitude(y);
+  if (!(size_x < limits<T>::infinity) || !(size_y > T(0))) {
+    return x != x || y != y ? x + y : limits<T>::nan;
   }
-  if (size_y == limits<f64>::infinity) return x;
-  f64 rest = size_y < 0x1p1023 ? modulo_positive(size_x, 2.0 * size_y) : size_x;
+  if (size_y == limits<T>::infinity) return x;
+  T rest = size_y <= T(0.5) * limits<T>::max ? modulo_positive(size_x, size_y + size_y) : size_x;
   // rest is in [0, 2 y): subtracts 0, y or 2 y; each difference is exact.
   if (rest + rest > size_y) {
     rest -= size_y;
@@ -58,19 +62,18 @@ GUF_FN f64 remainder_any(f64 x, f64 y) {
 
 }  // namespace detail
 
-GUF_FN f64 fmod(f64 x, f64 y) {
+GUF_HEAVY f32 fmod(f32 x, f32 y) {
   return detail::fmod_any(x, y);
 }
-GUF_FN f64 remainder(f64 x, f64 y) {
+GUF_HEAVY f64 fmod(f64 x, f64 y) {
+  return detail::fmod_any(x, y);
+}
+GUF_HEAVY f32 remainder(f32 x, f32 y) {
   return detail::remainder_any(x, y);
 }
-GUF_FN f32 fmod(f32 x, f32 y) {
-  return (f32)fmod((f64)x, (f64)y);
+GUF_HEAVY f64 remainder(f64 x, f64 y) {
+  return detail::remainder_any(x, y);
 }
-GUF_FN f32 remainder(f32 x, f32 y) {
-  return (f32)remainder((f64)x, (f64)y);
-}
-#endif
 
 // floor(x / y) and x - y floor(x / y) together, as in Python and NumPy: for f32 and f64, and for
 // integers as in math_integer.hpp.

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic with sums of two numbers, and absolute values of complex numbers without overflow,
 // underflow or loss of digits: both parts are scaled near 1 by one power of two, and
-// sqrt(x^2 + y^2) is a sum of two numbers. Used on host and device.
+// sqrt(x^2 + y^2) is a sum of two numbers.
 #ifndef GUFUNC_KERNEL_MATH_NORM_HPP
 #define GUFUNC_KERNEL_MATH_NORM_HPP
 
 #include "math_bits.hpp"
-#if defined(GUF_HOST)
 #include "math_log.hpp"
 #include "math_round.hpp"
-#else
-#include "math_device.hpp"
-#endif
 
 namespace guf {
 namespace detail {
@@ -85,16 +81,6 @@ GUF_FN scaled_norm scaled_norm_of(pair<f64> x, f64 y) {
 GUF_FN pair<f64> hypot_pair(f64 x, f64 y) {
   return root_pair(square_norm(x, y));
 }
-
-#if !defined(GUF_HOST)
-// log(2^k (hi + lo)), accurate for a small logarithm if 2^k hi is near 1.
-GUF_FN f64 log_of_sum(f64 hi, f64 lo, f64 k) {
-  const i32 power = (i32)k;
-  const f64 scaled = guf::ldexp(hi, power);
-  if (scaled > 0.5 && scaled < 2.0) return guf::log1p((scaled - 1.0) + guf::ldexp(lo, power));
-  return guf::log(hi) + k * 0x1.62e42fefa39efp-1;
-}
-#endif
 
 // log(1 + t) + k ln2.
 GUF_FN f64 log1p_pair(pair<f64> t, f64 k) {

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of a number and small exact functions, on host and device: classification, exponent and
+// The parts of a number and small exact functions: classification, exponent and
 // fraction, neighbours, degrees, comparison. min and max are std::min and std::max; fmin and fmax
 // prefer a number to a NaN.
 #ifndef GUFUNC_KERNEL_MATH_PARTS_HPP
 #define GUFUNC_KERNEL_MATH_PARTS_HPP
 
 #include "math_bits.hpp"
-#if defined(GUF_HOST)
 #include "math_round.hpp"
-#else
-#include "math_device.hpp"
-#endif
 
 namespace guf {
 
@@ -138,7 +134,6 @@ GUF_FN modf_result<T> modf(T x) {
   return {copysign(rest, x), whole};
 }
 
-#if defined(GUF_HOST)
 // x * 2^n, rounded once. The fraction of x is multiplied by two powers of two, and the first
 // product is exact.
 namespace detail {
@@ -169,7 +164,6 @@ GUF_FN f32 nextafter(f32 x, f32 y) {
 GUF_FN f64 nextafter(f64 x, f64 y) {
   return detail::next_after(x, y);
 }
-#endif
 
 namespace detail {
 // x times a constant that is a sum of two numbers, with nearly one rounding.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pow on the host: exp(y log|x|) for f64 and 2^(y log2|x|) for f32, where the logarithm is a sum of
-// two numbers. Then the sign of the result and the special values of C's pow are selected.
+// pow: exp(y log|x|) for f64 and 2^(y log2|x|) for f32, where the logarithm is a sum of two
+// numbers. Then the sign of the result and the special values of C's pow are selected.
 #ifndef GUFUNC_KERNEL_MATH_POW_HPP
 #define GUFUNC_KERNEL_MATH_POW_HPP
 
@@ -92,9 +92,9 @@ GUF_FN T pow_any(T x, T y) {
   const T size = magnitude(x);
   // The test for odd y is also correct for large y. From 2^(mantissa + 1) on, all numbers are even
   // integers. In the binade below, all numbers are integers and y / 2 is exact.
-  const T half = T(0.5) * y;
+  const T half_y = T(0.5) * y;
   const bool whole = nearest_integer(y) == y;
-  const bool odd = whole && nearest_integer(half) != half && magnitude(y) < inf;
+  const bool odd = whole && nearest_integer(half_y) != half_y && magnitude(y) < inf;
   const bool extreme = size == T(0) || size == inf || magnitude(y) == inf;
   const T ends = (size < T(1)) == (y < T(0)) ? inf : T(0);
   T value = extreme ? ends : pow_positive(size, y);
@@ -117,14 +117,6 @@ GUF_FN T pow_ordinary(T x, T y) {
 }
 
 }  // namespace detail
-
-GUF_FN f32 pow(f32 x, f32 y) {
-  return detail::pow_any(x, y);
-}
-GUF_FN f64 pow(f64 x, f64 y) {
-  return detail::pow_any(x, y);
-}
-
 }  // namespace guf
 
 #endif  // GUFUNC_KERNEL_MATH_POW_HPP

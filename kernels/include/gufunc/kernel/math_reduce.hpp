@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Argument reduction on the host: any finite f64 is split into a quadrant and a remainder, to full
-// relative accuracy. Up to 2^25, the reduction subtracts multiples of pi/2, which is stored in
-// three parts. Beyond 2^25, it multiplies x by the part of 2/pi that matters for the exponent of x.
-// Both reductions are computed and one result is selected, so that a loop over sin vectorises.
+// Argument reduction: any finite f64 is split into a quadrant and a remainder, to full relative
+// accuracy. Up to 2^25, the reduction subtracts multiples of pi/2, which is stored in three parts.
+// Beyond 2^25, it multiplies x by the part of 2/pi that matters for the exponent of x. Both
+// reductions are computed and one result is selected, so that a loop over sin vectorises.
 #ifndef GUFUNC_KERNEL_MATH_REDUCE_HPP
 #define GUFUNC_KERNEL_MATH_REDUCE_HPP
 

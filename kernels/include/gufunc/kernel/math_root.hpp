@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tan and cbrt on the host: quotients and products of sums of two numbers, with nearly one
-// rounding.
+// tan and cbrt: quotients and products of sums of two numbers, with nearly one rounding.
 #ifndef GUFUNC_KERNEL_MATH_ROOT_HPP
 #define GUFUNC_KERNEL_MATH_ROOT_HPP
 
@@ -102,20 +101,6 @@ GUF_FN f32 cbrt_any(f32 x) {
 }
 
 }  // namespace detail
-
-GUF_FN f64 tan(f64 x) {
-  return detail::tan_any(x);
-}
-GUF_FN f32 tan(f32 x) {
-  return detail::tan_any(x);
-}
-GUF_FN f64 cbrt(f64 x) {
-  return detail::cbrt_any(x);
-}
-GUF_FN f32 cbrt(f32 x) {
-  return detail::cbrt_any(x);
-}
-
 }  // namespace guf
 
 #endif  // GUFUNC_KERNEL_MATH_ROOT_HPP

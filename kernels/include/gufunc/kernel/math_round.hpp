@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The exact operations on the host: sqrt, rounding to integers, signs. They are single instructions
-// if the ISA level has them.
+// The exact operations: sqrt, rounding to integers, signs. They are single instructions if the ISA
+// level has them.
 #ifndef GUFUNC_KERNEL_MATH_ROUND_HPP
 #define GUFUNC_KERNEL_MATH_ROUND_HPP
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sin and cos on the host. The polynomials of sin and cos on [-pi/4, pi/4] are both computed, and
-// the quadrant selects one of them.
+// sin and cos. The polynomials of sin and cos on [-pi/4, pi/4] are both computed, and the quadrant
+// selects one of them.
 #ifndef GUFUNC_KERNEL_MATH_TRIG_HPP
 #define GUFUNC_KERNEL_MATH_TRIG_HPP
 
@@ -17,9 +17,9 @@ GUF_FN f64 sin_reduced(f64 r, f64 tail, f64 z) {
   return r + mad(r * z, polynomial(z, kSin64), correction);
 }
 GUF_FN f64 cos_reduced(f64 r, f64 tail, f64 z) {
-  const f64 half = 0.5 * z;
-  const f64 top = 1.0 - half;
-  const f64 lost = (1.0 - top) - half;
+  const f64 half_z = 0.5 * z;
+  const f64 top = 1.0 - half_z;
+  const f64 lost = (1.0 - top) - half_z;
   return top + mad(z * z, polynomial(z, kCos64), mad(-r, tail, lost));
 }
 
@@ -34,10 +34,10 @@ GUF_FN f64 sin_of(angle a, u64 quadrant) {
 // The same for f32.
 GUF_FN f32 sin_of(angle_f32 a, u32 quadrant) {
   const f32 z = a.hi * a.hi;
-  const f32 half = 0.5f * z;
-  const f32 sine = a.hi + mad(a.hi * z, polynomial(z, kSin32), mad(-half, a.lo, a.lo));
-  const f32 top = 1.0f - half;
-  const f32 lost = (1.0f - top) - half;
+  const f32 half_z = 0.5f * z;
+  const f32 sine = a.hi + mad(a.hi * z, polynomial(z, kSin32), mad(-half_z, a.lo, a.lo));
+  const f32 top = 1.0f - half_z;
+  const f32 lost = (1.0f - top) - half_z;
   const f32 cosine = top + mad(z * z, polynomial(z, kCos32), mad(-a.hi, a.lo, lost));
   return flip_sign((quadrant & 1u) != 0 ? cosine : sine, (quadrant & 2u) << 30);
 }
@@ -59,25 +59,18 @@ GUF_FN f64 cos_small(f64 x) {
   return sin_of(a, a.quadrant + 1u);
 }
 
+template <class T>
+GUF_FN T sin_any(T x) {
+  const auto a = reduce(magnitude(x));
+  return flip_sign(sin_of(a, a.quadrant), sign_bit(x));
+}
+template <class T>
+GUF_FN T cos_any(T x) {
+  const auto a = reduce(magnitude(x));
+  return sin_of(a, a.quadrant + 1u);
+}
+
 }  // namespace detail
-
-GUF_FN f64 sin(f64 x) {
-  const detail::angle a = detail::reduce(detail::magnitude(x));
-  return detail::flip_sign(detail::sin_of(a, a.quadrant), detail::sign_bit(x));
-}
-GUF_FN f64 cos(f64 x) {
-  const detail::angle a = detail::reduce(detail::magnitude(x));
-  return detail::sin_of(a, a.quadrant + 1u);
-}
-GUF_FN f32 sin(f32 x) {
-  const detail::angle_f32 a = detail::reduce(detail::magnitude(x));
-  return detail::flip_sign(detail::sin_of(a, a.quadrant), detail::sign_bit(x));
-}
-GUF_FN f32 cos(f32 x) {
-  const detail::angle_f32 a = detail::reduce(detail::magnitude(x));
-  return detail::sin_of(a, a.quadrant + 1u);
-}
-
 }  // namespace guf
 
 #endif  // GUFUNC_KERNEL_MATH_TRIG_HPP
