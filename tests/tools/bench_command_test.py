@@ -336,7 +336,6 @@ class BenchCommand(command_fixture.CommandTest):
         for size in ('0', '-5', '1e30', '1.5', '', '10x', '0x10', 'nan', '1e3000', '10x0',
                      'x'.join('2' * 9), '1e10x1e10'):
             self.fails(2, '--size: ', 'bench', 'add', '--size', size)
-        self.fails(2, "--size: 10 is given twice", 'bench', 'add', '--size', '10,10')
         self.fails(2, '--layout: expected a list of contiguous, strided, broadcast, transposed, '
                    "got 'fortran'", 'bench', 'add', '--layout', 'fortran')
         self.fails(2, "--method: expected a list of call, reduce, accumulate, got 'outer'", 'bench',
@@ -348,7 +347,9 @@ class BenchCommand(command_fixture.CommandTest):
                        f"'{seconds}'", 'bench', 'add', '--seconds', seconds)
         self.fails(2, '--threads: ', 'bench', 'add', '--threads', '1,x')
         self.fails(2, "--memory: expected a number of bytes", 'bench', 'add', '--memory', '4T')
-        self.fails(2, '--plot: ', 'bench', 'add', '--plot', 'bars')
+        for plot in ('bars', 'throughput,time'):
+            self.fails(2, f"--plot: expected throughput or time, got '{plot}'", 'bench', 'add',
+                       '--plot', plot)
         self.fails(2, '--axis none: --method accumulate needs one axis', 'bench', 'add', '--axis',
                    'none', '--method', 'reduce,accumulate')
         self.fails(2, '--axis: expected --method reduce or accumulate', 'bench', 'add', '--axis',
@@ -356,7 +357,6 @@ class BenchCommand(command_fixture.CommandTest):
         self.fails(4, "--dtype: ", 'bench', 'add', '--dtype', 'f9')
         self.fails(2, "--dtype: expected a number or bool, got 'M8[s]'", 'bench', 'add', '--dtype',
                    'M8[s]')
-        self.fails(2, '--dtype: float32 is given twice', 'bench', 'add', '--dtype', 'f4,f32')
         self.fails(4, '--dtype int32: sin has no loop with this input, expected one of float16, ',
                    'bench', 'sin', '--dtype', 'i4')
         self.fails(4, 'did you mean', 'bench', 'sinn')
@@ -372,6 +372,25 @@ class BenchCommand(command_fixture.CommandTest):
         self.fails(4, 'isnat: bench supports only numbers and bool, and its first loop has '
                    'datetime64', 'bench', 'isnat')
 
+    def test_values_that_are_given_twice(self):
+        for option, texts, value in (
+            ('--size', ('10,10', '1e1,10', '10,20,1e1'), '10'),
+            ('--size', ('20x30,2e1x30',), '20x30'),
+            ('--dtype', ('f4,f32', 'float32,f4'), 'float32'),
+            ('--threads', ('2,02',), '2'),
+            ('--device', ('cpu,cpu',), 'cpu'),
+            ('--method', ('call,call',), 'call'),
+            ('--layout', ('strided,contiguous,strided',), 'strided'),
+            ('--peers', ('numpy, numpy',), 'numpy'),
+        ):
+            for text in texts:
+                self.fails(2, f'{option}: {value} is given twice', 'bench', 'add', option, text)
+        self.fails(2, '--dim: n is given twice', 'bench', 'vecdot', '--dim', 'n=3', '--dim', 'n=4')
+        for sizes in ('100,10x10', '10x10,100', '101,100'):
+            first, second = sizes.split(',')
+            self.fails(2, f'--size: {first} and {second} are both 10x10 in the layout transposed',
+                       'bench', 'add', '--layout', 'contiguous,transposed', '--size', sizes)
+
     def test_memory(self):
         self.fails(6, '--size 1000000000: the operands of float64 need 72.00 GB, more than 1.07 '
                    'GB, the value of --memory', 'bench', 'add', '--size', '10,1e9', '--memory',
@@ -383,14 +402,14 @@ class BenchCommand(command_fixture.CommandTest):
         folder = self.here / 'folder'
         folder.mkdir()
         for option in ('--json', '--svg'):
-            self.fails(3, f'{folder}: is not a regular file', 'bench', 'add', option, folder)
-            self.fails(3, '/nowhere/r: cannot create a file beside: No such file or directory',
-                       'bench', 'add', option, '/nowhere/r')
+            self.fails(3, f'{option} {folder}: is not a regular file', 'bench', 'add', option,
+                       folder)
+            self.fails(3, f'{option} /nowhere/r: cannot create a file beside: No such file or '
+                       'directory', 'bench', 'add', option, '/nowhere/r')
         self.fails(2, 'the same file', 'bench', 'add', '--json', folder / 'r', '--svg',
                    f'{folder}/../folder/r')
         self.fails(2, "--svg: expected a file, got '-'", 'bench', 'add', '--svg', '-')
-        code, _, err = self.run_tool('bench', 'add', *QUICK, '--size', '10', '--json', '')
-        self.assertEqual(code, 3, err)
+        self.fails(3, "--json '': cannot create a file beside: ", 'bench', 'add', '--json', '')
 
     def run_until_a_row(self, file):
         """Starts a long bench in a terminal, and returns the process and its output up to the first

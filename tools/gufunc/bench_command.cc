@@ -120,13 +120,13 @@ void bench_command(const BenchOptions &options) {
   if (options.svg == kStandardStream) usage("--svg: expected a file, got '-'");
   if (options.json && options.svg)
     check_different_files("--json and --svg", {*options.json, *options.svg});
+  TextFile json("--json", options.json), svg("--svg", options.svg);
   const std::vector<ModuleHandle> modules = load_modules(options.modules);
   const UfuncHandle ufunc = find_function(modules, options.name);
   const guf_ufunc_info info = info_of(ufunc.get());
   const BenchPlan plan = plan_of(options, ufunc.get(), info);
   check_memory(plan, info);
   check_calls(plan, ufunc.get(), info);
-  TextFile json(options.json), svg(options.svg);
   BenchPeers peers(plan.peers, options.python);
   report_missing(peers.missing());
   BenchReport report;

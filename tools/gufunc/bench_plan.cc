@@ -23,26 +23,30 @@ const std::vector<std::string> kMethods = {"call", "reduce", "accumulate"};
 const std::vector<std::string> kLayouts = {"contiguous", "strided", "broadcast", "transposed"};
 const std::vector<std::string> kPeers = {"numpy", "numba", "torch", "cupy"};
 
-// Splits the value of an option at commas. Refuses an empty part and a repetition.
-std::vector<std::string> list_of(const char *option, const std::string &text) {
-  std::vector<std::string> list;
+// Parses a list: splits the value of an option at commas and calls parse(part) for each part.
+// Refuses an empty part, and parts with equal values, such as 1000 and 1e3. shown(value) is the
+// text of a value in this message.
+template <class Parse, class Shown>
+auto list_of(const char *option, const std::string &text, Parse parse, Shown shown) {
+  std::vector<decltype(parse(std::string()))> list;
   for (const std::string_view part : parts_of(text)) {
     if (part.empty()) refuse_value(option, "a list without empty parts", text);
-    if (std::find(list.begin(), list.end(), part) != list.end())
-      usage(fmt::format("{}: {} is given twice", option, part));
-    list.emplace_back(part);
+    auto value = parse(std::string(part));
+    if (std::find(list.begin(), list.end(), value) != list.end())
+      usage(fmt::format("{}: {} is given twice", option, shown(value)));
+    list.push_back(std::move(value));
   }
   return list;
 }
 
 std::vector<std::string> words_of(const char *option, const std::string &text,
                                   const std::vector<std::string> &known) {
-  std::vector<std::string> words = list_of(option, text);
-  for (const std::string &word : words) {
+  const auto parse = [&](const std::string &word) {
     if (std::find(known.begin(), known.end(), word) == known.end())
       refuse_value(option, fmt::format("a list of {}", fmt::join(known, ", ")), word);
-  }
-  return words;
+    return word;
+  };
+  return list_of(option, text, parse, [](const std::string &word) { return word; });
 }
 
 // Parses a whole text as a finite number.
@@ -81,6 +85,24 @@ std::vector<int64_t> shape_of(const std::string &text) {
 std::vector<int64_t> square_of(int64_t elements) {
   const auto rows = static_cast<int64_t>(std::sqrt(static_cast<double>(elements)));
   return {rows, elements / rows};
+}
+
+// Returns the shapes of the rows with this layout. In a two-dimensional layout, a number becomes a
+// shape of two dimensions, and must not become one that is given too.
+std::vector<std::vector<int64_t>> shapes_of_layout(const std::string &layout,
+                                                   std::vector<std::vector<int64_t>> shapes) {
+  if (layout != "broadcast" && layout != "transposed") return shapes;
+  const std::vector<std::vector<int64_t>> given = shapes;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    if (shapes[i].size() == 1) shapes[i] = square_of(shapes[i][0]);
+    const auto same =
+        std::find(shapes.begin(), shapes.begin() + static_cast<ptrdiff_t>(i), shapes[i]);
+    if (same == shapes.begin() + static_cast<ptrdiff_t>(i)) continue;
+    usage(fmt::format("--size: {} and {} are both {} in the layout {}",
+                      shape_text(given[static_cast<size_t>(same - shapes.begin())]),
+                      shape_text(given[i]), shape_text(shapes[i]), layout));
+  }
+  return shapes;
 }
 
 // Whether a dtype is neither a datetime type nor structured.
@@ -138,15 +160,7 @@ std::vector<guf_dtype> loop_of(const std::vector<std::vector<guf_dtype>> &loops,
 std::vector<guf_dtype> dtypes_of(const std::optional<std::string> &text,
                                  const std::vector<std::vector<guf_dtype>> &loops,
                                  const guf_ufunc_info &info) {
-  std::vector<guf_dtype> dtypes;
-  if (text) {
-    for (const std::string &name : list_of("--dtype", *text)) {
-      dtypes.push_back(bench_dtype_of(name));
-      if (std::count(dtypes.begin(), dtypes.end(), dtypes.back()) > 1)
-        usage(fmt::format("--dtype: {} is given twice", guf_dtype_name(dtypes.back())));
-    }
-    return dtypes;
-  }
+  if (text) return list_of("--dtype", *text, bench_dtype_of, guf_dtype_name);
   for (const guf_dtype dtype : {GUF_F64, GUF_I64}) {
     for (const std::vector<guf_dtype> &loop : loops) {
       if (loop[0] == static_cast<uint32_t>(dtype)) return {loop[0]};
@@ -163,21 +177,18 @@ std::vector<guf_dtype> dtypes_of(const std::optional<std::string> &text,
 
 // Returns the names of the devices, with an index: "cuda" is "cuda:0".
 std::vector<std::string> devices_of(const std::string &text) {
-  std::vector<std::string> specs;
-  for (const std::string &name : list_of("--device", text)) {
+  const auto parse = [](const std::string &name) {
     guf_device_info info = {};
     info.struct_size = sizeof info;
     Call call;
     call.check(guf_device_get_info(device_of(name), &info, call.error()));
-    specs.emplace_back(info.spec);
-  }
-  return specs;
+    return std::string(info.spec);
+  };
+  return list_of("--device", text, parse, [](const std::string &spec) { return spec; });
 }
 
 std::vector<uint32_t> thread_counts_of(const std::string &text) {
-  std::vector<uint32_t> counts;
-  for (const std::string &part : list_of("--threads", text)) counts.push_back(threads_of(part));
-  return counts;
+  return list_of("--threads", text, threads_of, [](uint32_t count) { return count; });
 }
 
 double seconds_of(const std::string &text) {
@@ -185,6 +196,11 @@ double seconds_of(const std::string &text) {
   if (!value || *value <= 0 || *value > 3600)
     refuse_value("--seconds", "a number above 0, up to 3600", text);
   return *value;
+}
+
+bool plots_time(const std::string &text) {
+  if (text != "throughput" && text != "time") refuse_value("--plot", "throughput or time", text);
+  return text == "time";
 }
 
 ValueRange values_of(const std::string &text) {
@@ -216,6 +232,8 @@ std::vector<std::pair<std::string, int64_t>> dims_of(const std::vector<std::stri
                                info.signature),
                    text);
     }
+    if (std::any_of(dims.begin(), dims.end(), [&](const auto &dim) { return dim.first == name; }))
+      usage(fmt::format("--dim: {} is given twice", name));
     dims.emplace_back(name, static_cast<int64_t>(*size));
   }
   for (const std::string &name : called ? known : std::vector<std::string>()) {
@@ -326,22 +344,15 @@ BenchPlan plan_of(const BenchOptions &options, guf_ufunc ufunc, const guf_ufunc_
   const auto threads = thread_counts_of(options.threads);
   const auto dtypes = dtypes_of(options.dtypes, loops, info);
   const auto devices = devices_of(options.devices);
-  const auto sizes = list_of("--size", options.sizes);
+  const auto shapes = list_of("--size", options.sizes, shape_of, shape_text);
   if (options.peers != "none") plan.peers = words_of("--peers", options.peers, kPeers);
   plan.seconds = seconds_of(options.seconds);
   if (options.values) plan.values = values_of(*options.values);
   if (options.memory) plan.memory = bytes_of_option("--memory", *options.memory);
-  plan.plots_time = words_of("--plot", options.plot, {"throughput", "time"}).back() == "time";
+  plan.plots_time = plots_time(options.plot);
   const bool called = std::find(methods.begin(), methods.end(), "call") != methods.end();
   plan.dims = dims_of(options.dims, called, info);
   add_axis(options, methods, &plan);
-  const auto add = [&](BenchCase row, const std::string &size) {
-    row.shape = shape_of(size);
-    const bool plane = row.layout == "broadcast" || row.layout == "transposed";
-    if (plane && row.shape.size() == 1) row.shape = square_of(row.shape[0]);
-    check_case(row, info);
-    plan.cases.push_back(std::move(row));
-  };
   for (const std::string &device : devices) {
     const bool cpu = device == "cpu";  // the number of threads concerns only the cpu
     for (const std::string &method : methods) {
@@ -350,8 +361,10 @@ BenchPlan plan_of(const BenchOptions &options, guf_ufunc ufunc, const guf_ufunc_
         const auto loop = call ? loop_of(loops, dtype, info) : std::vector<guf_dtype>();
         for (const std::string &layout : layouts) {
           for (const uint32_t count : cpu ? threads : std::vector<uint32_t>{0}) {
-            for (const std::string &size : sizes)
-              add({method, dtype, layout, {}, device, count, loop}, size);
+            for (const auto &shape : shapes_of_layout(layout, shapes)) {
+              plan.cases.push_back({method, dtype, layout, shape, device, count, loop});
+              check_case(plan.cases.back(), info);
+            }
           }
         }
       }

@@ -6,18 +6,19 @@
 
 #include "npy_file.h"
 #include "npy_stream.h"
+#include "outcome.h"
 
 namespace gufunc::cli {
 
-TextFile::TextFile(const std::optional<std::string> &path) {
+TextFile::TextFile(const char *option, const std::optional<std::string> &path)
+    : shown_(option + (" " + visible(path.value_or("")))) {
   if (!path || *path == kStandardStream) return;
-  path_ = *path;
-  file_.emplace(resolve_target(path_), path_, 0666);
+  file_.emplace(resolve_target(*path, shown_), shown_, 0666);
 }
 
 void TextFile::publish(const std::string &text) {
   if (!file_) return;
-  write_all(file_->fd(), std::as_bytes(std::span(text)), path_);
+  write_all(file_->fd(), std::as_bytes(std::span(text)), shown_);
   file_->publish();
 }
 

@@ -13,14 +13,15 @@ namespace gufunc::cli {
 // Gets its name when it is complete. Without a path, and for "-", there is no file.
 class TextFile {
  public:
-  // Throws Failure(kFile) if the file cannot be created.
-  explicit TextFile(const std::optional<std::string> &path);
+  // `path` is the value of `option`, which error messages name. Throws Failure(kFile) if the file
+  // cannot be created.
+  TextFile(const char *option, const std::optional<std::string> &path);
 
   // Writes the whole text. Throws Failure(kFile).
   void publish(const std::string &text);
 
  private:
-  std::string path_;
+  std::string shown_;  // "--svg FILE"
   std::optional<NewFile> file_;
 };
 
