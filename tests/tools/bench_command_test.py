@@ -165,6 +165,27 @@ class BenchCommand(command_fixture.CommandTest):
             self.assertEqual(list(tree.iter(SVG + 'script')), [])
         self.assertEqual(stat.S_IMODE(svg.stat().st_mode) & 0o700, 0o600)
 
+    def test_axes_have_two_ticks(self):
+        """Also if no two powers of ten, or no two of 1, 2 and 5 times these, are in the range."""
+        svg = self.here / 'plot.svg'
+        for sizes, expected in (
+            ('1000', ['1000', '1500']),  # 667 to 1500
+            ('1000000', ['1e6', '1.5e6']),
+            ('11000,12000', ['1e4', '1.2e4']),  # 9565 to 13800
+            ('30', ['20', '40']),
+            ('3', ['2', '4']),
+            ('10,100', ['10', '100']),
+            ('1,1e6', ['1', '10', '100', '1000', '1e4', '1e5', '1e6']),
+        ):
+            self.ok('bench', 'negative', '--seconds', '1e-3', '--size', sizes, '--peers', 'none',
+                    '--svg', svg)
+            texts = list(xml.etree.ElementTree.parse(svg).iter(SVG + 'text'))
+            x_ticks = [text.text for text in texts if text.get('text-anchor') == 'middle' and
+                       text.text[0].isdigit()]
+            y_ticks = [text.text for text in texts if text.get('text-anchor') == 'end']
+            self.assertEqual(x_ticks, expected)
+            self.assertGreaterEqual(len(set(y_ticks)), 2, y_ticks)
+
     def test_the_throughput_of_the_plot(self):
         """The circles of a library are at the height of its figures: y is logarithmic."""
         svg, file = self.here / 'plot.svg', self.here / 'r.json'
