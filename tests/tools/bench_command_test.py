@@ -4,7 +4,9 @@ module of Python that stands for PyTorch is in a folder of the test.
 
 bench_command_test.py GUFUNC EXAMPLE_MODULES"""
 
+import fractions
 import json
+import math
 import os
 import pathlib
 import pty
@@ -28,12 +30,14 @@ ROW = ['method', 'dtype', 'inputs', 'outputs', 'layout', 'shape', 'elements', 'b
        'device', 'threads', 'threads_used', 'rounds', 'gufunc', 'copy', 'peers']
 TIME = ['ns_per_call', 'ns_per_element', 'gb_per_s', 'calls_per_round']
 
-# The part of PyTorch that bench_peers.py uses, with NumPy's functions. `subtract` takes 10 ms.
+# The part of PyTorch that bench_peers.py uses, with NumPy's functions. `subtract` takes 10 ms, and
+# `maximum` saves its first operand.
 TORCH = '''
 import os, sys, time
 import numpy
 __version__ = '9.9'
-float32, float64, bool = numpy.dtype('f4'), numpy.dtype('f8'), numpy.dtype('?')
+for name in 'bool int8 int32 int64 uint64 float16 float32 float64 complex128'.split():
+    globals()[name] = numpy.dtype(name)
 
 class Tensor:
     def __init__(self, array): self.array = array
@@ -57,6 +61,7 @@ def frombuffer(flat, dtype): return Tensor(flat.view(dtype))
 def add(x, y, out): numpy.add(x.array, y.array, out=out.array)
 def isnan(x): return numpy.isnan(x.array)
 def subtract(x, y, out): time.sleep(0.01)
+def maximum(x, y, out): numpy.save(__file__.replace('torch.py', 'x.npy'), x.array)
 def sum(x, axis, dtype, out): numpy.add.reduce(x.array, axis, dtype, out.array)
 def exp(x, out):
     sys.stderr.write('the last words\\n')
@@ -347,11 +352,54 @@ class BenchCommand(command_fixture.CommandTest):
         for dtype, values, text in (
             ('u1', '0:300', '--values 0:300: uint8 holds values from 0 to 255'),
             ('f16', '0:1e6', '--values 0:1000000: float16 holds values from -65504 to 65504'),
+            ('bf16', '0:3.4e38', 'bfloat16 holds values from -3.3895313892515355e+38 to '),
+            ('f32', '-1e39:0', 'float32 holds values from -3.4028234663852886e+38 to '),
+            ('f64', '0:1e400', 'float64 holds values from -1.7976931348623157e+308 to '),
+            ('bool', '0:2', '--values 0:2: bool holds values from 0 to 1'),
+            ('i1', '-129:0', '--values -129:0: int8 holds values from -128 to 127'),
+            ('i8', '0:9223372036854775808', '--values 0:9223372036854775808: int64 holds values '
+             'from -9223372036854775808 to 9223372036854775807'),
+            ('u8', '0:18446744073709551616', 'uint64 holds values from 0 to 18446744073709551615'),
+            ('i4', '0.2:0.8', '--values 0.2:0.8: no int32 is between these numbers'),
         ):
             self.fails(4, text, 'bench', 'add', '--dtype', dtype, '--values', values)
         for text in ('1', '2:1', 'a:b', '0:inf', ':', ''):
             self.fails(2, '--values: expected LOW:HIGH with finite numbers, LOW not above HIGH, '
                        f"got '{text}'", 'bench', 'add', '--values', text)
+
+    def test_values_are_in_the_range(self):
+        """The first operand of `maximum`, whose 65521 values are all random, fills the range: its
+        least and its greatest value are close to the limits."""
+        most = '1.7976931348623157e308'
+        with self.with_torch():
+            for dtype, values in (
+                ('i1', '-128:127'), ('i1', '127:127'), ('i4', '0.5:2.5'), ('bool', '0:1'),
+                ('i8', '-9223372036854775808:9223372036854775807'),
+                ('i8', '9223372036854775800:9223372036854775807'),
+                ('u8', '0:18446744073709551615'),
+                ('u8', '18446744073709551614:18446744073709551615'),
+                ('f8', '-1e308:1e308'), ('f8', f'-{most}:{most}'), ('f8', '0.1:0.1'),
+                ('f4', '-3.4e38:3.4e38'), ('f16', '-65504:65504'), ('c16', f'-{most}:{most}'),
+            ):
+                self.bench('maximum', '--dtype', dtype, '--size', '65521', '--values', values,
+                           '--peers', 'torch')
+                found = np.load(self.here / 'x.npy')
+                limits = [fractions.Fraction(limit) for limit in values.split(':')]
+                if found.dtype.kind in 'biu':
+                    limits = [math.ceil(limits[0]), math.floor(limits[1])]
+                else:  # rounded to the dtype
+                    limits = [fractions.Fraction(found.real.dtype.type(limit).item())
+                              for limit in values.split(':')]
+                for part in (found.real, found.imag) if dtype == 'c16' else (found,):
+                    self.check_uniform(part, *limits)
+
+    def check_uniform(self, found, least, most):
+        self.assertTrue(np.isfinite(found).all())
+        low, high = (fractions.Fraction(found[at].item()) for at in (found.argmin(), found.argmax()))
+        one = fractions.Fraction(1) if found.dtype.kind in 'biu' else 0
+        margin = (most - least + one) / 1000
+        self.assertTrue(least <= low <= least + margin, (low, least))
+        self.assertTrue(most - margin <= high <= most, (high, most))
 
     def test_invalid_options(self):
         for size in ('0', '-5', '1e30', '1.5', '', '10x', '0x10', 'nan', '1e3000', '10x0',

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <string_view>
@@ -49,22 +48,13 @@ std::vector<std::string> words_of(const char *option, const std::string &text,
   return list_of(option, text, parse, [](const std::string &word) { return word; });
 }
 
-// Parses a whole text as a finite number.
-std::optional<double> number_of(std::string_view text) {
-  double value = 0;
-  const char *const end = text.data() + text.size();
-  const auto [rest, code] = std::from_chars(text.data(), end, value);
-  if (code != std::errc() || rest != end || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
 // Parses "1e6" or "1000x1000".
 std::vector<int64_t> shape_of(const std::string &text) {
   std::vector<int64_t> shape;
   double elements = 1;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find('x', begin), text.size());
-    const auto extent = number_of(std::string_view(text).substr(begin, end - begin));
+    const auto extent = number_of<double>(std::string_view(text).substr(begin, end - begin));
     elements *= extent.value_or(0);
     const bool fits = extent && *extent >= 1 && *extent == std::floor(*extent) &&
                       elements <= kMostElements && shape.size() < kMostDimensions;
@@ -192,7 +182,7 @@ std::vector<uint32_t> thread_counts_of(const std::string &text) {
 }
 
 double seconds_of(const std::string &text) {
-  const auto value = number_of(text);
+  const auto value = number_of<double>(text);
   if (!value || *value <= 0 || *value > 3600)
     refuse_value("--seconds", "a number above 0, up to 3600", text);
   return *value;
@@ -201,15 +191,6 @@ double seconds_of(const std::string &text) {
 bool plots_time(const std::string &text) {
   if (text != "throughput" && text != "time") refuse_value("--plot", "throughput or time", text);
   return text == "time";
-}
-
-ValueRange values_of(const std::string &text) {
-  const size_t colon = std::min(text.find(':'), text.size());
-  const auto low = number_of(std::string_view(text).substr(0, colon));
-  const auto high = number_of(std::string_view(text).substr(std::min(colon + 1, text.size())));
-  if (!low || !high || *low > *high)
-    refuse_value("--values", "LOW:HIGH with finite numbers, LOW not above HIGH", text);
-  return {*low, *high};
 }
 
 // Parses --dim. Calls need the sizes of all core dimensions.
@@ -223,7 +204,8 @@ std::vector<std::pair<std::string, int64_t>> dims_of(const std::vector<std::stri
   std::vector<std::pair<std::string, int64_t>> dims;
   for (const std::string &text : texts) {
     const size_t equals = std::min(text.find('='), text.size());
-    const auto size = number_of(std::string_view(text).substr(std::min(equals + 1, text.size())));
+    const auto size =
+        number_of<double>(std::string_view(text).substr(std::min(equals + 1, text.size())));
     const std::string name = text.substr(0, equals);
     if (!size || *size < 1 || *size > kMostElements || *size != std::floor(*size) ||
         std::find(known.begin(), known.end(), name) == known.end()) {
@@ -303,36 +285,6 @@ std::string shape_text(const std::vector<int64_t> &shape) {
 
 std::string threads_text(uint32_t threads) {
   return threads == 0 ? "" : fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
-}
-
-ValueRange default_values(const std::string &name, const std::string &method, guf_dtype dtype) {
-  struct Rule {
-    std::string_view names;  // between spaces
-    ValueRange values;
-  };
-  static constexpr Rule kFloats[] = {
-      {" arccos arcsin arctanh ", {-0.9, 0.9}},
-      {" arccosh ", {1.5, 10}},
-      {" cbrt divide floor_divide fmod log log10 log1p log2 reciprocal remainder sqrt ", {0.5, 10}},
-      {" float_power power ", {0.5, 2}},
-      {" cos sin tan ", {-3, 3}},
-  };
-  static constexpr Rule kIntegers[] = {
-      {" left_shift right_shift ", {0, 7}}, {" power ", {1, 4}}, {" ldexp ", {0, 4}}};
-  const std::string word = " " + name.substr(name.find(':') + 1) + " ";  // without the module
-  const int32_t kind = info_of(dtype).kind;
-  if (kind == GUF_KIND_BOOL) return {0, 1};
-  const bool integer = kind == GUF_KIND_INT || kind == GUF_KIND_UINT;
-  // Products of many values stay near 1.
-  constexpr std::string_view kProducts = " divide float_power multiply power ";
-  if (method != "call" && !integer && kProducts.find(word) != kProducts.npos)
-    return {1 - 1e-6, 1 + 1e-6};
-  const Rule *const begin = integer ? std::begin(kIntegers) : std::begin(kFloats);
-  const Rule *const end = integer ? std::end(kIntegers) : std::end(kFloats);
-  const Rule *const rule = std::find_if(
-      begin, end, [&](const Rule &one) { return one.names.find(word) != one.names.npos; });
-  if (rule != end) return rule->values;
-  return integer ? ValueRange{1, 100} : ValueRange{-1, 1};
 }
 
 BenchPlan plan_of(const BenchOptions &options, guf_ufunc ufunc, const guf_ufunc_info &info) {

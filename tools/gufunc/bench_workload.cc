@@ -5,9 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -88,40 +86,6 @@ BenchOperand view_of(guf_dtype dtype, std::vector<int64_t> shape, const std::str
   return view;
 }
 
-// Mixes the bits of a counter (the finalizer of splitmix64, by Steele, Lea and Flood, 2014).
-uint64_t mixed(uint64_t value) {
-  value = (value + 1) * 0x9E3779B97F4A7C15U;
-  value = (value ^ (value >> 30)) * 0xBF58476D1CE4E5B9U;
-  value = (value ^ (value >> 27)) * 0x94D049BB133111EBU;
-  return value ^ (value >> 31);
-}
-
-// Returns the greatest and the least number that an integer dtype holds, as doubles.
-ValueRange integer_limits(const guf_dtype_info &info) {
-  const int bits = static_cast<int>(info.itemsize) * 8;
-  if (info.kind == GUF_KIND_BOOL) return {0, 1};
-  if (info.kind == GUF_KIND_UINT) return {0, std::ldexp(1.0, bits) - 1};
-  return {-std::ldexp(1.0, bits - 1), std::ldexp(1.0, bits - 1) - 1};
-}
-
-double greatest_float(guf_dtype dtype) {
-  if (dtype == GUF_F16) return 65504;
-  if (dtype == GUF_F32 || dtype == GUF_BF16 || dtype == GUF_C64)
-    return std::numeric_limits<float>::max();
-  return std::numeric_limits<double>::max();
-}
-
-void check_values(const ValueRange &values, const guf_dtype_info &info) {
-  const bool integer =
-      info.kind == GUF_KIND_BOOL || info.kind == GUF_KIND_INT || info.kind == GUF_KIND_UINT;
-  const double most = greatest_float(info.dtype);
-  const ValueRange limits = integer ? integer_limits(info) : ValueRange{-most, most};
-  if (values.low >= limits.low && values.high <= limits.high) return;
-  throw Failure(Exit::kRefused,
-                fmt::format("--values {}:{}: {} holds values from {} to {}", values.low,
-                            values.high, info.name, limits.low, limits.high));
-}
-
 ArrayHandle new_array(guf_device device, guf_dtype dtype, const std::vector<int64_t> &shape) {
   ArrayHandle array;
   Call call;
@@ -136,36 +100,6 @@ guf_array_info array_info(const ArrayHandle &array) {
   Call call;
   call.check(guf_array_get_info(array.get(), &info, call.error()));
   return info;
-}
-
-// Returns uniformly distributed values as bytes of `info.dtype`. Both parts of complex numbers are
-// random.
-std::vector<std::byte> pattern_of(const guf_dtype_info &info, const ValueRange &values,
-                                  int64_t count, uint64_t seed) {
-  const bool complex = info.kind == GUF_KIND_COMPLEX;
-  const bool real = complex || info.kind == GUF_KIND_FLOAT || info.kind == GUF_KIND_BFLOAT;
-  std::vector<double> wide(static_cast<size_t>(complex ? 2 * count : count));
-  for (size_t i = 0; i < wide.size(); ++i) {
-    const double unit = static_cast<double>(mixed((seed << 32U) + i) >> 11U) * 0x1p-53;
-    const double low = std::ceil(values.low), steps = std::floor(values.high) - low + 1;
-    wide[i] =
-        real ? values.low + unit * (values.high - values.low) : low + std::floor(unit * steps);
-  }
-  guf_tensor tensor = {};
-  tensor.struct_size = sizeof tensor;
-  tensor.dtype = complex ? GUF_C128 : GUF_F64;
-  tensor.ndim = 1;
-  tensor.address = reinterpret_cast<uint64_t>(wide.data());
-  tensor.shape = &count;
-  Call call;
-  ArrayHandle source, cast;
-  call.check(guf_array_wrap(&tensor, nullptr, nullptr, 0, source.out(), call.error()));
-  call.check(guf_array_astype(source.get(), info.dtype, GUF_CASTING_UNSAFE, GUF_ORDER_C, nullptr,
-                              cast.out(), call.error()));
-  std::vector<std::byte> bytes(static_cast<size_t>(count) * info.itemsize);
-  call.check(guf_array_copy_to_host(cast.get(), bytes.data(), bytes.size(), GUF_ORDER_C, nullptr,
-                                    call.error()));
-  return bytes;
 }
 
 // Returns memory of `device` that repeats the pattern.
@@ -260,9 +194,8 @@ BenchWorkload::BenchWorkload(guf_ufunc ufunc, const guf_ufunc_info &info, const 
 }
 
 void BenchWorkload::add_input(BenchOperand input, const ValueRange &values) {
-  const guf_dtype_info info = info_of(input.dtype);
-  check_values(values, info);
-  input.pattern = pattern_of(info, values, std::min(input.size, kPattern), inputs_.size());
+  input.pattern =
+      random_values(info_of(input.dtype), values, std::min(input.size, kPattern), inputs_.size());
   add_view(input, filled(device_, input));
   guf_operand operand = {};
   operand.kind = GUF_OPERAND_ARRAY;
