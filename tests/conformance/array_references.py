@@ -160,8 +160,8 @@ def within_logarithm(call, expected, found):
     """A bound for logarithms of sums, which are near 0 if the sum is near 1."""
     eps = judge.EPS[call.letter]
     apart = np.abs(found.astype(np.longdouble) - expected)
-    return same_value(expected, found) | (apart <= 8 * eps * np.maximum(np.abs(expected), 8)) | beyond(
-        call, expected, found)
+    near = apart <= 8 * eps * np.maximum(np.abs(expected), 8)
+    return same_value(expected, found) | near | beyond(call, expected, found)
 
 
 # ---- functions of vectors
