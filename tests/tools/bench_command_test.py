@@ -247,6 +247,16 @@ class BenchCommand(command_fixture.CommandTest):
         self.assertEqual(report['rows'][-1]['peers'], {'numpy': {'reason': 'only on the cpu'}})
         self.assertGreater(report['rows'][-1]['copy']['gb_per_s'], 0)
 
+    @unittest.skipUnless('GUFUNC_SIM_EMULATION' in os.environ, 'no simulated devices')
+    def test_memory_of_devices(self):
+        """PyTorch has operands of its own on a GPU: 24 MB, and a result of 8 MB."""
+        size = ['bench', 'add', '--device', 'cuda:0', '--size', '1e6', '--memory']
+        self.fails(6, 'need 0.05 GB on cuda:0, more than 0.02 GB, the value of --memory', *size,
+                   '20M', '--peers', 'none')
+        with self.with_torch():
+            self.fails_late(6, 'need 0.08 GB on cuda:0, more than 0.08 GB, the value of --memory',
+                            *size, '76M', '--peers', 'numpy,torch', '--python', sys.executable)
+
     def test_dtypes_of_loops(self):
         rows, report, _ = self.bench('ldexp', '--dtype', 'f4', '--size', '100', '--peers', 'numpy')
         self.assertEqual(report['rows'][0]['inputs'], ['float32', 'int32'])
@@ -269,8 +279,20 @@ class BenchCommand(command_fixture.CommandTest):
         self.fails(2, '--dim: expected NAME=SIZE with a core dimension of (n),(n)->() and a size '
                    "of at least 1, got 'n=0'", 'bench', 'vecdot', '--dim', 'n=0')
         self.fails(4, '--dim n=2: add has no core dimensions', 'bench', 'add', '--dim', 'n=2')
+        self.fails(4, '--size: an operand of shape 1000000000x1000000000 has more than 1e+15 '
+                   'elements', 'bench', 'vecdot', '--size', '1e9', '--dim', 'n=1e9')
         self.fails(4, '--layout strided: vecdot has core dimensions', 'bench', 'vecdot', '--dim',
                    'n=3', '--layout', 'strided')
+
+    def test_core_dimensions_with_rules(self):
+        _, report, _ = self.bench('diff', '--size', '10', '--dim', 'n=5', '--peers', 'none')
+        self.assertEqual(report['rows'][0]['bytes'], 10 * (5 + 4) * 8)
+        _, report, _ = self.bench('convolve', '--size', '10', '--dim', 'n=5', '--dim', 'm=3',
+                                  '--peers', 'none')
+        self.assertEqual(report['rows'][0]['bytes'], 10 * (5 + 3 + 3) * 8)
+        self.bench('diff', '--size', '10', '--dim', 'n=5', '--dim', 'p=4', '--peers', 'none')
+        self.fails(4, '--dim: ', 'bench', 'diff', '--dim', 'n=5', '--dim', 'p=5')
+        self.fails(2, '--dim: expected n=SIZE, a core dimension of (n)->(p)', 'bench', 'diff')
 
     def test_modules(self):
         module = self.folders[0] / 'discriminant.so'
@@ -395,7 +417,7 @@ class BenchCommand(command_fixture.CommandTest):
 
     def check_uniform(self, found, least, most):
         self.assertTrue(np.isfinite(found).all())
-        low, high = (fractions.Fraction(found[at].item()) for at in (found.argmin(), found.argmax()))
+        low, high = (fractions.Fraction(limit.item()) for limit in (found.min(), found.max()))
         one = fractions.Fraction(1) if found.dtype.kind in 'biu' else 0
         margin = (most - least + one) / 1000
         self.assertTrue(least <= low <= least + margin, (low, least))
@@ -461,9 +483,19 @@ class BenchCommand(command_fixture.CommandTest):
                        'bench', 'add', '--layout', 'contiguous,transposed', '--size', sizes)
 
     def test_memory(self):
-        self.fails(6, '--size 1000000000: the operands of float64 need 72.00 GB, more than 1.07 '
-                   'GB, the value of --memory', 'bench', 'add', '--size', '10,1e9', '--memory',
-                   '1G')
+        large = ['bench', 'add', '--size', '10,1e9', '--memory']
+        # gufunc and the copy
+        self.fails(6, '--size 1000000000: the operands of float64 need 48.00 GB, more than 1.07 '
+                   'GB, the value of --memory', *large, '1G', '--peers', 'none')
+        with self.with_torch():
+            for layout, peers, needed in (
+                ('contiguous', 'numpy', 72),
+                ('contiguous', 'numpy,torch', 80),  # torch may allocate a result
+                ('strided', 'numpy', 104),
+            ):
+                limit = f'{needed * 10**9 // 2**30}G'  # less than `needed`, more than without peers
+                self.fails_late(6, f'need {needed}.00 GB, more than ', *large, limit, '--layout',
+                                layout, '--peers', peers, '--python', sys.executable)
         self.fails(6, 'half of the available memory; --memory sets another limit', 'bench', 'add',
                    '--size', '1e13')
 

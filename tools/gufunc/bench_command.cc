@@ -125,10 +125,11 @@ void bench_command(const BenchOptions &options) {
   const UfuncHandle ufunc = find_function(modules, options.name);
   const guf_ufunc_info info = info_of(ufunc.get());
   const BenchPlan plan = plan_of(options, ufunc.get(), info);
-  check_memory(plan, info);
+  check_memory(plan, {}, ufunc.get(), info);
   check_calls(plan, ufunc.get(), info);
   BenchPeers peers(plan.peers, options.python);
   report_missing(peers.missing());
+  check_memory(plan, peers.names(), ufunc.get(), info);
   BenchReport report;
   report.function = info.name;
   report.signature = info.signature;

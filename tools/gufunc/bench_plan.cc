@@ -193,7 +193,19 @@ bool plots_time(const std::string &text) {
   return text == "time";
 }
 
-// Parses --dim. Calls need the sizes of all core dimensions.
+// Whether a rule determines the size of a core dimension, such as that of p in "p=max(n-1,0)".
+bool has_rule(const std::string &dimension, const guf_ufunc_info &info) {
+  const std::string rules = info.rules;
+  for (size_t begin = 0; begin < rules.size();) {
+    const size_t end = std::min(rules.find(';', begin), rules.size());
+    const std::string left = rules.substr(begin, std::min(rules.find('=', begin), end) - begin);
+    if (core_dimensions(left) == std::vector<std::string>{dimension}) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+// Parses --dim. Calls need the sizes of all core dimensions that no rule determines.
 std::vector<std::pair<std::string, int64_t>> dims_of(const std::vector<std::string> &texts,
                                                      bool called, const guf_ufunc_info &info) {
   const std::vector<std::string> known = core_dimensions(info.signature);
@@ -219,7 +231,8 @@ std::vector<std::pair<std::string, int64_t>> dims_of(const std::vector<std::stri
     dims.emplace_back(name, static_cast<int64_t>(*size));
   }
   for (const std::string &name : called ? known : std::vector<std::string>()) {
-    if (std::none_of(dims.begin(), dims.end(), [&](const auto &dim) { return dim.first == name; }))
+    if (!has_rule(name, info) &&
+        std::none_of(dims.begin(), dims.end(), [&](const auto &dim) { return dim.first == name; }))
       usage(fmt::format("--dim: expected {}=SIZE, a core dimension of {}", name, info.signature));
   }
   return dims;
@@ -233,6 +246,11 @@ void check_function(const guf_ufunc_info &info) {
     throw Failure(Exit::kRefused, fmt::format("{}: bench supports functions that have inputs, "
                                               "outputs and loops and do not write their inputs",
                                               info.name));
+  }
+  if (std::string_view(info.rules).find("value") != std::string_view::npos) {
+    throw Failure(Exit::kRefused,
+                  fmt::format("{}: bench does not support a size that is the value of an input: {}",
+                              info.name, info.rules));
   }
 }
 
