@@ -2,6 +2,7 @@
 """The functions that array_functions.py tests: how inputs are drawn, the result of NumPy or SciPy,
 and how results are compared."""
 
+import functools
 import re
 
 import numpy as np
@@ -94,6 +95,10 @@ def values_of(nprng, letter, shape, kind):
 
 # ---- bounds of rounded results
 
+def same_value(expected, found):
+    return (found == expected) | (np.isnan(found) & np.isnan(expected))
+
+
 def within(units):
     """Returns a bound: `units` units in the last place of the expected value, or of `scale(call)`
     if the function has cancellation."""
@@ -102,8 +107,8 @@ def within(units):
         eps, tiny = judge.EPS[call.letter], judge.TINY[call.letter]
         size = np.abs(expected).astype(np.longdouble)
         apart = np.abs(found.astype(np.longdouble) - expected)
-        same = (found == expected) | (np.isnan(found) & np.isnan(expected))
-        return same | (apart <= units * (eps * size + tiny)) | beyond(call, expected, found)
+        near = apart <= units * (eps * size + tiny)
+        return same_value(expected, found) | near | beyond(call, expected, found)
 
     return bound
 
@@ -117,12 +122,6 @@ def beyond(call, expected, found):
     """Whether the expected value overflows in the type of the result."""
     wide = np.abs(expected) > top_of(call.letter)
     return wide & np.isinf(found) & (np.sign(found) == np.sign(expected))
-
-
-# ---- clip and select
-
-def clip(x, low, high):
-    return np._core.umath.clip(x, low, high)
 
 
 # ---- softmax. The elements are shifted in the type of the loop, and exp, sum and log are computed
@@ -161,16 +160,11 @@ def within_logarithm(call, expected, found):
     """A bound for logarithms of sums, which are near 0 if the sum is near 1."""
     eps = judge.EPS[call.letter]
     apart = np.abs(found.astype(np.longdouble) - expected)
-    same = (found == expected) | (np.isnan(found) & np.isnan(expected))
-    return same | (apart <= 8 * eps * np.maximum(np.abs(expected), 8)) | beyond(
-        call, expected, found)
+    near = apart <= 8 * eps * np.maximum(np.abs(expected), 8)
+    return same_value(expected, found) | near | beyond(call, expected, found)
 
 
 # ---- functions of vectors
-
-def cross(x, y):
-    return np.cross(x, y)
-
 
 def tiny_or_not(x):
     """Scales half of the items so that squares of their elements underflow."""
@@ -183,11 +177,8 @@ def tiny_or_not(x):
 
 def norm(x):
     """The norm in long double, in the type of NumPy's result."""
-    letter = np.linalg.norm(x[:1]).dtype
     wide = x.astype(np.clongdouble if x.dtype.kind == 'c' else np.longdouble)
-    if np.isnan(x).any():
-        return letter.type(np.nan)
-    return np.asarray(np.sqrt((wide.real**2 + wide.imag**2).sum())).astype(letter)
+    return np.asarray(np.linalg.norm(wide)).astype(np.linalg.norm(x[:1]).dtype)
 
 
 def within_sum(call, expected, found):
@@ -232,10 +223,6 @@ def sort_first(x, values):
     return [np.sort(x, -1), values]
 
 
-def searchsorted_right(x, values):
-    return np.searchsorted(x, values, 'right')
-
-
 # ---- interpolation
 
 def ascending_points(x, points, values):
@@ -252,11 +239,10 @@ def interpolated(x, points, values, slope_of):
     result = slope * (x - points[left]) + values[left]
     again = slope * (x - points[right]) + values[right]
     again = np.where(np.isnan(again) & (values[left] == values[right]), values[left], again)
-    result = np.where(np.isnan(result), again, result)
-    result = np.where(points[left] == x, values[left], result)
-    result = np.where(x < points[0], values[0], result)
-    result = np.where(x >= points[-1], values[-1], result)
-    return np.where(np.isnan(x) & (last > 0), x, result)
+    return np.select(
+        [np.isnan(x) & (last > 0), x >= points[-1], x < points[0], points[left] == x,
+         np.isnan(result)],
+        [x, values[-1], values[0], values[left], again], result)
 
 
 def interp(x, points, values):
@@ -268,20 +254,21 @@ def interp(x, points, values):
     if values.dtype.kind != 'c':
         return interpolated(x, points, values, np.divide)
     result = np.empty(x.shape, 'F')
-    for part in ('real', 'imag'):
-        setattr(result, part, interpolated(x, points, getattr(values, part),
-                                           lambda rise, run: rise * (1 / run)))
+    result.real, result.imag = (
+        interpolated(x, points, part, lambda rise, run: rise * (1 / run))
+        for part in (values.real, values.imag)
+    )
     result.imag[np.isnan(x) & (points.size > 1)] = 0
     return result
 
 
 FUNCTIONS = {function.name: function for function in (
-    Function('clip', clip, either_zero=True),
+    Function('clip', np._core.umath.clip, either_zero=True),
     Function('select', np.where),
     Function('softmax', softmax, within(16), mathematical=True),
     Function('log_softmax', log_softmax, within_logarithm, mathematical=True),
     Function('logsumexp', logsumexp, within_logarithm, mathematical=True),
-    Function('cross', cross, exact_unless('eEFD'), size=sizes_of_cross),
+    Function('cross', np.cross, exact_unless('eEFD'), size=sizes_of_cross),
     Function('norm', norm, within(16), prepare=tiny_or_not),
     Function('diff', np.diff),
     Function('convolve', convolve, exact_unless('eEfdFD'), size=convolve),
@@ -290,7 +277,8 @@ FUNCTIONS = {function.name: function for function in (
     Function('argsort', lambda x: np.argsort(x, kind='stable'), longest=30000,
              prepare=repeat_few),
     Function('searchsorted', np.searchsorted, prepare=sort_first),
-    Function('searchsorted_right', searchsorted_right, prepare=sort_first),
+    Function('searchsorted_right', functools.partial(np.searchsorted, side='right'),
+             prepare=sort_first),
     Function('median', np.median, either_zero=True),
     Function('interp', interp, prepare=ascending_points),
 )}

@@ -14,6 +14,9 @@
 
 namespace ptx {
 
+// The handler of instructions without effect.
+inline void do_nothing(Warp &, const Instruction &, uint32_t) {}
+
 // Converts between a value and the 64 bits of a register. Signed integers are extended, because a
 // register may be larger than the type of the instruction.
 template <class T>

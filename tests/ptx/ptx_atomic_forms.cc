@@ -93,12 +93,12 @@ void add_form(Forms *forms, const Order &order, Handler handler, const std::stri
   form.mode = kStrong;
   std::string slots = "=" + type + " address";
   for (int i = 0; i < ninputs; ++i) slots += " " + type;
-  const std::string behind = order.name + order.space_name + "." + operation + "." + type;
+  const std::string suffix = order.name + order.space_name + "." + operation + "." + type;
   form.slots = slots_of(slots);
-  forms->add("atom" + behind, form);
+  forms->add("atom" + suffix, form);
   if (operation == "exch" || operation == "cas") return;
   form.slots.erase(form.slots.begin());
-  forms->add("red" + behind, form);
+  forms->add("red" + suffix, form);
 }
 
 template <class T>

@@ -178,15 +178,15 @@ void unpack(Warp &warp, const Instruction &instruction, uint32_t lanes) {
 }
 
 void add_vector_move(Forms *forms, unsigned bits, unsigned count) {
-  const std::string type = "b" + std::to_string(bits), behind = std::to_string(count);
-  const std::string vector = "b" + std::to_string(bits / count) + "*" + behind;
+  const std::string type = "b" + std::to_string(bits), elements = std::to_string(count);
+  const std::string vector = "b" + std::to_string(bits / count) + "*" + elements;
   const auto bytes = static_cast<uint8_t>(bits / count / 8);
   Form packs{&pack, slots_of("=" + type + " " + vector)};
   packs.bytes = bytes;
-  forms->add("mov." + type + ".pack" + behind, packs);
+  forms->add("mov." + type + ".pack" + elements, packs);
   Form unpacks{&unpack, slots_of("=" + vector + " " + type)};
   unpacks.bytes = bytes;
-  forms->add("mov." + type + ".unpack" + behind, unpacks);
+  forms->add("mov." + type + ".unpack" + elements, unpacks);
 }
 
 template <class T>

@@ -9,7 +9,6 @@ namespace {
 
 constexpr uint32_t kBarriers = 16;
 constexpr uint64_t kTurn = 1 << 20;  // instructions that a warp executes before the next one runs
-constexpr unsigned char kFresh = 0xCD;
 
 uint32_t waiting_at(const Warp &warp, uint32_t barrier) {
   uint32_t lanes = 0;

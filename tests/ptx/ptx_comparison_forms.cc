@@ -119,16 +119,16 @@ T select_by_sign(T a, T b, int32_t c) {
 
 template <class Relation, class T, bool kFlush = false>
 void add_relation(Forms *forms, const std::string &relation, const std::string &type) {
-  const std::string behind = (kFlush ? ".ftz." : ".") + type, two = " " + type + " " + type;
+  const std::string suffix = (kFlush ? ".ftz." : ".") + type, two = " " + type + " " + type;
   const auto add = [&](const std::string &name, const std::string &slots, Use use) {
     Form form{&compare<Relation, T, kFlush>, slots_of(slots)};
     form.mode = use;
     forms->add(name, form);
   };
-  add("setp." + relation + behind, "=pred" + two, kStore);
-  add("setp." + relation + ".and" + behind, "=pred" + two + " pred", kAnd);
-  add("setp." + relation + ".or" + behind, "=pred" + two + " pred", kOr);
-  add("setp." + relation + ".xor" + behind, "=pred" + two + " pred", kXor);
+  add("setp." + relation + suffix, "=pred" + two, kStore);
+  add("setp." + relation + ".and" + suffix, "=pred" + two + " pred", kAnd);
+  add("setp." + relation + ".or" + suffix, "=pred" + two + " pred", kOr);
+  add("setp." + relation + ".xor" + suffix, "=pred" + two + " pred", kXor);
   const std::string set = "set." + relation + (kFlush ? ".ftz." : ".");
   add(set + "u32." + type, "=b32" + two, kAllOnes);
   add(set + "s32." + type, "=b32" + two, kAllOnes);

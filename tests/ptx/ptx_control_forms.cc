@@ -7,14 +7,12 @@
 namespace ptx {
 namespace {
 
-void nothing(Warp &, const Instruction &, uint32_t) {}
-
 void trap(Warp &warp, const Instruction &instruction, uint32_t lanes) {
   warp.fail(instruction, static_cast<uint32_t>(std::countr_zero(lanes)), "the kernel traps");
 }
 
 Form flow_of(Flow flow, std::string_view slots = "", uint8_t mode = 0) {
-  Form form{&nothing, slots_of(slots)};
+  Form form{&do_nothing, slots_of(slots)};
   form.flow = flow;
   form.mode = mode;
   return form;
@@ -39,9 +37,9 @@ void add_control_forms(Forms *forms) {
   for (const char *name :
        {"membar.cta", "membar.gl", "membar.sys", "fence.acq_rel.cta", "fence.acq_rel.gpu",
         "fence.acq_rel.sys", "fence.sc.cta", "fence.sc.gpu", "fence.sc.sys"}) {
-    forms->add(name, {&nothing, {}});
+    forms->add(name, {&do_nothing, {}});
   }
-  forms->add("nanosleep.u32", {&nothing, slots_of("u32")});
+  forms->add("nanosleep.u32", {&do_nothing, slots_of("u32")});
 }
 
 }  // namespace ptx

@@ -172,11 +172,11 @@ void add_conversion(Forms *forms, const std::string &modifiers) {
 }
 
 template <class F>
-void for_roundings(const std::string &behind, F f) {
-  f.template operator()<Rounding::kNearest>(".rn" + behind);
-  f.template operator()<Rounding::kZero>(".rz" + behind);
-  f.template operator()<Rounding::kDown>(".rm" + behind);
-  f.template operator()<Rounding::kUp>(".rp" + behind);
+void for_roundings(const std::string &suffix, F f) {
+  f.template operator()<Rounding::kNearest>(".rn" + suffix);
+  f.template operator()<Rounding::kZero>(".rz" + suffix);
+  f.template operator()<Rounding::kDown>(".rm" + suffix);
+  f.template operator()<Rounding::kUp>(".rp" + suffix);
 }
 
 void add_with_integers(Forms *forms, Handler handler, const std::string &modifiers,

@@ -22,7 +22,7 @@ struct WrittenOperand {
 
   Kind kind = kName;
   std::vector<Token> names;  // one name, the elements of a vector, or the base of an address
-  Token pair;                // the predicate behind `|`
+  Token pair;                // the predicate after `|`
   uint64_t number = 0;       // a literal; also of an element of a vector without a name
   int float_bits = 0;        // 32 or 64 for a float literal
   int64_t offset = 0;

@@ -9,7 +9,6 @@ namespace ptx {
 namespace {
 
 constexpr uint32_t kLocalBytes = 64 << 10;  // per lane
-constexpr unsigned char kFresh = 0xCD;      // fills memory that the program has not written
 
 }  // namespace
 

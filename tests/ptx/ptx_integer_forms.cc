@@ -139,12 +139,12 @@ void with_carry(Warp &warp, const Instruction &instruction, uint32_t lanes) {
 }
 
 template <class T, Carry kOperation>
-void add_carries(Forms *forms, const std::string &opcode, const std::string &behind, int ninputs) {
+void add_carries(Forms *forms, const std::string &opcode, const std::string &suffix, int ninputs) {
   const std::string type = type_name<T>();
   const std::vector<Slot> slots = slots_of(outputs_and_inputs(type, type, ninputs));
-  forms->add(opcode + behind + ".cc." + type, {&with_carry<T, kOperation, false, true>, slots});
-  forms->add(opcode + "c" + behind + "." + type, {&with_carry<T, kOperation, true, false>, slots});
-  forms->add(opcode + "c" + behind + ".cc." + type,
+  forms->add(opcode + suffix + ".cc." + type, {&with_carry<T, kOperation, false, true>, slots});
+  forms->add(opcode + "c" + suffix + "." + type, {&with_carry<T, kOperation, true, false>, slots});
+  forms->add(opcode + "c" + suffix + ".cc." + type,
              {&with_carry<T, kOperation, true, true>, slots});
 }
 

@@ -38,7 +38,7 @@ class Lexer {
   // Consumes a number with an optional sign.
   int64_t expect_integer();
 
-  // Skips a block, and returns the text behind its opening brace up to and including its closing
+  // Skips a block, and returns the text after its opening brace up to and including its closing
   // brace. The current token must be the opening brace.
   std::string_view skip_block();
 

@@ -8,6 +8,9 @@
 
 namespace ptx {
 
+// Fills local and shared memory that the program has not written.
+inline constexpr unsigned char kFresh = 0xCD;
+
 // Bytes that kernels may read and, if `writable` is set, write.
 struct Range {
   uint64_t first = 0, end = 0;

@@ -55,8 +55,6 @@ bool is_in_window(uint64_t address) {
   return kWindow == 0 ? address < kSharedWindow : address - kWindow < kWindowBytes;
 }
 
-void nothing(Warp &, const Instruction &, uint32_t) {}
-
 struct NamedSpace {
   const char *name;
   Space space;
@@ -72,19 +70,19 @@ void add_accesses(Forms *forms, const std::string &order, const NamedSpace &spac
   for (const char *count : {"", "2", "4"}) {
     const std::string vector = *count == 0 ? "" : std::string(".v") + count;
     const std::string values = *count == 0 ? type + "+" : type + "*" + count + "+";
-    const std::string behind = order + space.name + vector + "." + type;
+    const std::string suffix = order + space.name + vector + "." + type;
     Form form{&load, slots_of("=" + values + " address")};
     form.space = space.space;
     form.bytes = static_cast<uint8_t>(element.bits / 8);
     form.count = static_cast<uint8_t>(*count == 0 ? 1 : *count - '0');
     form.is_signed = element.kind == Kind::kSigned;
     form.mode = order.empty() || order == ".weak" ? 0 : kStrong;
-    if (order.rfind(".release", 0) != 0) forms->add("ld" + behind, form);
-    const bool read_only = space.space == Space::kConst || behind.find(".nc") != behind.npos;
+    if (order.rfind(".release", 0) != 0) forms->add("ld" + suffix, form);
+    const bool read_only = space.space == Space::kConst || suffix.find(".nc") != suffix.npos;
     if (read_only || order.rfind(".acquire", 0) == 0) continue;
     form.handler = &store;
     form.slots = slots_of("address " + values);
-    forms->add("st" + behind, form);
+    forms->add("st" + suffix, form);
   }
 }
 
@@ -116,7 +114,7 @@ void add_memory_forms(Forms *forms) {
   add_window<kParamWindow>(forms, "param");
   for (const char *name :
        {"prefetch.global.L1", "prefetch.global.L2", "prefetch.L1", "prefetch.L2", "prefetchu.L1"}) {
-    forms->add(name, {&nothing, slots_of("address")});
+    forms->add(name, {&do_nothing, slots_of("address")});
   }
 }
 

@@ -31,7 +31,7 @@ struct FunctionText {
   uint32_t max_threads[3] = {0, 0, 0};  // .maxntid or .reqntid; 0 means no limit
   bool requires_threads = false;        // .reqntid
   std::vector<Variable> parameters, results;
-  std::string_view body;  // text behind the opening brace; empty for a declaration
+  std::string_view body;  // text after the opening brace; empty for a declaration
   uint32_t body_line = 0;
 };
 
@@ -44,7 +44,7 @@ struct Module {
 // Parses the declarations of a text, which must outlive the module. Throws Fault.
 Module parse_module(std::string_view text);
 
-// Parses a variable. The current token is the word behind the state space. Throws Fault.
+// Parses a variable. The current token is the word after the state space. Throws Fault.
 Variable parse_variable(Lexer &lexer, Space space);
 
 // Returns the number of bytes of an offset after alignment.

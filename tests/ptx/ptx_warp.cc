@@ -168,7 +168,7 @@ void Warp::run_group() {
       continue;
     }
     if (instruction.flow == Flow::kWarpSync && warp_sync(instruction, lanes)) continue;
-    // Lanes whose guard is false continue behind the instruction.
+    // Lanes whose guard is false continue after the instruction.
     set_pc(group_ & ~lanes, pc_ + 1);
     if (instruction.flow == Flow::kCall) call(instruction, lanes);
     if (instruction.flow == Flow::kReturn) leave(lanes);

@@ -32,7 +32,7 @@ struct Frame {
   const Function *function = nullptr;
   Frame *caller = nullptr;
   uint32_t call = 0;       // index of the call in the caller
-  uint32_t return_pc = 0;  // instruction of the caller behind the call
+  uint32_t return_pc = 0;  // instruction of the caller after the call
   uint32_t depth = 0;
   uint32_t lanes = 0;  // lanes that have not returned
   uint32_t local_base = 0;
@@ -82,7 +82,7 @@ class Warp {
   uint32_t barrier_of(uint32_t lane) const { return lanes_[lane].barrier; }
   uint32_t barrier_count(uint32_t lane) const { return lanes_[lane].barrier_count; }
   const Instruction &instruction_of(uint32_t lane) const;
-  // Lets lanes continue behind their barrier.
+  // Lets lanes continue after their barrier.
   void pass_barrier(uint32_t lanes);
   // Throws a Fault that describes the lanes that wait for lanes of this warp. Does nothing if there
   // are none.
@@ -117,7 +117,7 @@ class Warp {
   uint32_t defined_lanes(const Instruction &instruction, uint32_t lanes) const;
   void mark_outputs(const Instruction &instruction, uint32_t lanes, uint32_t written);
   void set_pc(uint32_t lanes, uint32_t pc);
-  // Each of these functions ends the run of a group, or returns true if the group continues behind
+  // Each of these functions ends the run of a group, or returns true if the group continues after
   // the instruction.
   bool branch(const Instruction &instruction, uint32_t taken);
   void call(const Instruction &instruction, uint32_t lanes);

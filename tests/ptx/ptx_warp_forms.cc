@@ -75,8 +75,6 @@ void active_mask(Warp &warp, const Instruction &instruction, uint32_t lanes) {
   for_lanes(lanes, [&](uint32_t lane) { out[lane] = lanes; });
 }
 
-void nothing(Warp &, const Instruction &, uint32_t) {}
-
 Form synchronized(Handler handler, std::string_view slots, uint8_t mode = 0) {
   Form form{handler, slots_of(slots)};
   form.flow = Flow::kWarpSync;
@@ -96,7 +94,7 @@ void add_warp_forms(Forms *forms) {
   forms->add("vote.sync.any.pred", synchronized(&vote, "=pred pred b32", kAny));
   forms->add("vote.sync.uni.pred", synchronized(&vote, "=pred pred b32", kUniform));
   forms->add("vote.sync.ballot.b32", synchronized(&ballot, "=b32 pred b32"));
-  forms->add("bar.warp.sync", synchronized(&nothing, "b32", kWarpBarrier));
+  forms->add("bar.warp.sync", synchronized(&do_nothing, "b32", kWarpBarrier));
   forms->add("activemask.b32", {&active_mask, slots_of("=b32")});
 }
 

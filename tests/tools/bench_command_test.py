@@ -4,7 +4,9 @@ module of Python that stands for PyTorch is in a folder of the test.
 
 bench_command_test.py GUFUNC EXAMPLE_MODULES"""
 
+import fractions
 import json
+import math
 import os
 import pathlib
 import pty
@@ -28,12 +30,14 @@ ROW = ['method', 'dtype', 'inputs', 'outputs', 'layout', 'shape', 'elements', 'b
        'device', 'threads', 'threads_used', 'rounds', 'gufunc', 'copy', 'peers']
 TIME = ['ns_per_call', 'ns_per_element', 'gb_per_s', 'calls_per_round']
 
-# The part of PyTorch that bench_peers.py uses, with NumPy's functions. `subtract` takes 10 ms.
+# The part of PyTorch that bench_peers.py uses, with NumPy's functions. `subtract` takes 10 ms, and
+# `maximum` saves its first operand.
 TORCH = '''
 import os, sys, time
 import numpy
 __version__ = '9.9'
-float32, float64, bool = numpy.dtype('f4'), numpy.dtype('f8'), numpy.dtype('?')
+for name in 'bool int8 int32 int64 uint64 float16 float32 float64 complex128'.split():
+    globals()[name] = numpy.dtype(name)
 
 class Tensor:
     def __init__(self, array): self.array = array
@@ -57,6 +61,7 @@ def frombuffer(flat, dtype): return Tensor(flat.view(dtype))
 def add(x, y, out): numpy.add(x.array, y.array, out=out.array)
 def isnan(x): return numpy.isnan(x.array)
 def subtract(x, y, out): time.sleep(0.01)
+def maximum(x, y, out): numpy.save(__file__.replace('torch.py', 'x.npy'), x.array)
 def sum(x, axis, dtype, out): numpy.add.reduce(x.array, axis, dtype, out.array)
 def exp(x, out):
     sys.stderr.write('the last words\\n')
@@ -165,6 +170,27 @@ class BenchCommand(command_fixture.CommandTest):
             self.assertEqual(list(tree.iter(SVG + 'script')), [])
         self.assertEqual(stat.S_IMODE(svg.stat().st_mode) & 0o700, 0o600)
 
+    def test_axes_have_two_ticks(self):
+        """Also if no two powers of ten, or no two of 1, 2 and 5 times these, are in the range."""
+        svg = self.here / 'plot.svg'
+        for sizes, expected in (
+            ('1000', ['1000', '1500']),  # 667 to 1500
+            ('1000000', ['1e6', '1.5e6']),
+            ('11000,12000', ['1e4', '1.2e4']),  # 9565 to 13800
+            ('30', ['20', '40']),
+            ('3', ['2', '4']),
+            ('10,100', ['10', '100']),
+            ('1,1e6', ['1', '10', '100', '1000', '1e4', '1e5', '1e6']),
+        ):
+            self.ok('bench', 'negative', '--seconds', '1e-3', '--size', sizes, '--peers', 'none',
+                    '--svg', svg)
+            texts = list(xml.etree.ElementTree.parse(svg).iter(SVG + 'text'))
+            x_ticks = [text.text for text in texts if text.get('text-anchor') == 'middle' and
+                       text.text[0].isdigit()]
+            y_ticks = [text.text for text in texts if text.get('text-anchor') == 'end']
+            self.assertEqual(x_ticks, expected)
+            self.assertGreaterEqual(len(set(y_ticks)), 2, y_ticks)
+
     def test_the_throughput_of_the_plot(self):
         """The circles of a library are at the height of its figures: y is logarithmic."""
         svg, file = self.here / 'plot.svg', self.here / 'r.json'
@@ -221,6 +247,16 @@ class BenchCommand(command_fixture.CommandTest):
         self.assertEqual(report['rows'][-1]['peers'], {'numpy': {'reason': 'only on the cpu'}})
         self.assertGreater(report['rows'][-1]['copy']['gb_per_s'], 0)
 
+    @unittest.skipUnless('GUFUNC_SIM_EMULATION' in os.environ, 'no simulated devices')
+    def test_memory_of_devices(self):
+        """PyTorch has operands of its own on a GPU: 24 MB, and a result of 8 MB."""
+        size = ['bench', 'add', '--device', 'cuda:0', '--size', '1e6', '--memory']
+        self.fails(6, 'need 0.05 GB on cuda:0, more than 0.02 GB, the value of --memory', *size,
+                   '20M', '--peers', 'none')
+        with self.with_torch():
+            self.fails_late(6, 'need 0.08 GB on cuda:0, more than 0.08 GB, the value of --memory',
+                            *size, '76M', '--peers', 'numpy,torch', '--python', sys.executable)
+
     def test_dtypes_of_loops(self):
         rows, report, _ = self.bench('ldexp', '--dtype', 'f4', '--size', '100', '--peers', 'numpy')
         self.assertEqual(report['rows'][0]['inputs'], ['float32', 'int32'])
@@ -243,8 +279,20 @@ class BenchCommand(command_fixture.CommandTest):
         self.fails(2, '--dim: expected NAME=SIZE with a core dimension of (n),(n)->() and a size '
                    "of at least 1, got 'n=0'", 'bench', 'vecdot', '--dim', 'n=0')
         self.fails(4, '--dim n=2: add has no core dimensions', 'bench', 'add', '--dim', 'n=2')
+        self.fails(4, '--size: an operand of shape 1000000000x1000000000 has more than 1e+15 '
+                   'elements', 'bench', 'vecdot', '--size', '1e9', '--dim', 'n=1e9')
         self.fails(4, '--layout strided: vecdot has core dimensions', 'bench', 'vecdot', '--dim',
                    'n=3', '--layout', 'strided')
+
+    def test_core_dimensions_with_rules(self):
+        _, report, _ = self.bench('diff', '--size', '10', '--dim', 'n=5', '--peers', 'none')
+        self.assertEqual(report['rows'][0]['bytes'], 10 * (5 + 4) * 8)
+        _, report, _ = self.bench('convolve', '--size', '10', '--dim', 'n=5', '--dim', 'm=3',
+                                  '--peers', 'none')
+        self.assertEqual(report['rows'][0]['bytes'], 10 * (5 + 3 + 3) * 8)
+        self.bench('diff', '--size', '10', '--dim', 'n=5', '--dim', 'p=4', '--peers', 'none')
+        self.fails(4, '--dim: ', 'bench', 'diff', '--dim', 'n=5', '--dim', 'p=5')
+        self.fails(2, '--dim: expected n=SIZE, a core dimension of (n)->(p)', 'bench', 'diff')
 
     def test_modules(self):
         module = self.folders[0] / 'discriminant.so'
@@ -326,17 +374,59 @@ class BenchCommand(command_fixture.CommandTest):
         for dtype, values, text in (
             ('u1', '0:300', '--values 0:300: uint8 holds values from 0 to 255'),
             ('f16', '0:1e6', '--values 0:1000000: float16 holds values from -65504 to 65504'),
+            ('bf16', '0:3.4e38', 'bfloat16 holds values from -3.3895313892515355e+38 to '),
+            ('f32', '-1e39:0', 'float32 holds values from -3.4028234663852886e+38 to '),
+            ('f64', '0:1e400', 'float64 holds values from -1.7976931348623157e+308 to '),
+            ('bool', '0:2', '--values 0:2: bool holds values from 0 to 1'),
+            ('i1', '-129:0', '--values -129:0: int8 holds values from -128 to 127'),
+            ('i8', '0:9223372036854775808', '--values 0:9223372036854775808: int64 holds values '
+             'from -9223372036854775808 to 9223372036854775807'),
+            ('u8', '0:18446744073709551616', 'uint64 holds values from 0 to 18446744073709551615'),
+            ('i4', '0.2:0.8', '--values 0.2:0.8: no int32 is between these numbers'),
         ):
             self.fails(4, text, 'bench', 'add', '--dtype', dtype, '--values', values)
         for text in ('1', '2:1', 'a:b', '0:inf', ':', ''):
             self.fails(2, '--values: expected LOW:HIGH with finite numbers, LOW not above HIGH, '
                        f"got '{text}'", 'bench', 'add', '--values', text)
 
+    def test_values_are_in_the_range(self):
+        """The first operand of `maximum`, whose 65521 values are all random, fills the range: its
+        least and its greatest value are close to the limits."""
+        most = '1.7976931348623157e308'
+        with self.with_torch():
+            for dtype, values in (
+                ('i1', '-128:127'), ('i1', '127:127'), ('i4', '0.5:2.5'), ('bool', '0:1'),
+                ('i8', '-9223372036854775808:9223372036854775807'),
+                ('i8', '9223372036854775800:9223372036854775807'),
+                ('u8', '0:18446744073709551615'),
+                ('u8', '18446744073709551614:18446744073709551615'),
+                ('f8', '-1e308:1e308'), ('f8', f'-{most}:{most}'), ('f8', '0.1:0.1'),
+                ('f4', '-3.4e38:3.4e38'), ('f16', '-65504:65504'), ('c16', f'-{most}:{most}'),
+            ):
+                self.bench('maximum', '--dtype', dtype, '--size', '65521', '--values', values,
+                           '--peers', 'torch')
+                found = np.load(self.here / 'x.npy')
+                limits = [fractions.Fraction(limit) for limit in values.split(':')]
+                if found.dtype.kind in 'biu':
+                    limits = [math.ceil(limits[0]), math.floor(limits[1])]
+                else:  # rounded to the dtype
+                    limits = [fractions.Fraction(found.real.dtype.type(limit).item())
+                              for limit in values.split(':')]
+                for part in (found.real, found.imag) if dtype == 'c16' else (found,):
+                    self.check_uniform(part, *limits)
+
+    def check_uniform(self, found, least, most):
+        self.assertTrue(np.isfinite(found).all())
+        low, high = (fractions.Fraction(limit.item()) for limit in (found.min(), found.max()))
+        one = fractions.Fraction(1) if found.dtype.kind in 'biu' else 0
+        margin = (most - least + one) / 1000
+        self.assertTrue(least <= low <= least + margin, (low, least))
+        self.assertTrue(most - margin <= high <= most, (high, most))
+
     def test_invalid_options(self):
         for size in ('0', '-5', '1e30', '1.5', '', '10x', '0x10', 'nan', '1e3000', '10x0',
                      'x'.join('2' * 9), '1e10x1e10'):
             self.fails(2, '--size: ', 'bench', 'add', '--size', size)
-        self.fails(2, "--size: 10 is given twice", 'bench', 'add', '--size', '10,10')
         self.fails(2, '--layout: expected a list of contiguous, strided, broadcast, transposed, '
                    "got 'fortran'", 'bench', 'add', '--layout', 'fortran')
         self.fails(2, "--method: expected a list of call, reduce, accumulate, got 'outer'", 'bench',
@@ -348,7 +438,9 @@ class BenchCommand(command_fixture.CommandTest):
                        f"'{seconds}'", 'bench', 'add', '--seconds', seconds)
         self.fails(2, '--threads: ', 'bench', 'add', '--threads', '1,x')
         self.fails(2, "--memory: expected a number of bytes", 'bench', 'add', '--memory', '4T')
-        self.fails(2, '--plot: ', 'bench', 'add', '--plot', 'bars')
+        for plot in ('bars', 'throughput,time'):
+            self.fails(2, f"--plot: expected throughput or time, got '{plot}'", 'bench', 'add',
+                       '--plot', plot)
         self.fails(2, '--axis none: --method accumulate needs one axis', 'bench', 'add', '--axis',
                    'none', '--method', 'reduce,accumulate')
         self.fails(2, '--axis: expected --method reduce or accumulate', 'bench', 'add', '--axis',
@@ -356,7 +448,6 @@ class BenchCommand(command_fixture.CommandTest):
         self.fails(4, "--dtype: ", 'bench', 'add', '--dtype', 'f9')
         self.fails(2, "--dtype: expected a number or bool, got 'M8[s]'", 'bench', 'add', '--dtype',
                    'M8[s]')
-        self.fails(2, '--dtype: float32 is given twice', 'bench', 'add', '--dtype', 'f4,f32')
         self.fails(4, '--dtype int32: sin has no loop with this input, expected one of float16, ',
                    'bench', 'sin', '--dtype', 'i4')
         self.fails(4, 'did you mean', 'bench', 'sinn')
@@ -372,10 +463,39 @@ class BenchCommand(command_fixture.CommandTest):
         self.fails(4, 'isnat: bench supports only numbers and bool, and its first loop has '
                    'datetime64', 'bench', 'isnat')
 
+    def test_values_that_are_given_twice(self):
+        for option, texts, value in (
+            ('--size', ('10,10', '1e1,10', '10,20,1e1'), '10'),
+            ('--size', ('20x30,2e1x30',), '20x30'),
+            ('--dtype', ('f4,f32', 'float32,f4'), 'float32'),
+            ('--threads', ('2,02',), '2'),
+            ('--device', ('cpu,cpu',), 'cpu'),
+            ('--method', ('call,call',), 'call'),
+            ('--layout', ('strided,contiguous,strided',), 'strided'),
+            ('--peers', ('numpy, numpy',), 'numpy'),
+        ):
+            for text in texts:
+                self.fails(2, f'{option}: {value} is given twice', 'bench', 'add', option, text)
+        self.fails(2, '--dim: n is given twice', 'bench', 'vecdot', '--dim', 'n=3', '--dim', 'n=4')
+        for sizes in ('100,10x10', '10x10,100', '101,100'):
+            first, second = sizes.split(',')
+            self.fails(2, f'--size: {first} and {second} are both 10x10 in the layout transposed',
+                       'bench', 'add', '--layout', 'contiguous,transposed', '--size', sizes)
+
     def test_memory(self):
-        self.fails(6, '--size 1000000000: the operands of float64 need 72.00 GB, more than 1.07 '
-                   'GB, the value of --memory', 'bench', 'add', '--size', '10,1e9', '--memory',
-                   '1G')
+        large = ['bench', 'add', '--size', '10,1e9', '--memory']
+        # gufunc and the copy
+        self.fails(6, '--size 1000000000: the operands of float64 need 48.00 GB, more than 1.07 '
+                   'GB, the value of --memory', *large, '1G', '--peers', 'none')
+        with self.with_torch():
+            for layout, peers, needed in (
+                ('contiguous', 'numpy', 72),
+                ('contiguous', 'numpy,torch', 80),  # torch may allocate a result
+                ('strided', 'numpy', 104),
+            ):
+                limit = f'{needed * 10**9 // 2**30}G'  # less than `needed`, more than without peers
+                self.fails_late(6, f'need {needed}.00 GB, more than ', *large, limit, '--layout',
+                                layout, '--peers', peers, '--python', sys.executable)
         self.fails(6, 'half of the available memory; --memory sets another limit', 'bench', 'add',
                    '--size', '1e13')
 
@@ -383,14 +503,14 @@ class BenchCommand(command_fixture.CommandTest):
         folder = self.here / 'folder'
         folder.mkdir()
         for option in ('--json', '--svg'):
-            self.fails(3, f'{folder}: is not a regular file', 'bench', 'add', option, folder)
-            self.fails(3, '/nowhere/r: cannot create a file beside: No such file or directory',
-                       'bench', 'add', option, '/nowhere/r')
+            self.fails(3, f'{option} {folder}: is not a regular file', 'bench', 'add', option,
+                       folder)
+            self.fails(3, f'{option} /nowhere/r: cannot create a file beside: No such file or '
+                       'directory', 'bench', 'add', option, '/nowhere/r')
         self.fails(2, 'the same file', 'bench', 'add', '--json', folder / 'r', '--svg',
                    f'{folder}/../folder/r')
         self.fails(2, "--svg: expected a file, got '-'", 'bench', 'add', '--svg', '-')
-        code, _, err = self.run_tool('bench', 'add', *QUICK, '--size', '10', '--json', '')
-        self.assertEqual(code, 3, err)
+        self.fails(3, "--json '': cannot create a file beside: ", 'bench', 'add', '--json', '')
 
     def run_until_a_row(self, file):
         """Starts a long bench in a terminal, and returns the process and its output up to the first

@@ -76,6 +76,9 @@ class Numpy:
     def synchronize(self):
         pass
 
+    def release(self):
+        """Returns the memory of deleted arrays to the device."""
+
 
 class Numba(Numpy):
     """Compiles a ufunc with numba.vectorize from the function of NumPy of the same name."""
@@ -171,6 +174,10 @@ class Torch:
         if self.device.type != 'cpu':
             self.torch.cuda.synchronize(self.device)
 
+    def release(self):
+        if self.device is not None and self.device.type != 'cpu':
+            self.torch.cuda.empty_cache()
+
 
 class Cupy(Numpy):
     """Calls ufuncs of CuPy on GPUs."""
@@ -190,6 +197,9 @@ class Cupy(Numpy):
 
     def synchronize(self):
         self.cupy.cuda.Device().synchronize()
+
+    def release(self):
+        self.cupy.get_default_memory_pool().free_all_blocks()
 
 
 KINDS = {'numpy': Numpy, 'numba': Numba, 'torch': Torch, 'cupy': Cupy}
@@ -258,6 +268,8 @@ def main():
             peers, answer = find(request['peers'])
         elif request['do'] == 'prepare':
             calls.clear()  # frees the operands
+            for peer in peers.values():
+                peer.release()
             calls, answer = prepare(peers, request, requests.read)
         else:
             name = request['peer']

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <string_view>
@@ -23,35 +22,30 @@ const std::vector<std::string> kMethods = {"call", "reduce", "accumulate"};
 const std::vector<std::string> kLayouts = {"contiguous", "strided", "broadcast", "transposed"};
 const std::vector<std::string> kPeers = {"numpy", "numba", "torch", "cupy"};
 
-// Splits the value of an option at commas. Refuses an empty part and a repetition.
-std::vector<std::string> list_of(const char *option, const std::string &text) {
-  std::vector<std::string> list;
+// Parses a list: splits the value of an option at commas and calls parse(part) for each part.
+// Refuses an empty part, and parts with equal values, such as 1000 and 1e3. shown(value) is the
+// text of a value in this message.
+template <class Parse, class Shown>
+auto list_of(const char *option, const std::string &text, Parse parse, Shown shown) {
+  std::vector<decltype(parse(std::string()))> list;
   for (const std::string_view part : parts_of(text)) {
     if (part.empty()) refuse_value(option, "a list without empty parts", text);
-    if (std::find(list.begin(), list.end(), part) != list.end())
-      usage(fmt::format("{}: {} is given twice", option, part));
-    list.emplace_back(part);
+    auto value = parse(std::string(part));
+    if (std::find(list.begin(), list.end(), value) != list.end())
+      usage(fmt::format("{}: {} is given twice", option, shown(value)));
+    list.push_back(std::move(value));
   }
   return list;
 }
 
 std::vector<std::string> words_of(const char *option, const std::string &text,
                                   const std::vector<std::string> &known) {
-  std::vector<std::string> words = list_of(option, text);
-  for (const std::string &word : words) {
+  const auto parse = [&](const std::string &word) {
     if (std::find(known.begin(), known.end(), word) == known.end())
       refuse_value(option, fmt::format("a list of {}", fmt::join(known, ", ")), word);
-  }
-  return words;
-}
-
-// Parses a whole text as a finite number.
-std::optional<double> number_of(std::string_view text) {
-  double value = 0;
-  const char *const end = text.data() + text.size();
-  const auto [rest, code] = std::from_chars(text.data(), end, value);
-  if (code != std::errc() || rest != end || !std::isfinite(value)) return std::nullopt;
-  return value;
+    return word;
+  };
+  return list_of(option, text, parse, [](const std::string &word) { return word; });
 }
 
 // Parses "1e6" or "1000x1000".
@@ -60,7 +54,7 @@ std::vector<int64_t> shape_of(const std::string &text) {
   double elements = 1;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find('x', begin), text.size());
-    const auto extent = number_of(std::string_view(text).substr(begin, end - begin));
+    const auto extent = number_of<double>(std::string_view(text).substr(begin, end - begin));
     elements *= extent.value_or(0);
     const bool fits = extent && *extent >= 1 && *extent == std::floor(*extent) &&
                       elements <= kMostElements && shape.size() < kMostDimensions;
@@ -81,6 +75,24 @@ std::vector<int64_t> shape_of(const std::string &text) {
 std::vector<int64_t> square_of(int64_t elements) {
   const auto rows = static_cast<int64_t>(std::sqrt(static_cast<double>(elements)));
   return {rows, elements / rows};
+}
+
+// Returns the shapes of the rows with this layout. In a two-dimensional layout, a number becomes a
+// shape of two dimensions, and must not become one that is given too.
+std::vector<std::vector<int64_t>> shapes_of_layout(const std::string &layout,
+                                                   std::vector<std::vector<int64_t>> shapes) {
+  if (layout != "broadcast" && layout != "transposed") return shapes;
+  const std::vector<std::vector<int64_t>> given = shapes;
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    if (shapes[i].size() == 1) shapes[i] = square_of(shapes[i][0]);
+    const auto same =
+        std::find(shapes.begin(), shapes.begin() + static_cast<ptrdiff_t>(i), shapes[i]);
+    if (same == shapes.begin() + static_cast<ptrdiff_t>(i)) continue;
+    usage(fmt::format("--size: {} and {} are both {} in the layout {}",
+                      shape_text(given[static_cast<size_t>(same - shapes.begin())]),
+                      shape_text(given[i]), shape_text(shapes[i]), layout));
+  }
+  return shapes;
 }
 
 // Whether a dtype is neither a datetime type nor structured.
@@ -138,15 +150,7 @@ std::vector<guf_dtype> loop_of(const std::vector<std::vector<guf_dtype>> &loops,
 std::vector<guf_dtype> dtypes_of(const std::optional<std::string> &text,
                                  const std::vector<std::vector<guf_dtype>> &loops,
                                  const guf_ufunc_info &info) {
-  std::vector<guf_dtype> dtypes;
-  if (text) {
-    for (const std::string &name : list_of("--dtype", *text)) {
-      dtypes.push_back(bench_dtype_of(name));
-      if (std::count(dtypes.begin(), dtypes.end(), dtypes.back()) > 1)
-        usage(fmt::format("--dtype: {} is given twice", guf_dtype_name(dtypes.back())));
-    }
-    return dtypes;
-  }
+  if (text) return list_of("--dtype", *text, bench_dtype_of, guf_dtype_name);
   for (const guf_dtype dtype : {GUF_F64, GUF_I64}) {
     for (const std::vector<guf_dtype> &loop : loops) {
       if (loop[0] == static_cast<uint32_t>(dtype)) return {loop[0]};
@@ -163,40 +167,45 @@ std::vector<guf_dtype> dtypes_of(const std::optional<std::string> &text,
 
 // Returns the names of the devices, with an index: "cuda" is "cuda:0".
 std::vector<std::string> devices_of(const std::string &text) {
-  std::vector<std::string> specs;
-  for (const std::string &name : list_of("--device", text)) {
+  const auto parse = [](const std::string &name) {
     guf_device_info info = {};
     info.struct_size = sizeof info;
     Call call;
     call.check(guf_device_get_info(device_of(name), &info, call.error()));
-    specs.emplace_back(info.spec);
-  }
-  return specs;
+    return std::string(info.spec);
+  };
+  return list_of("--device", text, parse, [](const std::string &spec) { return spec; });
 }
 
 std::vector<uint32_t> thread_counts_of(const std::string &text) {
-  std::vector<uint32_t> counts;
-  for (const std::string &part : list_of("--threads", text)) counts.push_back(threads_of(part));
-  return counts;
+  return list_of("--threads", text, threads_of, [](uint32_t count) { return count; });
 }
 
 double seconds_of(const std::string &text) {
-  const auto value = number_of(text);
+  const auto value = number_of<double>(text);
   if (!value || *value <= 0 || *value > 3600)
     refuse_value("--seconds", "a number above 0, up to 3600", text);
   return *value;
 }
 
-ValueRange values_of(const std::string &text) {
-  const size_t colon = std::min(text.find(':'), text.size());
-  const auto low = number_of(std::string_view(text).substr(0, colon));
-  const auto high = number_of(std::string_view(text).substr(std::min(colon + 1, text.size())));
-  if (!low || !high || *low > *high)
-    refuse_value("--values", "LOW:HIGH with finite numbers, LOW not above HIGH", text);
-  return {*low, *high};
+bool plots_time(const std::string &text) {
+  if (text != "throughput" && text != "time") refuse_value("--plot", "throughput or time", text);
+  return text == "time";
 }
 
-// Parses --dim. Calls need the sizes of all core dimensions.
+// Whether a rule determines the size of a core dimension, such as that of p in "p=max(n-1,0)".
+bool has_rule(const std::string &dimension, const guf_ufunc_info &info) {
+  const std::string rules = info.rules;
+  for (size_t begin = 0; begin < rules.size();) {
+    const size_t end = std::min(rules.find(';', begin), rules.size());
+    const std::string left = rules.substr(begin, std::min(rules.find('=', begin), end) - begin);
+    if (core_dimensions(left) == std::vector<std::string>{dimension}) return true;
+    begin = end + 1;
+  }
+  return false;
+}
+
+// Parses --dim. Calls need the sizes of all core dimensions that no rule determines.
 std::vector<std::pair<std::string, int64_t>> dims_of(const std::vector<std::string> &texts,
                                                      bool called, const guf_ufunc_info &info) {
   const std::vector<std::string> known = core_dimensions(info.signature);
@@ -207,7 +216,8 @@ std::vector<std::pair<std::string, int64_t>> dims_of(const std::vector<std::stri
   std::vector<std::pair<std::string, int64_t>> dims;
   for (const std::string &text : texts) {
     const size_t equals = std::min(text.find('='), text.size());
-    const auto size = number_of(std::string_view(text).substr(std::min(equals + 1, text.size())));
+    const auto size =
+        number_of<double>(std::string_view(text).substr(std::min(equals + 1, text.size())));
     const std::string name = text.substr(0, equals);
     if (!size || *size < 1 || *size > kMostElements || *size != std::floor(*size) ||
         std::find(known.begin(), known.end(), name) == known.end()) {
@@ -216,10 +226,13 @@ std::vector<std::pair<std::string, int64_t>> dims_of(const std::vector<std::stri
                                info.signature),
                    text);
     }
+    if (std::any_of(dims.begin(), dims.end(), [&](const auto &dim) { return dim.first == name; }))
+      usage(fmt::format("--dim: {} is given twice", name));
     dims.emplace_back(name, static_cast<int64_t>(*size));
   }
   for (const std::string &name : called ? known : std::vector<std::string>()) {
-    if (std::none_of(dims.begin(), dims.end(), [&](const auto &dim) { return dim.first == name; }))
+    if (!has_rule(name, info) &&
+        std::none_of(dims.begin(), dims.end(), [&](const auto &dim) { return dim.first == name; }))
       usage(fmt::format("--dim: expected {}=SIZE, a core dimension of {}", name, info.signature));
   }
   return dims;
@@ -233,6 +246,11 @@ void check_function(const guf_ufunc_info &info) {
     throw Failure(Exit::kRefused, fmt::format("{}: bench supports functions that have inputs, "
                                               "outputs and loops and do not write their inputs",
                                               info.name));
+  }
+  if (std::string_view(info.rules).find("value") != std::string_view::npos) {
+    throw Failure(Exit::kRefused,
+                  fmt::format("{}: bench does not support a size that is the value of an input: {}",
+                              info.name, info.rules));
   }
 }
 
@@ -287,36 +305,6 @@ std::string threads_text(uint32_t threads) {
   return threads == 0 ? "" : fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
 }
 
-ValueRange default_values(const std::string &name, const std::string &method, guf_dtype dtype) {
-  struct Rule {
-    std::string_view names;  // between spaces
-    ValueRange values;
-  };
-  static constexpr Rule kFloats[] = {
-      {" arccos arcsin arctanh ", {-0.9, 0.9}},
-      {" arccosh ", {1.5, 10}},
-      {" cbrt divide floor_divide fmod log log10 log1p log2 reciprocal remainder sqrt ", {0.5, 10}},
-      {" float_power power ", {0.5, 2}},
-      {" cos sin tan ", {-3, 3}},
-  };
-  static constexpr Rule kIntegers[] = {
-      {" left_shift right_shift ", {0, 7}}, {" power ", {1, 4}}, {" ldexp ", {0, 4}}};
-  const std::string word = " " + name.substr(name.find(':') + 1) + " ";  // without the module
-  const int32_t kind = info_of(dtype).kind;
-  if (kind == GUF_KIND_BOOL) return {0, 1};
-  const bool integer = kind == GUF_KIND_INT || kind == GUF_KIND_UINT;
-  // Products of many values stay near 1.
-  constexpr std::string_view kProducts = " divide float_power multiply power ";
-  if (method != "call" && !integer && kProducts.find(word) != kProducts.npos)
-    return {1 - 1e-6, 1 + 1e-6};
-  const Rule *const begin = integer ? std::begin(kIntegers) : std::begin(kFloats);
-  const Rule *const end = integer ? std::end(kIntegers) : std::end(kFloats);
-  const Rule *const rule = std::find_if(
-      begin, end, [&](const Rule &one) { return one.names.find(word) != one.names.npos; });
-  if (rule != end) return rule->values;
-  return integer ? ValueRange{1, 100} : ValueRange{-1, 1};
-}
-
 BenchPlan plan_of(const BenchOptions &options, guf_ufunc ufunc, const guf_ufunc_info &info) {
   check_function(info);
   BenchPlan plan;
@@ -326,22 +314,15 @@ BenchPlan plan_of(const BenchOptions &options, guf_ufunc ufunc, const guf_ufunc_
   const auto threads = thread_counts_of(options.threads);
   const auto dtypes = dtypes_of(options.dtypes, loops, info);
   const auto devices = devices_of(options.devices);
-  const auto sizes = list_of("--size", options.sizes);
+  const auto shapes = list_of("--size", options.sizes, shape_of, shape_text);
   if (options.peers != "none") plan.peers = words_of("--peers", options.peers, kPeers);
   plan.seconds = seconds_of(options.seconds);
   if (options.values) plan.values = values_of(*options.values);
   if (options.memory) plan.memory = bytes_of_option("--memory", *options.memory);
-  plan.plots_time = words_of("--plot", options.plot, {"throughput", "time"}).back() == "time";
+  plan.plots_time = plots_time(options.plot);
   const bool called = std::find(methods.begin(), methods.end(), "call") != methods.end();
   plan.dims = dims_of(options.dims, called, info);
   add_axis(options, methods, &plan);
-  const auto add = [&](BenchCase row, const std::string &size) {
-    row.shape = shape_of(size);
-    const bool plane = row.layout == "broadcast" || row.layout == "transposed";
-    if (plane && row.shape.size() == 1) row.shape = square_of(row.shape[0]);
-    check_case(row, info);
-    plan.cases.push_back(std::move(row));
-  };
   for (const std::string &device : devices) {
     const bool cpu = device == "cpu";  // the number of threads concerns only the cpu
     for (const std::string &method : methods) {
@@ -350,8 +331,10 @@ BenchPlan plan_of(const BenchOptions &options, guf_ufunc ufunc, const guf_ufunc_
         const auto loop = call ? loop_of(loops, dtype, info) : std::vector<guf_dtype>();
         for (const std::string &layout : layouts) {
           for (const uint32_t count : cpu ? threads : std::vector<uint32_t>{0}) {
-            for (const std::string &size : sizes)
-              add({method, dtype, layout, {}, device, count, loop}, size);
+            for (const auto &shape : shapes_of_layout(layout, shapes)) {
+              plan.cases.push_back({method, dtype, layout, shape, device, count, loop});
+              check_case(plan.cases.back(), info);
+            }
           }
         }
       }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench_values.h"
 #include "commands.h"
 
 namespace gufunc::cli {
@@ -26,11 +27,6 @@ struct BenchCase {
   std::vector<guf_dtype> loop;  // call: the dtypes of the inputs, then of the outputs
 };
 
-// Values of inputs: uniformly distributed from `low` to `high`.
-struct ValueRange {
-  double low = 0, high = 0;
-};
-
 struct BenchPlan {
   std::vector<BenchCase> cases;
   std::vector<std::string> peers;
@@ -44,10 +40,6 @@ struct BenchPlan {
 
 // Throws Failure: kUsage for an invalid value, kRefused for a dtype without a loop.
 BenchPlan plan_of(const BenchOptions &options, guf_ufunc ufunc, const guf_ufunc_info &info);
-
-// Returns the values for the inputs of dtype `dtype` in `method` of the function `name`: values for
-// which the results neither overflow nor are subnormal.
-ValueRange default_values(const std::string &name, const std::string &method, guf_dtype dtype);
 
 // Returns a shape as "1000x1000"; "1" for no dimensions.
 std::string shape_text(const std::vector<int64_t> &shape);

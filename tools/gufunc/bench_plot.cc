@@ -71,7 +71,8 @@ struct Axis {
     const double part = std::log(value / least) / std::log(most / least);
     return begin + part * (end - begin);
   }
-  // Returns the powers of ten, or 1, 2 and 5 times these if there are fewer than two of them.
+  // Returns at least two numbers: the powers of ten, or 1, 2 and 5 times these if there are fewer
+  // than two of them, or else multiples of the largest step that has two multiples on the axis.
   std::vector<double> ticks() const {
     std::vector<double> powers, all;
     const int first = static_cast<int>(std::floor(std::log10(least)));
@@ -83,15 +84,28 @@ struct Axis {
         if (factor == 1) powers.push_back(tick);
       }
     }
-    return powers.size() < 2 ? all : powers;
+    if (powers.size() >= 2) return powers;
+    for (int power = first; all.size() < 2; --power) {
+      for (const double factor : {5.0, 2.0, 1.0}) {
+        if (all.size() < 2) all = multiples_of(factor * std::pow(10, power));
+      }
+    }
+    return all;
+  }
+
+ private:
+  std::vector<double> multiples_of(double step) const {
+    std::vector<double> multiples;
+    for (double i = std::ceil(least / step); i * step <= most; ++i) multiples.push_back(i * step);
+    return multiples;
   }
 };
 
-// Returns "0.01", "100", "1e6".
+// Returns "0.01", "100", "1e6", "1.5e6".
 std::string tick_text(double value) {
   if (value >= 0.001 && value < 10000) return fmt::format("{:g}", value);
-  const double power = std::floor(std::log10(value * 1.001));
-  return fmt::format("{:.0f}e{}", value / std::pow(10, power), power);
+  const double power = std::floor(std::log10(value * (1 + 1e-9)));
+  return fmt::format("{:g}e{}", value / std::pow(10, power), power);
 }
 
 // The line of one library in a panel: pairs of the number of elements and y.

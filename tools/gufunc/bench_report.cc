@@ -47,7 +47,7 @@ ordered_json row_json(const BenchRow &row) {
           {"shape", row.what.shape},
           {"elements", row.elements},
           {"bytes", row.times[0].bytes},
-          {"values", {row.values.low, row.values.high}},
+          {"values", {static_cast<double>(row.values.low), static_cast<double>(row.values.high)}},
           {"device", row.what.device},
           {"threads", row.what.threads},
           {"threads_used", row.threads},

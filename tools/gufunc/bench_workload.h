@@ -5,31 +5,14 @@
 
 #include <gufunc/gufunc.h>
 
-#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <string>
 #include <vector>
 
+#include "bench_operands.h"
 #include "bench_plan.h"
 #include "owned_handle.h"
 
 namespace gufunc::cli {
-
-// The memory of one operand and the view of it that the calls use.
-struct BenchOperand {
-  guf_dtype dtype = 0;
-  int64_t size = 0;  // elements of memory
-  std::vector<int64_t> shape;
-  std::vector<int64_t> strides;    // in elements
-  std::vector<std::byte> pattern;  // inputs: fills the memory repeatedly
-};
-
-// Returns the layouts of the inputs of a row, without patterns.
-std::vector<BenchOperand> inputs_of(const BenchCase &row, const BenchPlan &plan,
-                                    const guf_ufunc_info &info);
-// Returns the memory of all operands of a row, in bytes. The result of a reduction is not included.
-double operand_bytes(const BenchCase &row, const BenchPlan &plan, const guf_ufunc_info &info);
 
 // Owns the operands of one row. `ufunc`, `row` and `plan` must outlive the object.
 class BenchWorkload {
@@ -54,26 +37,13 @@ class BenchWorkload {
   guf_device device() const { return device_; }
 
  private:
-  void add_input(BenchOperand input, const ValueRange &values);
-  void resolve();
-  void add_output(guf_dtype dtype, std::vector<int64_t> shape);
-  void add_view(const BenchOperand &operand, ArrayHandle memory);
-  guf_request request() const;
-  void call();
-
   guf_ufunc ufunc_;
   const BenchCase &row_;
   guf_device device_;
   std::vector<BenchOperand> inputs_, outputs_;
   ValueRange values_;
   std::vector<ArrayHandle> arrays_;  // memory and views
-  std::vector<guf_operand> input_operands_, output_operands_;
-  std::deque<std::string> dim_names_;
-  std::vector<guf_dim> dims_;
-  guf_call_args call_ = {};
-  guf_reduce_args reduce_ = {};
-  guf_accumulate_args accumulate_ = {};
-  int64_t axis_ = 0;
+  BenchArguments arguments_;
 };
 
 }  // namespace gufunc::cli

@@ -5,6 +5,8 @@
 
 #include <gufunc/gufunc.h>
 
+#include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -53,6 +55,15 @@ const char *role_name(int32_t role);  // such as "inout"
 
 // Splits at commas and drops leading spaces: "a, b,c" -> a, b, c. "" has one part.
 std::vector<std::string_view> parts_of(std::string_view text);
+// Parses a whole text as a finite number.
+template <class T>
+std::optional<T> number_of(std::string_view text) {
+  T value = 0;
+  const char *const end = text.data() + text.size();
+  const auto [rest, code] = std::from_chars(text.data(), end, value);
+  if (code != std::errc() || rest != end || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
 int32_t casting_of(const std::optional<std::string> &name);  // without a value: the default
 int32_t order_of(const std::string &letter);
 // Parses `text` as the value of --axis, or as a part of the value `whole`, which the error quotes.

@@ -34,13 +34,13 @@ void take_over(int fd, const std::string &target, const std::string &path) {
 
 // Follows symbolic links, because rename(2) would replace the link itself. Refuses a device or a
 // fifo, which rename(2) would replace as well.
-std::string resolve_target(const std::string &path) {
+std::string resolve_target(const std::string &path, const std::string &shown) {
   struct stat status = {};
   if (::lstat(path.c_str(), &status) != 0) return path;  // new, or inaccessible: open(2) reports it
   const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
                                                          &std::free);
   if (real == nullptr || ::stat(real.get(), &status) != 0 || !S_ISREG(status.st_mode))
-    throw Failure(Exit::kFile, path + ": is not a regular file");
+    throw Failure(Exit::kFile, shown + ": is not a regular file");
   return real.get();
 }
 

@@ -80,8 +80,12 @@ class NpyOutput {
 };
 
 // Returns the file that a new file at `path` replaces, following symbolic links. Refuses an
-// existing path that is not a regular file. Throws Failure(kFile).
-std::string resolve_target(const std::string &path);
+// existing path that is not a regular file. `shown` is the name used in error messages. Throws
+// Failure(kFile).
+std::string resolve_target(const std::string &path, const std::string &shown);
+inline std::string resolve_target(const std::string &path) {
+  return resolve_target(path, path);
+}
 
 // Checks write permission on a file before it is replaced: rename(2) checks the folder only, and a
 // user without write permission must not replace the contents. Throws Failure(kFile).

@@ -240,7 +240,7 @@ class Run {
     if (info_.rules[0] != '\0' || !options_.into.empty()) return "";
     const std::string signature = info_.signature;
     const size_t arrow = std::min(signature.find("->"), signature.size());
-    const std::vector<std::string> known = core_dimensions(signature.substr(0, arrow));
+    const std::vector<std::string> known = core_dimensions_of_inputs(signature);
     std::string hint;
     for (const std::string &name : core_dimensions(signature.substr(arrow))) {
       if (std::find(known.begin(), known.end(), name) != known.end() || is_dim_given(name))

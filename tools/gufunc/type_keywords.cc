@@ -122,6 +122,10 @@ std::vector<std::string> core_dimensions(const std::string &signature) {
   return names;
 }
 
+std::vector<std::string> core_dimensions_of_inputs(const std::string &signature) {
+  return core_dimensions(signature.substr(0, signature.find(kArrow)));
+}
+
 std::vector<guf_dtype> loop_types_of(const std::optional<std::string> &signature,
                                      const std::optional<std::string> &dtype,
                                      const guf_ufunc_info &info) {

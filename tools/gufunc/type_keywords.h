@@ -26,6 +26,9 @@ std::vector<std::vector<int64_t>> axes_by_operand(const std::string &text);
 // Returns the named core dimensions of a signature, or of a part of a signature, without
 // duplicates: m and n for "(m?,3),(n)".
 std::vector<std::string> core_dimensions(const std::string &signature);
+// Returns the named core dimensions of the inputs. The sizes of other dimensions follow from rules
+// or must be given.
+std::vector<std::string> core_dimensions_of_inputs(const std::string &signature);
 
 }  // namespace gufunc::cli
 
