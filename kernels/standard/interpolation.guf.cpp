@@ -2,9 +2,7 @@
 // interp, piecewise linear interpolation, with NumPy's formula.
 #include <gufunc/ops_loops.h>
 
-#include "complex_order.hpp"
-#include "merge_sort.hpp"
-#include "total_order.hpp"
+#include "bound.hpp"
 
 namespace standard {
 

@@ -8,7 +8,7 @@
 #ifndef GUFUNC_KERNELS_STANDARD_MERGE_SORT_HPP
 #define GUFUNC_KERNELS_STANDARD_MERGE_SORT_HPP
 
-#include <gufunc/kernel.hpp>
+#include "bound.hpp"
 
 namespace standard {
 
@@ -85,23 +85,6 @@ GUF_DEVICE void rotate(Y y, guf::i64 first, guf::i64 middle, guf::i64 last) {
   reverse(y, first, middle);
   reverse(y, middle, last);
   reverse(y, first, last);
-}
-
-// Returns the first index in [first, last) whose element is not before `value`, or, with
-// `after_equal`, whose element is after `value`.
-template <class Y, class V, class Less>
-GUF_DEVICE guf::i64 bound(Y y, guf::i64 first, guf::i64 last, V value, bool after_equal,
-                          Less less) {
-  while (first < last) {
-    const guf::i64 middle = first + (last - first) / 2;
-    const auto element = guf::load(y[middle]);
-    if (after_equal ? !less(value, element) : less(element, value)) {
-      first = middle + 1;
-    } else {
-      last = middle;
-    }
-  }
-  return first;
 }
 
 // Two adjacent sorted runs.
