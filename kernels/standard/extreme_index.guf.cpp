@@ -5,6 +5,7 @@
 
 #include "complex_order.hpp"
 #include "integer_wrap.hpp"
+#include "ordered_bits.hpp"
 #include "time_arithmetic.hpp"
 
 namespace standard {
@@ -15,36 +16,12 @@ namespace standard {
 // PERF  Compilers vectorise the maximum of integers, but not a chain of comparisons that treats NaN
 //       separately.
 
-template <class T>
-struct is_complex {
-  static constexpr bool value = false;
-};
-template <class T>
-struct is_complex<guf::complex<T>> {
-  static constexpr bool value = true;
-};
-
-// Converts the bits of a floating-point number, which are a sign and a magnitude, to an integer in
-// the order of the numbers, and back.
-GUF_DEVICE guf::i32 in_order(guf::i32 bits) {
-  return bits ^ (guf::i32)((guf::u32)(bits >> 31) >> 1);
-}
-GUF_DEVICE guf::i64 in_order(guf::i64 bits) {
-  return bits ^ (guf::i64)((guf::u64)(bits >> 63) >> 1);
-}
-GUF_DEVICE guf::i32 bits_of(guf::f32 x) {
-  return guf::bit_cast<guf::i32>(x);
-}
-GUF_DEVICE guf::i64 bits_of(guf::f64 x) {
-  return guf::bit_cast<guf::i64>(x);
-}
-
 // `shift` makes the key of not-a-time the last or the first of all keys.
 template <class T>
 GUF_DEVICE auto key_of(T x, bool nan_is_last, guf::i64 shift) {
   if constexpr (guf::is_float<T>::value) {
-    const auto ordered = in_order(bits_of(x + T(0)));  // 0 and -0 have the same key
-    typedef guf::limits<decltype(in_order(bits_of(x)))> limits;
+    const auto ordered = ordered_bits(x + T(0));  // 0 and -0 have the same key
+    typedef guf::limits<decltype(ordered_bits(x))> limits;
     return x != x ? (nan_is_last ? limits::max : limits::lowest) : ordered;
   } else if constexpr (guf::is_time<T>::value) {
     return guf::time::wrapping_sub(x.value, shift);
@@ -55,7 +32,7 @@ GUF_DEVICE auto key_of(T x, bool nan_is_last, guf::i64 shift) {
 template <class T, class Key>
 GUF_DEVICE T element_of(Key key, guf::i64 shift) {
   if constexpr (guf::is_float<T>::value) {
-    return guf::bit_cast<T>(in_order(key));
+    return from_ordered_bits(key);
   } else if constexpr (guf::is_time<T>::value) {
     return T{guf::time::wrapping_add(key, shift)};
   } else {
@@ -155,7 +132,7 @@ template <class Order, class X>
 GUF_DEVICE guf::i64 index_of_best(X x) {
   const guf::i64 count = x.extent(0);
   guf::i64 found = 0;
-  if constexpr (is_complex<decltype(guf::load(x[0]))>::value) {
+  if constexpr (guf::is_complex<decltype(guf::load(x[0]))>::value) {
     for (guf::i64 i = 1; i < count; ++i) {
       if (Order::is_better(guf::load(x[i]), guf::load(x[found]))) found = i;
     }
@@ -181,7 +158,7 @@ GUF_DEVICE void find_best(X x, guf::i64 first, V value, I index) {
 
 template <class Order, class T>
 GUF_DEVICE bool replaces(T right, T left) {
-  if constexpr (is_complex<T>::value) {
+  if constexpr (guf::is_complex<T>::value) {
     return Order::is_better(right, left);
   } else {
     return Order::is_better(Order::key(right), Order::key(left));
@@ -206,7 +183,7 @@ GUF_DEVICE guf::i64 extreme_index(T, guf::i64 index) {
 template <class Order, class X>
 GUF_DEVICE auto best_element(X x) {
   typedef decltype(guf::load(x[0])) T;
-  if constexpr (is_complex<T>::value) {
+  if constexpr (guf::is_complex<T>::value) {
     return guf::load(x[index_of_best<Order>(x)]);
   } else {
     return Order::template element<T>(best_key<Order>(x, 0, x.extent(0)));

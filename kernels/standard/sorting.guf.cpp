@@ -2,7 +2,9 @@
 // sort, argsort, searchsorted and median, in NumPy's order.
 #include <gufunc/ops_loops.h>
 
+#include "bound.hpp"
 #include "merge_sort.hpp"
+#include "ordered_bits.hpp"
 #include "total_order.hpp"
 
 namespace standard {
@@ -41,19 +43,6 @@ GUF_DEVICE void searchsorted_right(G g, X x, V values, Y y) {
   find_places<true>(g, x, values, y);
 }
 
-// Integers in the order of the floating-point numbers with the same bits, except NaN.
-template <class T>
-GUF_DEVICE auto to_word(T x) {
-  typedef typename guf::float_bits<T>::word word;
-  const word bits = guf::bit_cast<word>(x), sign = (word)1 << (8 * sizeof(word) - 1);
-  return (word)((bits & sign) != 0 ? ~bits : bits | sign);
-}
-template <class T, class Word>
-GUF_DEVICE T from_word(Word word) {
-  const Word sign = (Word)1 << (8 * sizeof(Word) - 1);
-  return guf::bit_cast<T>((Word)((word & sign) != 0 ? word ^ sign : ~word));
-}
-
 template <class G, class X, class T>
 GUF_DEVICE guf::i64 count_up_to(G &g, X x, T limit) {
   return g.sum(x.extent(0), [&](guf::i64 i) { return (guf::i64)(x[i] <= limit); });
@@ -63,10 +52,10 @@ GUF_DEVICE guf::i64 count_up_to(G &g, X x, T limit) {
 // element, which needs no memory. No element may be NaN.
 template <class G, class X, class T>
 GUF_DEVICE T ranked(G &g, X x, guf::i64 k, T least, T greatest) {
-  auto low = to_word(least), high = to_word(greatest);
+  auto low = ordered_bits(least), high = ordered_bits(greatest);
   while (low < high) {
-    const auto middle = low + (high - low) / 2;
-    const T limit = from_word<T>(middle);
+    const auto middle = (low & high) + ((low ^ high) >> 1);  // low + high may overflow
+    const T limit = from_ordered_bits(middle);
     const guf::i64 count = count_up_to(g, x, limit);
     if (count == k + 1) {
       return g.max(x.extent(0), [&](guf::i64 i) { return x[i] <= limit ? x[i] : least; });
@@ -77,7 +66,7 @@ GUF_DEVICE T ranked(G &g, X x, guf::i64 k, T least, T greatest) {
       low = middle + 1;
     }
   }
-  return from_word<T>(low);
+  return from_ordered_bits(low);
 }
 
 template <class G, class X, class Y>
