@@ -25,10 +25,11 @@ CORNERS = re.compile(r"corner (\d+(?:(?:, | to )\d+)*)")
 CORNER = re.compile(r"^    \((\d+), '", re.MULTILINE)
 # In CMakeLists.txt: foreach loops over names, and commands that add a test.
 CMAKE = re.compile(r"(endforeach)\(|foreach\((\w+) IN ITEMS ([^)]*)\)|(foreach)\("
-                   r"|(gufunc_add_(?:unit_test|abi_test|gtest|check)|add_(?:test|conformance))"
-                   r"\(\s*(?:NAME\s+)?"
+                   r"|(gufunc_add_(?:unit_test|abi_test|gtest|check)|add_test"
+                   r"|add_conformance(?:_test)?)\(\s*(?:NAME\s+)?"
                    r"([^\s)]+)")
-PREFIX = {"gufunc_add_check": "lint_", "add_conformance": "conformance_"}
+PREFIX = {"gufunc_add_check": "lint_", "add_conformance": "conformance_",
+          "add_conformance_test": "conformance_"}
 READS_VARIABLES = ("core/", "abi/src/", "backends/", "tools/gufunc/", "tools/gufcc/",
                    "bindings/python/gufunc/")
 
