@@ -48,7 +48,7 @@ class Pages(unittest.TestCase):
             (self.folder() / 'gufunc.1',
              ('reduceat', '--chunk', "NumPy's universal functions", 'EXIT STATUS')),
             (self.gufcc_page(),
-             ('--targets', 'strict|fast', 'Kernel sources', 'EXIT STATUS', 'ENVIRONMENT')),
+             ('--targets', 'strict|fast|vendor', 'Kernel sources', 'EXIT STATUS', 'ENVIRONMENT')),
         ):
             done = subprocess.run(['man', '--warnings', '-l', page], capture_output=True, text=True,
                                   env={**os.environ, 'MANPAGER': 'cat', 'MANWIDTH': '80',

@@ -148,11 +148,22 @@ bool Build::scan_sources() {
     if (!compiler_->scan(i, &text)) return false;
     good &= scan_registrations(text, static_cast<int>(i), &registrations, diagnostics_);
   }
-  return good && build_module(registrations, &module_, diagnostics_);
+  if (!good || !build_module(registrations, &module_, diagnostics_)) return false;
+  complete_fp_modes();
+  return true;
 }
 
-Build::Unit &Build::unit_of(int source, FpMode own) {
-  const FpMode fp = combine(own, options_.fp);
+// --fp is the default of registrations without the option fp=.
+void Build::complete_fp_modes() {
+  const auto complete = [this](std::optional<FpMode> *fp) { *fp = fp->value_or(options_.fp); };
+  for (Function &function : module_.functions) {
+    complete(&function.fp);
+    for (Loop &loop : function.loops) complete(&loop.fp);
+  }
+  for (RawKernel &kernel : module_.kernels) complete(&kernel.fp);
+}
+
+Build::Unit &Build::unit_of(int source, FpMode fp) {
   const auto requested = static_cast<size_t>(source);
   const auto unit = std::find_if(units_.begin(), units_.end(), [&](const Unit &u) {
     return u.source == requested && u.fp == fp;
@@ -164,14 +175,14 @@ Build::Unit &Build::unit_of(int source, FpMode own) {
 void Build::group_units() {
   for (const Function &function : module_.functions) {
     for (const Loop &loop : function.loops) {
-      unit_of(loop.source, loop.fp).loops.push_back({&function, &loop});
+      unit_of(loop.source, *loop.fp).loops.push_back({&function, &loop});
     }
   }
   for (const PlainEntry &entry : module_.entries) {
     unit_of(entry.source, options_.fp).plain.push_back(&entry);
   }
   for (const RawKernel &kernel : module_.kernels) {
-    unit_of(kernel.source, kernel.fp).kernels.push_back(&kernel);
+    unit_of(kernel.source, *kernel.fp).kernels.push_back(&kernel);
   }
 }
 
@@ -259,7 +270,7 @@ bool Build::choose_targets() {
   devices_ =
       std::make_unique<DeviceImages>(options_, compiler_.get(), folder_.path(), diagnostics_);
   const bool vendor = std::any_of(units_.begin(), units_.end(),
-                                  [](const Unit &unit) { return unit.fp == FpMode::kVendor; });
+                                  [](const Unit &unit) { return calls_vendor(unit.fp); });
   if (!devices_->choose(std::move(of_devices), vendor)) return false;
   if (targets_.empty() && !devices_->requested()) {
     return diagnostics_->error(
@@ -276,12 +287,12 @@ bool Build::choose_targets() {
 // Loops that no device can run get the number of a family without images.
 void Build::assign_families() {
   for (RawKernel &kernel : module_.kernels) {
-    const Unit &unit = unit_of(kernel.source, kernel.fp);
+    const Unit &unit = unit_of(kernel.source, *kernel.fp);
     kernel.family = 1 + static_cast<uint32_t>(&unit - units_.data());
   }
   for (Function &function : module_.functions) {
     for (Loop &loop : function.loops) {
-      const Unit &unit = unit_of(loop.source, loop.fp);
+      const Unit &unit = unit_of(loop.source, *loop.fp);
       loop.family = 1 + static_cast<uint32_t>(&unit - units_.data());
       const std::string obstacle = why_not_on_devices(function, loop);
       if (obstacle.empty()) continue;
@@ -394,12 +405,13 @@ bool Build::check_compiler(const std::string &name, size_t index) {
                          host_kernel_entries(unit.kernels, all_targets()[0])
                    : generate_device_entries(source, device_entries(unit));
   text.call_probe = generate_call_probes(source, unit.loops) + kernel_call_probes(unit.kernels);
-  // For nvptx64 and amdgcn, the compiler stops at assembly, because an object would have to be
-  // linked with the vendor's math library.
+  // For nvptx64 and amdgcn, the compiler stops at assembly, because an object might have to be
+  // linked with the vendor's mathematical library.
   text.action = name == "opencl" || host ? "-c" : "-S";
   if (!check_command(name, compiler_->path(), &text.command, diagnostics_)) return false;
   text.command.insert(text.command.end(), compiler_->include_flags().begin(),
                       compiler_->include_flags().end());
+  if (!host && calls_vendor(unit.fp)) text.command.emplace_back("-DGUF_VENDOR_MATH");
   return compiler_->compile(text, work(text.stem + ".out"));
 }
 

@@ -98,7 +98,7 @@ bool DeviceImages::make_ptx(const DeviceUnit &unit, const Target &target,
   }
   // libdevice uses correctly rounded square roots only if __CUDA_PREC_SQRT is set. clang does not
   // set it, so the approximate instruction, which only libdevice emits, is replaced here.
-  if (unit.fp == FpMode::kVendor) replace_all(&place->second, "sqrt.approx.f32", "sqrt.rn.f32");
+  if (calls_vendor(unit.fp)) replace_all(&place->second, "sqrt.approx.f32", "sqrt.rn.f32");
   *out = place->second;
   return true;
 }

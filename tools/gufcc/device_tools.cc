@@ -203,7 +203,7 @@ bool DeviceTools::make_constants(const Target &target) {
 
 // Adds the flags of the kernel compiler that follow the flags of the target.
 void DeviceTools::add_common(FpMode fp, Compiler::Unit *unit) const {
-  if (fp == FpMode::kVendor) unit->command.emplace_back("-DGUF_VENDOR_MATH");
+  if (calls_vendor(fp)) unit->command.emplace_back("-DGUF_VENDOR_MATH");
   unit->command.insert(unit->command.end(), compiler_->include_flags().begin(),
                        compiler_->include_flags().end());
   unit->command.emplace_back(contraction_flag(fp));
@@ -218,7 +218,7 @@ void DeviceTools::add_clang_ptx(FpMode fp, Compiler::Unit *unit) const {
   }
   unit->action = "-S";
   add_common(fp, unit);
-  if (fp != FpMode::kVendor) return;
+  if (!calls_vendor(fp)) return;
   for (const std::string &flag : {std::string("-Xclang"), std::string("-mlink-builtin-bitcode"),
                                   std::string("-Xclang"), libdevice_.string()}) {
     unit->places.push_back(flag);
@@ -232,7 +232,7 @@ void DeviceTools::add_clang_ptx(FpMode fp, Compiler::Unit *unit) const {
 void DeviceTools::add_nvcc_ptx(FpMode fp, Compiler::Unit *unit) const {
   unit->command = {nvcc_, "-x", "cu", "-std=c++17", "-O3", "-w", "-arch=compute_75"};
   unit->command.emplace_back(fp == FpMode::kFast ? "-fmad=true" : "-fmad=false");
-  if (fp == FpMode::kVendor) unit->command.emplace_back("-DGUF_VENDOR_MATH");
+  if (calls_vendor(fp)) unit->command.emplace_back("-DGUF_VENDOR_MATH");
   const Command flags = compiler_->open_include_flags();
   unit->command.insert(unit->command.end(), flags.begin(), flags.end());
   unit->action = "-ptx";
@@ -256,7 +256,7 @@ void DeviceTools::add_amd(const Target &target, FpMode fp, Compiler::Unit *unit)
   if (target.is_generic) unit->command.emplace_back("-mcode-object-version=6");
   unit->action = "-c";
   add_common(fp, unit);
-  if (fp != FpMode::kVendor) return;
+  if (!calls_vendor(fp)) return;
   for (const fs::path &bitcode : {ocml_, constants(target)}) {
     for (const std::string &flag : {std::string("-Xclang"), std::string("-mlink-builtin-bitcode"),
                                     std::string("-Xclang"), bitcode.string()}) {

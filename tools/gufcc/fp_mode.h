@@ -5,6 +5,7 @@
 #define GUFUNC_TOOLS_GUFCC_FP_MODE_H
 
 #include <array>
+#include <optional>
 #include <string>
 
 #include "diagnostic.h"
@@ -13,9 +14,15 @@ namespace gufunc::gufcc {
 
 enum class FpMode {
   kStrict,  // every operation is rounded, and the mathematics is the dialect's own
-  kFast,    // allows contraction of a * b + c
+  kFast,    // allows contraction of a * b + c; otherwise like kVendor
   kVendor,  // like kStrict, but devices call the mathematical functions of their vendor
 };
+
+// Whether devices call the mathematical functions of their vendor. The dialect's own functions do
+// not allow contraction (gufunc/kernel/math_bits.hpp).
+inline bool calls_vendor(FpMode mode) {
+  return mode != FpMode::kStrict;
+}
 
 constexpr std::array<const char *, 3> kFpModes = {"strict", "fast", "vendor"};
 
@@ -23,7 +30,7 @@ inline const char *name_of(FpMode mode) {
   return kFpModes[static_cast<size_t>(mode)];
 }
 
-inline bool read_fp_mode(const Place &place, const std::string &value, FpMode *mode,
+inline bool read_fp_mode(const Place &place, const std::string &value, std::optional<FpMode> *mode,
                          Diagnostics *diagnostics) {
   for (size_t i = 0; i < kFpModes.size(); ++i) {
     if (value != kFpModes[i]) continue;
@@ -31,11 +38,6 @@ inline bool read_fp_mode(const Place &place, const std::string &value, FpMode *m
     return true;
   }
   return diagnostics->error(place, "fp: expected fast, strict or vendor, got '{}'", value);
-}
-
-// The mode of a function whose registration has `own`, in a run with `--fp=of_run`.
-inline FpMode combine(FpMode own, FpMode of_run) {
-  return own == FpMode::kStrict ? of_run : own;
 }
 
 inline const char *contraction_flag(FpMode mode) {

@@ -74,8 +74,9 @@ void describe(CLI::App *app, Options *options) {
            const auto *const known = std::find(kFpModes.begin(), kFpModes.end(), mode);
            options->fp = static_cast<FpMode>(known - kFpModes.begin());
          },
-         "strict: round every operation; fast: allow contraction (fma); vendor: on devices, call "
-         "the vendor's mathematical functions [strict]")
+         "The default of functions without fp=. strict: round every operation; vendor: on devices, "
+         "call the vendor's mathematical functions; fast: the same, and allow contraction (fma) "
+         "[strict]")
       ->check(CLI::IsMember(std::vector<std::string>(kFpModes.begin(), kFpModes.end())));
   app->add_flag("-g", options->debug,
                 "Add debugging information to the cpu's code, and allow it to call printf");

@@ -34,7 +34,7 @@ std::string remarks(const Function &function) {
   }
   if (function.inplace_safe) add("in place safe");
   if (function.identity != "none") add("identity " + function.identity);
-  if (function.fp != FpMode::kStrict) add(name_of(function.fp));
+  if (*function.fp != FpMode::kStrict) add(name_of(*function.fp));
   if (!function.doc.text.empty()) add(function.doc.text);
   return text;
 }
@@ -50,7 +50,7 @@ std::string list_functions(const Module &module) {
   for (const RawKernel &kernel : module.kernels) {
     rows.push_back(
         {kernel.name, "raw kernel", fmt::format("threads<={}", kernel.threads),
-         kernel.doc.empty() && kernel.fp != FpMode::kStrict ? name_of(kernel.fp) : kernel.doc});
+         kernel.doc.empty() && *kernel.fp != FpMode::kStrict ? name_of(*kernel.fp) : kernel.doc});
   }
   std::array<size_t, 4> width{};
   for (const Row &row : rows) {

@@ -167,7 +167,9 @@ bool merge_options(Function *known, const Function &added, Diagnostics *diagnost
     return refuse(added, given ? with : without, given ? without : with, known->place, diagnostics);
   }
   if (added.fp != known->fp) {
-    const auto option = [](FpMode fp) { return fmt::format("'fp={}'", name_of(fp)); };
+    const auto option = [](std::optional<FpMode> fp) {
+      return fp ? fmt::format("fp={}", name_of(*fp)) : "no fp=";
+    };
     return refuse(added, option(added.fp), option(known->fp), known->place, diagnostics);
   }
   for (const auto &[key, value] : kTexts) {

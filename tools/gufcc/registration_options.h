@@ -14,7 +14,7 @@ struct RegistrationOptions {
   std::vector<Role> roles;
   bool inplace_safe = false, commutative = false, associative = false, group = false;
   bool underflows = false, divides = false, accepts_empty = false;
-  FpMode fp = FpMode::kStrict;
+  std::optional<FpMode> fp;
 };
 
 bool parse_options(const Place &place, const std::vector<std::string> &texts,

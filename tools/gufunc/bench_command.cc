@@ -36,10 +36,6 @@ constexpr double kRoundNs = 2e6;
 constexpr double kRounds = 50;      // that a short row has at least
 constexpr double kMostCalls = 1e7;  // per round
 
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // Runs every kind of row once with few elements, so that a call that the library refuses fails
 // before the first measurement.
 void check_calls(const BenchPlan &plan, guf_ufunc ufunc, const guf_ufunc_info &info) {

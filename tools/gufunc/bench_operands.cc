@@ -14,8 +14,6 @@
 namespace gufunc::cli {
 namespace {
 
-constexpr double kMostElements = 1e15;
-
 // Returns the number of elements of an operand. Throws Failure(kRefused) if it is very large, such
 // as the product of a large size and a large --dim.
 int64_t elements_of(const std::vector<int64_t> &shape) {

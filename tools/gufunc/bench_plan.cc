@@ -15,7 +15,6 @@
 namespace gufunc::cli {
 namespace {
 
-constexpr double kMostElements = 1e15;
 constexpr size_t kMostDimensions = 8;
 
 const std::vector<std::string> kMethods = {"call", "reduce", "accumulate"};

@@ -16,6 +16,9 @@
 
 namespace gufunc::cli {
 
+// The largest number of elements of an operand. f64 represents all integers up to it.
+constexpr double kMostElements = 1e15;
+
 // One row of the table.
 struct BenchCase {
   std::string method;  // "call", "reduce", "accumulate"

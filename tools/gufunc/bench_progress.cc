@@ -7,14 +7,6 @@
 #include <cstdio>
 
 namespace gufunc::cli {
-namespace {
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-}  // namespace
-
 BenchProgress::BenchProgress(size_t rows) : terminal_(::isatty(STDERR_FILENO) == 1), rows_(rows) {}
 
 void BenchProgress::begin_row(const std::string &what) {

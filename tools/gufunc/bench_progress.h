@@ -10,6 +10,10 @@
 
 namespace gufunc::cli {
 
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 // Shows the progress in one line on stderr, if it is a terminal. Callers erase the line before they
 // print anything else.
 class BenchProgress {
