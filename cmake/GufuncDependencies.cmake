@@ -12,7 +12,8 @@ pkg_check_modules(libzstd REQUIRED IMPORTED_TARGET libzstd)
 find_program(GUFUNC_CLANGXX NAMES clang++-19 DOC "Compiler of the kernels")
 mark_as_advanced(GUFUNC_CLANGXX)
 
-# gufcc needs ptxas and libdevice of a CUDA toolkit to generate NVIDIA images. Both are optional.
+# gufcc needs ptxas of a CUDA toolkit to generate NVIDIA images, and libdevice for functions with
+# fp=vendor or fp=fast. Both are optional.
 # The toolkit is found through the environment, in the PATH, or in the wheels that script/setup
 # installs into build/cuda.
 file(GLOB gufunc_cuda_wheels

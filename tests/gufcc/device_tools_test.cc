@@ -142,16 +142,29 @@ TEST_F(DeviceToolsTest, VendorFunctionsCallLibdevice) {
   if (has_nvcc()) compilers.push_back({"--cuda-compiler", "nvcc"});
   for (Command options : compilers) {
     options.insert(options.end(), {"--cuda-home", cuda_home(), "--fp"});
-    for (const char *mode : {"strict", "vendor"}) {
+    for (const char *mode : {"strict", "fast", "vendor"}) {
       options.emplace_back(mode);
       const ProcessResult built = build_source(kExp, "ptx_75", options);
       options.pop_back();
       ASSERT_EQ(built.status, 0) << built.output;
       EXPECT_EQ(device_image().find("ex2.approx") != std::string::npos,
-                std::string_view(mode) == "vendor")
+                std::string_view(mode) != "strict")
           << mode;
     }
   }
+}
+
+TEST_F(DeviceToolsTest, TheOptionOfAFunctionOverridesTheCommandLine) {
+  if (cuda_home().empty()) GTEST_SKIP() << "no CUDA toolkit";
+  std::string source = kExp;
+  source.replace(source.find("\"f->f\""), 6, "\"f->f\", \"fp=strict\"");
+  const ProcessResult built = build_source(source.c_str(), "ptx_75", {"--fp", "vendor"});
+  ASSERT_EQ(built.status, 0) << built.output;
+  EXPECT_THAT(device_image(), Not(HasSubstr("ex2.approx")));
+  EXPECT_THAT(run({write("k.guf.cpp", kExp), "--list", "--fp", "vendor"}).output,
+              HasSubstr("elementwise  f->f   vendor"));
+  EXPECT_THAT(run({write("k.guf.cpp", source), "--list", "--fp", "vendor"}).output,
+              Not(HasSubstr("vendor")));
 }
 
 TEST_F(DeviceToolsTest, VendorFunctionsCallOcml) {

@@ -152,11 +152,12 @@ f64 bar_of(const char *name) {
 
 int main(int argc, char **argv) {
   const u64 step = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
-  bool failed = false;
+  bool failed = false, measured = false;
   for (const Function &function : kFunctions) {
     bool chosen = argc <= 2;
     for (int i = 2; i < argc; ++i) chosen = chosen || std::strcmp(argv[i], function.name) == 0;
     if (!chosen) continue;
+    measured = true;
     const Worst worst = sweep(function, step == 0 ? 1 : step);
     const f64 bar = bar_of(function.name);
     std::printf("%-6s %.4f (bar %.2f) at %a", function.name, worst.error, bar, (f64)worst.x);
@@ -165,5 +166,6 @@ int main(int argc, char **argv) {
     std::fflush(stdout);
     failed = failed || !(worst.error <= bar);
   }
-  return failed ? 1 : 0;
+  if (!measured) std::fprintf(stderr, "no function has one of these names\n");
+  return failed || !measured ? 1 : 0;
 }

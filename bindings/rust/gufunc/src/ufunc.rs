@@ -122,7 +122,7 @@ impl FunctionFlags {
     pub const COMMUTATIVE: Self = Self(sys::GUF_FUNCTION_COMMUTATIVE);
     /// Operations may be regrouped.
     pub const ASSOCIATIVE: Self = Self(sys::GUF_FUNCTION_ASSOCIATIVE);
-    /// Compiled with contraction (fma); results may differ between backends.
+    /// Compiled with `fp=fast` or `fp=vendor`; results may differ between backends.
     pub const FAST: Self = Self(sys::GUF_FUNCTION_FAST);
     /// A tiny result may have been rounded, so it raises
     /// [`FpFlags::UNDERFLOW`](crate::FpFlags::UNDERFLOW).
