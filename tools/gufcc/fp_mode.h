@@ -18,6 +18,12 @@ enum class FpMode {
   kVendor,  // like kStrict, but devices call the mathematical functions of their vendor
 };
 
+// The mode of a registration. Without the option fp=, it is strict, or the mode of --fp
+// (Build::complete_fp_modes).
+inline FpMode mode_of(std::optional<FpMode> option) {
+  return option.value_or(FpMode::kStrict);
+}
+
 // Whether devices call the mathematical functions of their vendor. The dialect's own functions do
 // not allow contraction (gufunc/kernel/math_bits.hpp).
 inline bool calls_vendor(FpMode mode) {
