@@ -45,12 +45,12 @@ GUF_DEVICE f64 log_of_powers(ordered o) {
 namespace math = guf::detail;
 typedef guf::detail::pair<f64> pair;
 
-// constant + x p, in which the product is not greater than the constant.
-GUF_DEVICE pair step(f64 constant, f64 constant_low, pair x, pair p) {
+// c + x p, in which the product is not greater than c.
+GUF_DEVICE pair step(f64 c, f64 c_low, pair x, pair p) {
   const pair product = math::two_product(x.hi, p.hi);
   const f64 low = product.lo + math::mad(x.hi, p.lo, x.lo * p.hi);
-  const pair sum = math::fast_two_sum(constant, product.hi);
-  return math::fast_two_sum(sum.hi, sum.lo + (low + constant_low));
+  const pair sum = math::fast_two_sum(c, product.hi);
+  return math::fast_two_sum(sum.hi, sum.lo + (low + c_low));
 }
 
 // The terms of the power series of exp from 1/5! on.
@@ -129,7 +129,7 @@ struct log_sum {
     const ordered o = in_order(x, y);
     const f64 low = x > y ? y : x;
     const bool tiny = !(o.difference > -1100.0);  // the power underflows
-    const pair d = tiny ? pair{-1100.0, 0.0} : math::two_sum(low, -o.high);
+    const pair d = math::two_sum(tiny ? -1100.0 : low, tiny ? 0.0 : -o.high);
     const pair rest = logarithm_pair(Base(), log_of_one_more(power_pair(Base(), d)));
     const pair sum = math::two_sum(o.high, rest.hi);
     const f64 near = tiny ? o.high + 0.0 : sum.hi + (sum.lo + rest.lo);

@@ -17,7 +17,7 @@ namespace {
 
 static_assert(std::numeric_limits<long double>::digits >= 64);
 
-__extension__ using Wide = unsigned __int128;  // holds the number of values of a 64-bit integer
+__extension__ using WideCount = unsigned __int128;  // holds the number of 64-bit integers
 
 bool is_integer(const guf_dtype_info &info) {
   return info.kind == GUF_KIND_BOOL || info.kind == GUF_KIND_INT || info.kind == GUF_KIND_UINT;
@@ -73,7 +73,7 @@ std::vector<uint64_t> random_integers(const ValueRange &values, size_t count, ui
   const long double low = std::ceil(values.low), high = std::floor(values.high);
   const uint64_t least =
       low < 0 ? static_cast<uint64_t>(static_cast<int64_t>(low)) : static_cast<uint64_t>(low);
-  const Wide steps = static_cast<Wide>(high - low) + 1;
+  const WideCount steps = static_cast<WideCount>(high - low) + 1;
   std::vector<uint64_t> integers(count);
   for (size_t i = 0; i < count; ++i)
     integers[i] = least + static_cast<uint64_t>((mixed((seed << 32U) + i) * steps) >> 64);
