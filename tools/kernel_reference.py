@@ -126,9 +126,6 @@ SECTIONS = {
     },
 }
 
-# The macro that defines atan2 names the parameters of all functions of two numbers x and y.
-PARAMETERS = {"atan2": "y, x"}
-
 MEMBERS = {
     "is_integer": "whether T is an integer type or bool",
     "is_signed": "whether T has negative values",
@@ -210,8 +207,6 @@ def functions(text):
 
 
 def spelled(name, overloads):
-    if name in PARAMETERS:
-        return f"`{name}({PARAMETERS[name]})`"
     # Overloads differ in their types; the parameter names are the useful part.
     parameters = re.sub(r"\braw :: same_t < T >", "T", overloads[-1])
     parameters = re.sub(r"\s*=\s*[^,]*(\([^)]*\))?", "", parameters)

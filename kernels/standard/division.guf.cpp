@@ -176,12 +176,6 @@ GUF_DEVICE T fmod(T x, T y) {
 }
 
 template <class T>
-GUF_DEVICE wrapping_t<T> unsigned_magnitude(T x) {
-  const wrapping_t<T> bits = (wrapping_t<T>)x;
-  return x < T(0) ? wrapping_t<T>(0) - bits : bits;
-}
-
-template <class T>
 GUF_DEVICE T unsigned_gcd(T x, T y) {
   while (y != T(0)) {
     const T rest = x % y;

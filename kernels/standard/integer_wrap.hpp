@@ -62,6 +62,13 @@ GUF_DEVICE T negated(T x) {
   }
 }
 
+// Returns |x|, which an unsigned type holds for every x.
+template <class T>
+GUF_DEVICE wrapping_t<T> unsigned_magnitude(T x) {
+  const wrapping_t<T> bits = (wrapping_t<T>)x;
+  return x < T(0) ? wrapping_t<T>(0) - bits : bits;
+}
+
 }  // namespace standard
 
 #endif  // GUFUNC_KERNELS_STANDARD_INTEGER_WRAP_HPP

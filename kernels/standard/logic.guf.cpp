@@ -53,8 +53,7 @@ GUF_DEVICE T invert(T x) {
 // Counts the bits of |x|. The absolute value of the most negative integer has one bit.
 template <class T>
 GUF_DEVICE guf::u8 bitwise_count(T x) {
-  wrapping_t<T> bits = (wrapping_t<T>)x;
-  if (x < T(0)) bits = wrapping_t<T>(0) - bits;
+  const wrapping_t<T> bits = unsigned_magnitude(x);
   if constexpr (sizeof(T) == 8) {
     return (guf::u8)__builtin_popcountll(bits);
   } else {

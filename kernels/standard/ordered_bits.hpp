@@ -7,9 +7,9 @@
 
 namespace standard {
 
-// The bits of a number are a sign and a magnitude. All bits of a negative number but the sign are
-// inverted. The integers of -0 and 0 are -1 and 0, and those of NaN are outside the integers of the
-// infinities.
+// Floating-point numbers are stored as sign and magnitude. For negative numbers, all bits except
+// the sign are inverted. -0 maps to -1, and 0 to 0. A NaN maps to an integer above that of infinity
+// or below that of -infinity.
 GUF_DEVICE guf::i32 ordered_bits(guf::f32 x) {
   const guf::i32 bits = guf::bit_cast<guf::i32>(x);
   return bits ^ (guf::i32)((guf::u32)(bits >> 31) >> 1);

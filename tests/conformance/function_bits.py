@@ -66,8 +66,8 @@ def bits_of_reals(rng, letter, count):
 
 def argument(rng, letter, count, abi):
     if letter in 'iq?':
-        return rng.integers(-200, 200, count).astype(letter) if letter != '?' else (
-            rng.integers(0, 2, count).astype(bool))
+        low, high = (0, 2) if letter == '?' else (-200, 200)
+        return rng.integers(low, high, count).astype(letter)
     part = PARTS[letter]
     parts = 2 if letter in 'FD' else 1
     bits = bits_of_reals(rng, part, parts * count)

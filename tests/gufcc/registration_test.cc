@@ -203,7 +203,7 @@ TEST(Registration, OptionsOfOneNameContradict) {
       {"", "", "merge=f", "merge=f", "no merge="},
       {"merge=f", "merge=f", "merge=g", "merge=g", "merge=f"},
       {"finish=f", "finish=f", "", "no finish=", "finish=f"},
-      {"", "", "fp=strict", "fp=strict", "no fp="},
+      {"", "fp=strict", "fp=fast", "fp=fast", "fp=strict"},
       {"fp=vendor", "fp=vendor", "fp=fast", "fp=fast", "fp=vendor"}};
   for (const auto &[first, second, third, found, expected] : rows) {
     EXPECT_EQ(messages_of_three(first, second, third, &(module = {})),

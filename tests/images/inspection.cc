@@ -250,13 +250,8 @@ std::vector<std::string> find_amd_faults(const AmdKernel &kernel,
   require(kernel.lds_bytes <= kMaxLds, "local memory of " + std::to_string(kernel.lds_bytes));
   require(!kernel.dynamic_stack, "a stack of open size");
   if (fits_registers(kernel.name)) {
-    // pow of f64 has more constants than scalar registers.
-    const std::string function = function_of(kernel.name);
-    const bool may_spill = function == "power" || function == "float_power";
-    require(kernel.scratch_bytes <= (may_spill ? 8 : 0),
-            "scratch of " + std::to_string(kernel.scratch_bytes));
-    require(may_spill || (kernel.vector_spills == 0 && kernel.scalar_spills == 0),
-            "spilled registers");
+    require(kernel.scratch_bytes == 0, "scratch of " + std::to_string(kernel.scratch_bytes));
+    require(kernel.vector_spills == 0 && kernel.scalar_spills == 0, "spilled registers");
   }
   return faults;
 }

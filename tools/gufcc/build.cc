@@ -148,19 +148,8 @@ bool Build::scan_sources() {
     if (!compiler_->scan(i, &text)) return false;
     good &= scan_registrations(text, static_cast<int>(i), &registrations, diagnostics_);
   }
-  if (!good || !build_module(registrations, &module_, diagnostics_)) return false;
-  complete_fp_modes();
-  return true;
-}
-
-// --fp is the default of registrations without the option fp=.
-void Build::complete_fp_modes() {
-  const auto complete = [this](std::optional<FpMode> *fp) { *fp = fp->value_or(options_.fp); };
-  for (Function &function : module_.functions) {
-    complete(&function.fp);
-    for (Loop &loop : function.loops) complete(&loop.fp);
-  }
-  for (RawKernel &kernel : module_.kernels) complete(&kernel.fp);
+  module_.fp = options_.fp;
+  return good && build_module(registrations, &module_, diagnostics_);
 }
 
 Build::Unit &Build::unit_of(int source, FpMode fp) {
@@ -175,14 +164,14 @@ Build::Unit &Build::unit_of(int source, FpMode fp) {
 void Build::group_units() {
   for (const Function &function : module_.functions) {
     for (const Loop &loop : function.loops) {
-      unit_of(loop.source, mode_of(loop.fp)).loops.push_back({&function, &loop});
+      unit_of(loop.source, loop.fp).loops.push_back({&function, &loop});
     }
   }
   for (const PlainEntry &entry : module_.entries) {
-    unit_of(entry.source, options_.fp).plain.push_back(&entry);
+    unit_of(entry.source, module_.fp).plain.push_back(&entry);
   }
   for (const RawKernel &kernel : module_.kernels) {
-    unit_of(kernel.source, mode_of(kernel.fp)).kernels.push_back(&kernel);
+    unit_of(kernel.source, kernel.fp).kernels.push_back(&kernel);
   }
 }
 
@@ -287,12 +276,12 @@ bool Build::choose_targets() {
 // Loops that no device can run get the number of a family without images.
 void Build::assign_families() {
   for (RawKernel &kernel : module_.kernels) {
-    const Unit &unit = unit_of(kernel.source, mode_of(kernel.fp));
+    const Unit &unit = unit_of(kernel.source, kernel.fp);
     kernel.family = 1 + static_cast<uint32_t>(&unit - units_.data());
   }
   for (Function &function : module_.functions) {
     for (Loop &loop : function.loops) {
-      const Unit &unit = unit_of(loop.source, mode_of(loop.fp));
+      const Unit &unit = unit_of(loop.source, loop.fp);
       loop.family = 1 + static_cast<uint32_t>(&unit - units_.data());
       const std::string obstacle = why_not_on_devices(function, loop);
       if (obstacle.empty()) continue;

@@ -36,7 +36,6 @@ class Build {
   bool find_sources();
   bool choose_name();
   bool scan_sources();
-  void complete_fp_modes();
   void group_units();
   Unit &unit_of(int source, FpMode fp);
   DeviceEntries device_entries(const Unit &unit) const;

@@ -5,7 +5,6 @@
 #define GUFUNC_TOOLS_GUFCC_FP_MODE_H
 
 #include <array>
-#include <optional>
 #include <string>
 
 #include "diagnostic.h"
@@ -17,12 +16,6 @@ enum class FpMode {
   kFast,    // allows contraction of a * b + c; otherwise like kVendor
   kVendor,  // like kStrict, but devices call the mathematical functions of their vendor
 };
-
-// The mode of a registration. Without the option fp=, it is strict, or the mode of --fp
-// (Build::complete_fp_modes).
-inline FpMode mode_of(std::optional<FpMode> option) {
-  return option.value_or(FpMode::kStrict);
-}
 
 // Whether devices call the mathematical functions of their vendor. The dialect's own functions do
 // not allow contraction (gufunc/kernel/math_bits.hpp).
@@ -36,7 +29,7 @@ inline const char *name_of(FpMode mode) {
   return kFpModes[static_cast<size_t>(mode)];
 }
 
-inline bool read_fp_mode(const Place &place, const std::string &value, std::optional<FpMode> *mode,
+inline bool read_fp_mode(const Place &place, const std::string &value, FpMode *mode,
                          Diagnostics *diagnostics) {
   for (size_t i = 0; i < kFpModes.size(); ++i) {
     if (value != kFpModes[i]) continue;

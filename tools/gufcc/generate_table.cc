@@ -38,7 +38,7 @@ std::string flag_list(const Function &function) {
   if (function.underflows) flags += " | GUF_FUNCTION_UNDERFLOWS";
   if (function.accepts_empty) flags += " | GUF_FUNCTION_ACCEPTS_EMPTY";
   if (function.divides) flags += " | GUF_FUNCTION_DIVIDES";
-  if (mode_of(function.fp) != FpMode::kStrict) flags += " | GUF_FUNCTION_FAST";
+  if (function.fp != FpMode::kStrict) flags += " | GUF_FUNCTION_FAST";
   return flags;
 }
 

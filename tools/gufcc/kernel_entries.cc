@@ -74,6 +74,7 @@ std::string invoke_text(const RawKernel &kernel) {
 
 bool add_kernel(const RawRegistration &raw, Module *module, Diagnostics *diagnostics) {
   RawKernel kernel;
+  kernel.fp = module->fp;
   kernel.name = last_component(raw.function);
   kernel.callee = raw.function;
   kernel.place = raw.place;

@@ -34,7 +34,7 @@ std::string remarks(const Function &function) {
   }
   if (function.inplace_safe) add("in place safe");
   if (function.identity != "none") add("identity " + function.identity);
-  if (mode_of(function.fp) != FpMode::kStrict) add(name_of(mode_of(function.fp)));
+  if (function.fp != FpMode::kStrict) add(name_of(function.fp));
   if (!function.doc.text.empty()) add(function.doc.text);
   return text;
 }
@@ -48,10 +48,9 @@ std::string list_functions(const Module &module) {
                     type_text(function), remarks(function)});
   }
   for (const RawKernel &kernel : module.kernels) {
-    rows.push_back({kernel.name, "raw kernel", fmt::format("threads<={}", kernel.threads),
-                    kernel.doc.empty() && mode_of(kernel.fp) != FpMode::kStrict
-                        ? name_of(mode_of(kernel.fp))
-                        : kernel.doc});
+    rows.push_back(
+        {kernel.name, "raw kernel", fmt::format("threads<={}", kernel.threads),
+         kernel.doc.empty() && kernel.fp != FpMode::kStrict ? name_of(kernel.fp) : kernel.doc});
   }
   std::array<size_t, 4> width{};
   for (const Row &row : rows) {

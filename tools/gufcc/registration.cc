@@ -138,6 +138,7 @@ class Builder {
     function.place = raw.place;
     function.name = last_component(raw.function);
     RegistrationOptions options;
+    options.fp = module_->fp;
     const std::vector<std::string> texts(raw.arguments.begin() + static_cast<long>(needed),
                                          raw.arguments.end());
     if (!parse_options(raw.place, texts, &options, diagnostics_)) return false;

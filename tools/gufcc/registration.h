@@ -3,7 +3,6 @@
 #ifndef GUFUNC_TOOLS_GUFCC_REGISTRATION_H
 #define GUFUNC_TOOLS_GUFCC_REGISTRATION_H
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,7 +31,7 @@ struct Loop {
   Place place;
   int source = 0;
   bool cooperative = false;
-  std::optional<FpMode> fp;
+  FpMode fp = FpMode::kStrict;
   bool may_fail = false;
   bool declares_shared = false;  // the source has the word `shared`, so it may use group memory
   std::string stem;              // such as "guf_ew_add_ff_f"
@@ -56,7 +55,7 @@ struct Function {
   PlacedText doc, failure;
   bool inplace_safe = false, commutative = false, associative = false;
   bool underflows = false, divides = false, accepts_empty = false;
-  std::optional<FpMode> fp;
+  FpMode fp = FpMode::kStrict;
   std::string merge, finish;  // reductions: names of functions of the module
   int nin = 0, nout = 0;
   Place place;
@@ -84,7 +83,7 @@ struct RawKernel {
   std::string doc;
   uint32_t threads = 1024;    // maximum threads of a block
   uint32_t shared_bytes = 0;  // bytes that every launch allocates
-  std::optional<FpMode> fp;
+  FpMode fp = FpMode::kStrict;
   bool declares_shared = false;  // the source has the word `shared`
   bool synchronizes = false;     // the source has `sync` or `subgroup`: threads may wait
   Place place;
@@ -94,6 +93,7 @@ struct RawKernel {
 
 struct Module {
   std::string name;
+  FpMode fp = FpMode::kStrict;      // of registrations without the option fp=
   std::vector<Function> functions;  // in order of registration
   std::vector<PlainEntry> entries;  // likewise
   std::vector<RawKernel> kernels;   // likewise

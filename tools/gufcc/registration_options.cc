@@ -167,10 +167,8 @@ bool merge_options(Function *known, const Function &added, Diagnostics *diagnost
     return refuse(added, given ? with : without, given ? without : with, known->place, diagnostics);
   }
   if (added.fp != known->fp) {
-    const auto option = [](std::optional<FpMode> fp) {
-      return fp ? fmt::format("fp={}", name_of(*fp)) : "no fp=";
-    };
-    return refuse(added, option(added.fp), option(known->fp), known->place, diagnostics);
+    return refuse(added, spelled("fp", name_of(added.fp)), spelled("fp", name_of(known->fp)),
+                  known->place, diagnostics);
   }
   for (const auto &[key, value] : kTexts) {
     if (added.*value == known->*value) continue;

@@ -14,7 +14,7 @@ struct RegistrationOptions {
   std::vector<Role> roles;
   bool inplace_safe = false, commutative = false, associative = false, group = false;
   bool underflows = false, divides = false, accepts_empty = false;
-  std::optional<FpMode> fp;
+  FpMode fp = FpMode::kStrict;
 };
 
 bool parse_options(const Place &place, const std::vector<std::string> &texts,

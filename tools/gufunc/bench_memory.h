@@ -10,8 +10,8 @@
 
 namespace gufunc::cli {
 
-// Refuses rows whose operands do not fit into memory: those of gufunc, of the copy and of `peers`.
-// Throws Failure(kRunTime).
+// Throws Failure(kRunTime) if the operands of a row do not fit into memory. The operands of gufunc,
+// of the copy and of the libraries `peers` count.
 void check_memory(const BenchPlan &plan, const std::vector<std::string> &peers, guf_ufunc ufunc,
                   const guf_ufunc_info &info);
 

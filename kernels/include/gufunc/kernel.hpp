@@ -30,7 +30,8 @@
 //   "roles=in,inout" for a function that reads its outputs
 //   "inplace_safe"   the function may write to the view that it reads
 //   "group"          the first parameter is a group
-//   "fp=fast"        contraction (fma) is allowed
+//   "fp=vendor"      devices call the vendor's mathematical functions; "fp=fast" also allows
+//                    contraction (fma)
 //   "identity=zero|one|minus_one|minus_inf|reorderable|none"
 //   "commutative"    "associative"
 //   "underflows"     tiny results of the function are rounded, so they raise the underflow flag

@@ -14,7 +14,7 @@
 //   numbers             bool, integers, f32, f64, guf::f16, bf16, c64, c128, datetime, timedelta
 //   T *, const T *      the elements of a C-contiguous array of any shape
 //   guf::view<T, N>     an array with N dimensions and any strides; read-only for const T
-// Options of GUF_KERNEL: "name=...", "doc=...", "fp=fast", and
+// Options of GUF_KERNEL: "name=...", "doc=...", "fp=...", and
 //   "threads=256"       maximum number of threads per block; the default is 1024
 //   "shared=4096"       bytes of shared memory per block of every launch, in addition to the bytes
 //                       that the launch requests

@@ -45,11 +45,12 @@
 #endif
 
 // A constant table at namespace scope: `GUF_TABLE float kSteps[4] = {1, 2, 4, 8};`. Index it
-// directly; not every backend supports a pointer to it.
+// directly; not every backend supports a pointer to it. clang turns elements with a constant index
+// into constants of the code, which it does not for variables in constant memory.
 #if defined(GUF_OPENCL)
 #define GUF_TABLE __constant const
 #elif defined(GUF_HIP) || (defined(GUF_CUDA) && defined(__clang__))
-#define GUF_TABLE static __attribute__((constant, unused)) const
+#define GUF_TABLE static __attribute__((unused)) constexpr const
 #elif defined(GUF_CUDA)
 #define GUF_TABLE static __constant__ const
 #else

@@ -78,7 +78,8 @@ GUF_FN T clamp(T x, T low, T high) {
 }
 
 // a * b + c rounded once. Without an FMA instruction, the f32 version computes in f64 and rounds a
-// second time. This changes about one result in 2^29, by one unit in the last place.
+// second time, which changes about one result in 2^29 by one unit in the last place, and there is
+// no f64 version: use mad or residual.
 #if GUF_HAS_FMA
 GUF_FN f32 fused(f32 a, f32 b, f32 c) {
   return __builtin_fmaf(a, b, c);

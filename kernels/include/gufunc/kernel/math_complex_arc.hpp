@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inverse trigonometric and hyperbolic functions of complex numbers, in f64. The formulas are
-// those of W. Kahan, Branch Cuts for Complex Elementary Functions, 1987. No terms cancel, except in
-// sums of two numbers. Arguments beyond 2^60 use the leading term of the expansion at infinity.
-// Special values are as in Annex G of C.
+// The inverse trigonometric and hyperbolic functions of complex numbers, in f64. The formulas come
+// from W. Kahan, "Branch Cuts for Complex Elementary Functions", 1987. Where terms cancel, they are
+// computed as unevaluated sums of two numbers. Beyond 2^60, the functions are computed from the
+// leading term of their expansion at infinity. Special values are as in Annex G of C.
 #ifndef GUFUNC_KERNEL_MATH_COMPLEX_ARC_HPP
 #define GUFUNC_KERNEL_MATH_COMPLEX_ARC_HPP
 

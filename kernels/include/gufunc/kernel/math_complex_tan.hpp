@@ -19,7 +19,7 @@ struct tanh_factors {
 };
 // For 0 <= x < 25 and y >= 0.
 GUF_FN tanh_factors tanh_factors_of(f64 x, f64 y) {
-  const angle a = reduce(y);
+  const angle<f64> a = reduce(y);
   const pair<f64> sine = sine_pair(a.hi, a.lo), cosine = cosine_pair(a.hi, a.lo);
   const bool odd = (a.quadrant & 1u) != 0;
   const hyperbolic h = hyperbolic_of(x);

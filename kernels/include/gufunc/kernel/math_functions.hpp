@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public names of the functions of real numbers that take more instructions than a square root.
 // They call the dialect's own code, which has the same operations in the same order on every
-// backend. If GUF_VENDOR_MATH is defined (`fp=vendor` on a device), they call the vendor's library:
-// libdevice, ocml, or the builtins of OpenCL.
+// backend. If GUF_VENDOR_MATH is defined (on a device, with `fp=vendor` or `fp=fast`), they call the
+// vendor's library: libdevice, ocml, or the builtins of OpenCL.
 #ifndef GUFUNC_KERNEL_MATH_FUNCTIONS_HPP
 #define GUFUNC_KERNEL_MATH_FUNCTIONS_HPP
 
@@ -22,7 +22,7 @@
   F(atan) F(sinh) F(cosh) F(tanh) F(asinh) F(acosh) F(atanh) F(cbrt) F(erf) F(erfc) F(tgamma)   \
   F(lgamma)
 // clang-format on
-#define GUF_MATH_TWO(F) F(pow) F(atan2) F(hypot)
+#define GUF_MATH_TWO(F) F(pow, x, y) F(atan2, y, x) F(hypot, x, y)
 
 #if !defined(GUF_VENDOR_MATH)
 #define GUF_MATH_F32(NAME) detail::NAME##_any
@@ -43,7 +43,7 @@
 #define GUF_DECLARE_ONE(NAME)                 \
   GUF_VENDOR float GUF_MATH_F32(NAME)(float); \
   GUF_VENDOR double GUF_MATH_F64(NAME)(double);
-#define GUF_DECLARE_TWO(NAME)                        \
+#define GUF_DECLARE_TWO(NAME, FIRST, SECOND)         \
   GUF_VENDOR float GUF_MATH_F32(NAME)(float, float); \
   GUF_VENDOR double GUF_MATH_F64(NAME)(double, double);
 GUF_MATH_ONE(GUF_DECLARE_ONE)
@@ -62,12 +62,12 @@ namespace guf {
   GUF_HEAVY f64 NAME(f64 x) {     \
     return GUF_MATH_F64(NAME)(x); \
   }
-#define GUF_DEFINE_TWO(NAME)         \
-  GUF_HEAVY f32 NAME(f32 x, f32 y) { \
-    return GUF_MATH_F32(NAME)(x, y); \
-  }                                  \
-  GUF_HEAVY f64 NAME(f64 x, f64 y) { \
-    return GUF_MATH_F64(NAME)(x, y); \
+#define GUF_DEFINE_TWO(NAME, FIRST, SECOND)   \
+  GUF_HEAVY f32 NAME(f32 FIRST, f32 SECOND) { \
+    return GUF_MATH_F32(NAME)(FIRST, SECOND); \
+  }                                           \
+  GUF_HEAVY f64 NAME(f64 FIRST, f64 SECOND) { \
+    return GUF_MATH_F64(NAME)(FIRST, SECOND); \
   }
 GUF_MATH_ONE(GUF_DEFINE_ONE)
 GUF_MATH_TWO(GUF_DEFINE_TWO)

@@ -163,12 +163,12 @@ GUF_FN f32 log1p_any(f32 x) {
   typedef log_constants<f32> C;
   constexpr u32 root_half = 0x3f3504f3u, one = 0x3f800000u;
   const f32 sum = 1.0f + x;
-  const i32 power = (i32)((to_bits(sum) + (one - root_half)) & 0xff800000u) - (i32)one;  // k 2^23
-  const i32 inverse = (i32)one - power;  // the bits of 2^-k, or a number below 0 for k = 128
-  const f32 less = from_bits<f32>((u32)(inverse < 0 ? 0 : inverse)) - 1.0f;
-  const pair<f32> f = fast_two_sum(less, from_bits<f32>(to_bits(x) - (u32)power));
+  const u32 power = ((to_bits(sum) + (one - root_half)) & 0xff800000u) - one;  // k 2^23
+  const u32 inverse = one - power;  // the bits of 2^-k, or of a negative number for k = 128
+  const f32 less = from_bits<f32>((i32)inverse < 0 ? 0u : inverse) - 1.0f;
+  const pair<f32> f = fast_two_sum(less, from_bits<f32>(to_bits(x) - power));
   const f32 f_low = f.lo * mad(f.hi, f.hi - 1.0f, 1.0f);  // f.lo / (1 + f.hi), approximately
-  const f32 k = (f32)(power >> 23);
+  const f32 k = (f32)((i32)power >> 23);
   const pair<f32> most = fast_two_sum(k * C::ln2_hi, f.hi);
   const f32 low = most.lo + mad(k, C::ln2_lo, log_less_f(f.hi) + f_low);
   const f32 ordinary = log_special(sum, most.hi + low);

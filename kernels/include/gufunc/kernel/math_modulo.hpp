@@ -11,9 +11,9 @@ namespace guf {
 namespace detail {
 
 // a modulo b for finite a >= 0, b > 0. Each iteration subtracts a whole multiple of b times a power
-// of two. The multiple has three digits less than the type, so that the rounded quotient is at most
-// one too large. The difference has at most the digits of b, so it is exact. There is one iteration
-// if a / b is below 2^50 for f64, 2^21 for f32.
+// of two. The multiple has three binary digits fewer than the type, so the rounded quotient is at
+// most one too large. The difference has at most the digits of b, so it is exact. There is one
+// iteration if a / b is below 2^50 for f64, 2^21 for f32.
 template <class T>
 GUF_FN T modulo_positive(T a, T b) {
   constexpr i32 digits = bits_of<T>::mantissa - 2;
@@ -33,46 +33,42 @@ GUF_FN T modulo_positive(T a, T b) {
   return rest;
 }
 
+// |x| modulo |y|, rounded to the nearest quotient, ties to even.
 template <class T>
-GUF_FN T fmod_any(T x, T y) {
-  const T size_x = magnitude(x), size_y = magnitude(y);
-  if (!(size_x < limits<T>::infinity) || !(size_y > T(0))) {
-    return x != x || y != y ? x + y : limits<T>::nan;
-  }
-  if (size_y == limits<T>::infinity) return x;
-  return flip_sign(modulo_positive(size_x, size_y), sign_bit(x));
-}
-
-// Rounds the quotient to the nearest integer, ties to even.
-template <class T>
-GUF_FN T remainder_any(T x, T y) {
-  const T size_x = magnitude(x), size_y = magnitude(y);
-  if (!(size_x < limits<T>::infinity) || !(size_y > T(0))) {
-    return x != x || y != y ? x + y : limits<T>::nan;
-  }
-  if (size_y == limits<T>::infinity) return x;
+GUF_FN T nearest_modulo(T size_x, T size_y) {
   T rest = size_y <= T(0.5) * limits<T>::max ? modulo_positive(size_x, size_y + size_y) : size_x;
   // rest is in [0, 2 y): subtracts 0, y or 2 y; each difference is exact.
   if (rest + rest > size_y) {
     rest -= size_y;
     rest = rest + rest >= size_y ? rest - size_y : rest;
   }
+  return rest;
+}
+
+template <bool Nearest, class T>
+GUF_FN T modulo_any(T x, T y) {
+  const T size_x = magnitude(x), size_y = magnitude(y);
+  if (!(size_x < limits<T>::infinity) || !(size_y > T(0))) {
+    return x != x || y != y ? x + y : limits<T>::nan;
+  }
+  if (size_y == limits<T>::infinity) return x;
+  const T rest = Nearest ? nearest_modulo(size_x, size_y) : modulo_positive(size_x, size_y);
   return flip_sign(rest, sign_bit(x));
 }
 
 }  // namespace detail
 
 GUF_HEAVY f32 fmod(f32 x, f32 y) {
-  return detail::fmod_any(x, y);
+  return detail::modulo_any<false>(x, y);
 }
 GUF_HEAVY f64 fmod(f64 x, f64 y) {
-  return detail::fmod_any(x, y);
+  return detail::modulo_any<false>(x, y);
 }
 GUF_HEAVY f32 remainder(f32 x, f32 y) {
-  return detail::remainder_any(x, y);
+  return detail::modulo_any<true>(x, y);
 }
 GUF_HEAVY f64 remainder(f64 x, f64 y) {
-  return detail::remainder_any(x, y);
+  return detail::modulo_any<true>(x, y);
 }
 
 // floor(x / y) and x - y floor(x / y) together, as in Python and NumPy: for f32 and f64, and for

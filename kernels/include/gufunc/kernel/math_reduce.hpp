@@ -13,15 +13,16 @@ namespace guf {
 namespace detail {
 
 // x = quadrant * pi/2 + hi + lo, |hi| <= pi/4; the quadrant modulo 4 is in the two low bits.
+template <class T>
 struct angle {
-  f64 hi, lo;
-  u64 quadrant;
+  T hi, lo;
+  bits_t<T> quadrant;
 };
 
 constexpr f64 kHuge = 0x1p25;
 
 // Reduces x with 0 <= x <= kHuge.
-GUF_FN angle reduce_small(f64 x) {
+GUF_FN angle<f64> reduce_small(f64 x) {
   constexpr f64 first = 0x1.921fb54442d18p+0, second = 0x1.1a62633145c07p-54,
                 third = -0x1.f1976b7ed8fbcp-110;
   const f64 rounded = mad(x, 0x1.45f306dc9c883p-1, bits_of<f64>::rounder);
@@ -45,7 +46,7 @@ GUF_FN angle reduce_small(f64 x) {
 // Reduces x >= 2^25; returns NaN for infinity. x = X 2^(16 row - 32) with an integer X in
 // [2^52, 2^68). The table contains 2^(16 row - 32) 2/pi minus a multiple of 4, in [4, 8): the high
 // part of its product with X is a multiple of 4 and is dropped.
-GUF_FN angle reduce_huge(f64 x) {
+GUF_FN angle<f64> reduce_huge(f64 x) {
   const u64 row = ((to_bits(x) >> 52) - (1023u + 20u)) >> 4 & 63u;
   const f64 scaled = from_bits<f64>(to_bits(x) - (((row << 4) - 32u) << 52));
   const f64 a = two_product(scaled, kTwoOverPi[row]).lo;
@@ -68,10 +69,10 @@ GUF_FN angle reduce_huge(f64 x) {
   return {sum.hi, sum.lo, to_bits(rounded)};
 }
 
-GUF_FN angle reduce(f64 x) {
-  const angle small = reduce_small(x);
+GUF_FN angle<f64> reduce(f64 x) {
+  const angle<f64> small = reduce_small(x);
   const bool is_huge = !(x <= kHuge);
-  angle result = small;
+  angle<f64> result = small;
   if (is_huge) result = reduce_huge(x);
   return result;
 }

@@ -6,23 +6,17 @@
 #ifndef GUFUNC_KERNEL_MATH_REDUCE_F32_HPP
 #define GUFUNC_KERNEL_MATH_REDUCE_F32_HPP
 
-#include "math_bits.hpp"
+#include "math_reduce.hpp"
 
 namespace guf {
 namespace detail {
 
-// |hi| <= pi/4, and |lo| is at most an ulp of hi or, near a multiple of pi/2, 2^-15 |hi|. The
-// quadrant modulo 4 is in the two low bits.
-struct angle_f32 {
-  f32 hi, lo;
-  u32 quadrant;
-};
-
 constexpr f32 kHugeF32 = 0x1p13f;
 
-// Reduces x with 0 <= x <= kHugeF32. The first subtraction is exact. `second` has 10 bits, so that
+// Reduces x with 0 <= x <= kHugeF32. |lo| is at most an ulp of hi or, near a multiple of pi/2,
+// 2^-15 |hi|. The first subtraction is exact. `second` has 10 bits, so that
 // n * second is exact: if the second subtraction is not exact, top - hi is.
-GUF_FN angle_f32 reduce_small(f32 x) {
+GUF_FN angle<f32> reduce_small(f32 x) {
   constexpr f32 first = 0x1.921fb6p+0f, second = -0x1.778p-25f, third = 0x1.68c234p-39f;
   const f32 rounded = mad(x, 0x1.45f306p-1f, bits_of<f32>::rounder);
   const f32 n = rounded - bits_of<f32>::rounder;
@@ -35,7 +29,7 @@ GUF_FN angle_f32 reduce_small(f32 x) {
 // Reduces x >= 2^13; returns NaN for infinity. x = X 2^(32 row - 23) with an integer X < 2^55, and
 // word[k] is the integer part of 2^(32 k + 7) 2/pi modulo 2^32. The words row to row + 3 are
 // selected, because a vector of table lookups takes longer.
-GUF_FN angle_f32 reduce_huge(f32 x) {
+GUF_FN angle<f32> reduce_huge(f32 x) {
   constexpr u32 word[] = {0x00000051u, 0x7cc1b727u, 0x220a94feu, 0x13abe8fau,
                           0x9a6ee06du, 0xb14acc9eu, 0x21c820ffu};
   const u32 exponent = (to_bits(x) >> 23) - 127u;
@@ -64,12 +58,12 @@ GUF_FN angle_f32 reduce_huge(f32 x) {
   return {result.hi, result.lo, quadrant >> 1};
 }
 
-GUF_FN angle_f32 reduce(f32 x) {
-  const angle_f32 small = reduce_small(x);
+GUF_FN angle<f32> reduce(f32 x) {
+  const angle<f32> small = reduce_small(x);
   f32 hi = small.hi, lo = small.lo;
   u32 quadrant = small.quadrant;
   if (!(x <= kHugeF32)) {
-    const angle_f32 huge = reduce_huge(x);
+    const angle<f32> huge = reduce_huge(x);
     hi = huge.hi, lo = huge.lo, quadrant = huge.quadrant;
   }
   return {hi, lo, quadrant};

@@ -23,7 +23,7 @@ GUF_FN pair<f64> cosine_pair(f64 r, f64 tail) {
 }
 
 // The tangent of x, which has been reduced to the angle.
-GUF_FN f64 tan_of(f64 x, angle a) {
+GUF_FN f64 tan_of(f64 x, angle<f64> a) {
   const pair<f64> sine = sine_pair(a.hi, a.lo), cosine = cosine_pair(a.hi, a.lo);
   const bool odd = (a.quadrant & 1u) != 0;
   const pair<f64> above = {odd ? -cosine.hi : sine.hi, odd ? -cosine.lo : sine.lo};
@@ -62,7 +62,7 @@ GUF_FN f64 cbrt_any(f64 x) {
 
 // tan(hi + lo) = t, or -1 / t with one step of refinement. tan(hi) = hi + hi (z p(z)), where z and
 // the product z p(z) are sums of two numbers. The derivative of tan is 1 + t^2.
-GUF_FN f32 tan_of(angle_f32 a) {
+GUF_FN f32 tan_of(angle<f32> a) {
   const pair<f32> z = two_product(a.hi, a.hi);
   const f32 p = polynomial(z.hi, kTan32);
   const pair<f32> growth = two_product(z.hi, p);
@@ -80,8 +80,9 @@ GUF_FN f32 tan_small(f32 x) {
   return flip_sign(tan_of(reduce_small(magnitude(x))), sign_bit(x));
 }
 
-// r = x^(-1/3) by two steps of Halley's series, from an approximation whose bits are those of x
-// divided by -3; then one step of Newton for x r^2, with the exact cube.
+// r = x^(-1/3) by two iterations of Halley's method. The first approximation comes from the bits of
+// x: division by -3 divides the exponent by -3. Then one iteration of Newton's method for the cube
+// root x r^2, with its exact cube.
 GUF_FN f32 cbrt_any(f32 x) {
   const f32 size = magnitude(x);
   const bool small = size < 0x1p-60f;

@@ -149,7 +149,8 @@ GUF_FN f32 f64_to_odd_f32(f64 x) {
     ((defined(GUF_HIP) || defined(GUF_CUDA)) && defined(__clang__))
 GUF_FN f32 to_f32(f16 x) {
 #if defined(GUF_CUDA)
-  // The instruction of NVIDIA's GPUs clears the sign of NaN, which copysign and signbit read.
+  // PTX does not define the sign of the NaN that the conversion returns. copysign and signbit read
+  // the sign.
   const f32 value = (f32)bit_cast<_Float16>(x.bits);
   return bit_cast<f32>(bit_cast<u32>(value) | (u32)(x.bits & 0x8000u) << 16);
 #else
