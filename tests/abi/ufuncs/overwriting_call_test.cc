@@ -21,17 +21,19 @@ constexpr int64_t kItems = 5;
 
 class OverwritingCall : public testing::Test {
  protected:
-  // x is 2 times the identity plus a subdiagonal of 1, so the solution of x z = y is exact.
+  // x is 2 times the identity plus a subdiagonal of 1, with the rows in reverse. The solution of
+  // x z = y is exact, and the elimination exchanges the rows of x.
   OverwritingCall() : x_(kRows * kRows), y_(kItems * kRows), z_(kItems * kRows) {
     for (int64_t i = 0; i < kRows; ++i) {
-      x_[static_cast<size_t>(i * kRows + i)] = 2;
-      if (i > 0) x_[static_cast<size_t>(i * kRows + i - 1)] = 1;
+      const int64_t row = kRows - 1 - i;
+      x_[static_cast<size_t>(row * kRows + i)] = 2;
+      if (i > 0) x_[static_cast<size_t>(row * kRows + i - 1)] = 1;
     }
     kept_ = x_;
     for (int64_t item = 0; item < kItems; ++item) {
       for (int64_t i = 0; i < kRows; ++i) {
         expected_.push_back(static_cast<double>(item + i));
-        y_[static_cast<size_t>(item * kRows + i)] =
+        y_[static_cast<size_t>(item * kRows + kRows - 1 - i)] =
             static_cast<double>(2 * (item + i) + (i > 0 ? item + i - 1 : 0));
       }
     }
