@@ -49,6 +49,7 @@ const (
 	Underflows   FunctionFlags = cGUF_FUNCTION_UNDERFLOWS    // a tiny result raises Underflow
 	Divides      FunctionFlags = cGUF_FUNCTION_DIVIDES       // the last input is a divisor
 	AcceptsEmpty FunctionFlags = cGUF_FUNCTION_ACCEPTS_EMPTY // allows reductions over no elements
+	Overwrites   FunctionFlags = cGUF_FUNCTION_OVERWRITES    // kernels overwrite a copy of input 0
 )
 
 // UfuncInfo describes a [Ufunc].

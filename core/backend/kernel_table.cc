@@ -196,9 +196,10 @@ constexpr uint64_t kMaxImageSize = uint64_t{1} << 31;
 constexpr uint64_t kMaxInflatedSize = uint64_t{1} << 28;
 // The measured costs of checks in nanoseconds, for TableReader::within_budget.
 constexpr uint64_t kSignatureWork = 200, kWorkPerCharacter = 32, kLoopWork = 200, kEntryWork = 4;
-constexpr uint32_t kAllFunctionFlags =
-    GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE | GUF_FUNCTION_ASSOCIATIVE |
-    GUF_FUNCTION_FAST | GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES | GUF_FUNCTION_ACCEPTS_EMPTY;
+constexpr uint32_t kAllFunctionFlags = GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE |
+                                       GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_FAST |
+                                       GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES |
+                                       GUF_FUNCTION_ACCEPTS_EMPTY | GUF_FUNCTION_OVERWRITES;
 
 class Checker : private TableReader {
  public:
@@ -388,6 +389,11 @@ guf_status Checker::check_function(const guf_module_function &function) {
   if ((function.flags & ~kAllFunctionFlags) != 0) return bad("flags", "known ones");
   op::Signature signature;
   GUF_TRY(read_signature(function, &signature));
+  const bool overwrites = (function.flags & GUF_FUNCTION_OVERWRITES) != 0;
+  if (overwrites && (signature.nin == 0 || signature.core_ndim[0] == 0 || signature.writes(0))) {
+    return bad("flags",
+               "GUF_FUNCTION_OVERWRITES only if operand 0 is an input with core dimensions");
+  }
   return check_loops(function);
 }
 

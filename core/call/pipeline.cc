@@ -71,7 +71,9 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   GUF_TRY(arrays.open(record.get()));
   GUF_TRY(arrays.allocate_outputs(loop, record.get()));
   if (loop->items != 0) {
-    GUF_TRY(arrays.make_copies(Staging::of_call(call, choice, copies), *loop, record.get()));
+    const bool overwrites = overwrites_first(call, choice, *loop);
+    GUF_TRY(arrays.make_copies(Staging::of_call(call, choice, copies, overwrites), *loop,
+                               record.get()));
     if (outlives_call(call)) GUF_TRY(arrays.copy_scalars_to_device(record.get()));
   }
   return finish(call, *loop, choice, nullptr, &arrays, outputs, record.get());
@@ -91,7 +93,9 @@ guf_status finish(const op::CallView &call, const broadcast::LoopShape &loop,
   GUF_TRY(backend::load_kernel(*call.ufunc, *choice.loop, *call.device, &kernel, record.get()));
   GUF_TRY(arrays.open(record.get()));
   if (loop.items != 0) {
-    GUF_TRY(arrays.make_copies(Staging::of_call(call, choice, nullptr), loop, record.get()));
+    const bool overwrites = overwrites_first(call, choice, loop);
+    GUF_TRY(arrays.make_copies(Staging::of_call(call, choice, nullptr, overwrites), loop,
+                               record.get()));
     GUF_TRY(separate.load(loop, record.get()));
   }
   if (outlives_call(call)) GUF_TRY(arrays.copy_scalars_to_device(record.get()));
@@ -176,7 +180,8 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error) {
   const bool overlaps = find_overlaps(call, &copies);
   if (!overlaps && call.stream == nullptr && !has_missing(call) &&
       call.host_copies == op::HostCopies::kNone &&
-      (call.device->host_memory || !waits_for_host(call))) {
+      (call.device->host_memory || !waits_for_host(call)) &&
+      !(call.ufunc->signature.generalized && overwrites_first(call, choice, loop))) {
     if (__builtin_expect(is_host_function(*choice.loop) || !call.device->host_memory, 0)) {
       return launch_foreign(call, loop, choice, error);
     }

@@ -2,6 +2,8 @@
 // Decisions about staged copies, and their layout.
 #include "core/call/staging.h"
 
+#include <gufunc/kernel/item_copy.hpp>
+
 #include <algorithm>
 
 #include "core/array/overlap.h"
@@ -31,10 +33,32 @@ OverlapCopies find_separate_overlaps(const op::CallView &call) {
   return copies;
 }
 
+// Only kernels that gufcc compiled overwrite an operand, not host functions of a program.
+bool may_overwrite(const op::Ufunc &ufunc, const op::Loop &loop) {
+  if (op::is_host_function(loop)) return false;
+  const uint32_t flags = loop.function != nullptr ? loop.function->flags : ufunc.flags;
+  return (flags & GUF_FUNCTION_OVERWRITES) != 0;
+}
+
 }  // namespace
 
+bool overwrites_first(const op::CallView &call, const resolve::Choice &choice,
+                      const broadcast::LoopShape &loop) {
+  const op::Signature &signature = call.ufunc->signature;
+  if (!signature.generalized || loop.items == 0 || !may_overwrite(*call.ufunc, *choice.loop))
+    return false;
+  int64_t sizes[GUF_MAX_CORE_NAMES];
+  const int32_t ndim = signature.core_ndim[0];
+  for (int32_t k = 0; k < ndim; ++k) {
+    sizes[k] = loop.core_size[signature.operand_dims[static_cast<size_t>(k)]];
+    if (sizes[k] == 0) return false;
+  }
+  const auto itemsize = static_cast<int64_t>(dtype::itemsize(choice.loop->types[0]));
+  return !call.device->host_memory || !guf::loop_copies_item(sizes, ndim, itemsize);
+}
+
 Staging Staging::of_call(const op::CallView &call, const resolve::Choice &choice,
-                         const OverlapCopies *overlaps) {
+                         const OverlapCopies *overlaps, bool overwrites) {
   Staging made;
   const bool separate = call.nseparate != 0;
   OverlapCopies copies = {0, 0, false};
@@ -48,7 +72,9 @@ Staging Staging::of_call(const op::CallView &call, const resolve::Choice &choice
     const op::OperandView &view = call.operand[i];
     const bool transferred = needs_transfer(call, view);
     const bool writes = signature.writes(i);
-    if (separate && writes) {
+    if (i == 0 && overwrites) {
+      made.add({i, view.layout.dtype, true, false, true});
+    } else if (separate && writes) {
       // The function runs in place on the separate output. It needs a copy if the output does not
       // have the dtype of the loop, or if there is a mask, because elements that the mask excludes
       // must not change.
@@ -78,9 +104,13 @@ Staging Staging::of_call(const op::CallView &call, const resolve::Choice &choice
   return made;
 }
 
-Staging Staging::of_plan(const op::CallView &call, const OverlapCopies &overlaps) {
+Staging Staging::of_plan(const op::CallView &call, const OverlapCopies &overlaps, bool overwrites) {
   Staging made;
   for (int32_t i = 0; i < call.noperands; ++i) {
+    if (i == 0 && overwrites) {
+      made.add({i, call.operand[i].layout.dtype, true, false, true});
+      continue;
+    }
     if (!has_bit(overlaps.copied | overlaps.staged, i)) continue;
     made.add({i, call.operand[i].layout.dtype, true, call.ufunc->signature.writes(i)});
   }
@@ -98,19 +128,33 @@ bool Staging::contains(int32_t operand) const {
                      [&](const StagedOperand &staged) { return staged.operand == operand; });
 }
 
-guf_status lay_out_copy(const array::Layout &operand, guf_dtype dtype, StagedLayout *out,
-                        guf_error *error) {
+guf_status lay_out_copy(const array::Layout &operand, guf_dtype dtype, bool whole,
+                        StagedLayout *out, guf_error *error) {
   const int32_t ndim = operand.ndim;
+  const auto is_repeated = [&](int32_t k) { return !whole && operand.strides[k] == 0; };
   for (int32_t k = 0; k < ndim; ++k) {
-    out->shape[k] =
-        operand.strides[k] == 0 ? std::min<int64_t>(operand.shape[k], 1) : operand.shape[k];
+    out->shape[k] = is_repeated(k) ? std::min<int64_t>(operand.shape[k], 1) : operand.shape[k];
   }
   uint64_t size = 0;
   GUF_TRY(array::count_elements(dtype, ndim, out->shape, &size, error));
   out->nbytes = size * dtype::itemsize(dtype);
   array::contiguous_strides(dtype, ndim, out->shape, GUF_ORDER_C, out->strides);
   for (int32_t k = 0; k < ndim; ++k)
-    out->broadcast_strides[k] = operand.strides[k] == 0 ? 0 : out->strides[k];
+    out->broadcast_strides[k] = is_repeated(k) ? 0 : out->strides[k];
+  return GUF_OK;
+}
+
+guf_status spread(const op::CallView &call, const broadcast::LoopShape &loop, int32_t operand,
+                  SpreadLayout *out, guf_error *error) {
+  const array::Layout &layout = call.operand[operand].layout;
+  GUF_TRY(broadcast::operand_shape(call, loop, operand, &out->ndim, out->shape, error));
+  const int32_t pad = out->ndim - layout.ndim;
+  out->repeats = false;
+  for (int32_t k = 0; k < out->ndim; ++k) {
+    const bool has_stride = k >= pad && layout.shape[k - pad] != 1;
+    out->strides[k] = has_stride ? layout.strides[k - pad] : 0;
+    out->repeats = out->repeats || (out->strides[k] == 0 && out->shape[k] > 1);
+  }
   return GUF_OK;
 }
 

@@ -7,6 +7,7 @@
 #define GUFUNC_CORE_CALL_STAGING_H
 
 #include "core/backend/backend.h"
+#include "core/broadcast/broadcast.h"
 #include "core/call/operand_overlap.h"
 #include "core/op/call_view.h"
 #include "core/resolve/resolve.h"
@@ -21,15 +22,21 @@ inline bool needs_transfer(const op::CallView &call, const op::OperandView &oper
 
 // An operand, or the mask, that the launch accesses in a staged copy.
 struct StagedOperand {
-  int32_t operand;  // index of the operand in the call, or call.noperands for the mask
-  guf_dtype dtype;  // dtype of the copy
-  bool load;        // whether the operand's values are copied to the copy before the launch
-  bool store;       // whether the values of the copy are written back after the launch
+  int32_t operand;     // index of the operand in the call, or call.noperands for the mask
+  guf_dtype dtype;     // dtype of the copy
+  bool load;           // whether the operand's values are copied to the copy before the launch
+  bool store;          // whether the values of the copy are written back after the launch
+  bool whole = false;  // whether no two items of the launch share elements of the copy
 };
 
 inline op::OperandView &staged_view(op::CallView &call, const StagedOperand &staged) {
   return staged.operand == call.noperands ? call.where : call.operand[staged.operand];
 }
+
+// Returns whether the kernel of a call overwrites the first operand, so that the call must pass a
+// copy of the operand.
+bool overwrites_first(const op::CallView &call, const resolve::Choice &choice,
+                      const broadcast::LoopShape &loop);
 
 // The staged operands of a call, in the order of the operands, with the mask last. Before the
 // launch, operands are copied in this order, and all copies are made before any operand is written.
@@ -40,12 +47,14 @@ class Staging {
   // Returns the operands that a call copies. All outputs must have memory. `overlaps` is the result
   // of find_overlaps, or nullptr if it found none. For a call with separate outputs, `overlaps` is
   // not used, and each written operand must already be replaced by its separate output.
+  // `overwrites` is the result of overwrites_first.
   static Staging of_call(const op::CallView &call, const resolve::Choice &choice,
-                         const OverlapCopies *overlaps);
+                         const OverlapCopies *overlaps, bool overwrites = false);
   // Returns the operands that a plan of the call copies at each launch. A plan does not transfer
   // operands between devices, and stores scalars itself. A launch may pass a mask that overlaps an
   // output, even if they did not overlap when the plan was made.
-  static Staging of_plan(const op::CallView &call, const OverlapCopies &overlaps);
+  static Staging of_plan(const op::CallView &call, const OverlapCopies &overlaps,
+                         bool overwrites = false);
 
   const StagedOperand *begin() const { return staged_; }
   const StagedOperand *end() const { return staged_ + size_; }
@@ -59,8 +68,8 @@ class Staging {
   StagedOperand staged_[GUF_MAX_OPERANDS + 1];
 };
 
-// The layout of a staged copy, which is C-contiguous. An axis along which the operand has stride 0
-// has extent 1 in the copy, so that no element is copied twice.
+// The layout of a staged copy, which is C-contiguous. Unless the copy is whole, an axis along which
+// the operand has stride 0 has extent 1 in the copy, so that no element is copied twice.
 struct StagedLayout {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
@@ -70,8 +79,21 @@ struct StagedLayout {
 
 // Computes the layout of a copy of `operand` with elements of type `dtype`.
 // Errors  GUF_E_SHAPE <= the size of the copy overflows
-guf_status lay_out_copy(const array::Layout &operand, guf_dtype dtype, StagedLayout *out,
-                        guf_error *error);
+guf_status lay_out_copy(const array::Layout &operand, guf_dtype dtype, bool whole,
+                        StagedLayout *out, guf_error *error);
+
+// An operand with all loop dimensions of a call. Dimensions along which the operand is broadcast
+// have stride 0.
+struct SpreadLayout {
+  int32_t ndim;
+  bool repeats;  // whether the operand is broadcast
+  int64_t shape[GUF_MAX_NDIM];
+  int64_t strides[GUF_MAX_NDIM];
+};
+
+// Errors  GUF_E_SHAPE <= more than GUF_MAX_NDIM dimensions
+guf_status spread(const op::CallView &call, const broadcast::LoopShape &loop, int32_t operand,
+                  SpreadLayout *out, guf_error *error);
 
 // The alignment in bytes of a workspace and of the copies in it.
 inline constexpr uint64_t kWorkspaceAlignment = 64;

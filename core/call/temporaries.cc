@@ -95,16 +95,16 @@ guf_status Temporaries::find_host(backend::Device **out, guf_error *error) const
 
 guf_status Temporaries::replace_by_copy(op::OperandView *operand, guf_dtype dtype,
                                         guf_error *error) {
-  return make_copy(operand, dtype, true, error);
+  return make_copy(operand, dtype, true, false, error);
 }
 
-guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, bool load,
+guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, bool load, bool whole,
                                   guf_error *error) {
   GUF_TRY(check_capture(error));
   const array::Layout from = operand->layout;
   if (dtype == GUF_DTYPE_UNSPECIFIED) dtype = from.dtype;
   StagedLayout layout;
-  GUF_TRY(lay_out_copy(from, dtype, &layout, error));
+  GUF_TRY(lay_out_copy(from, dtype, whole, &layout, error));
   if (call_.stream != nullptr && operand->array != nullptr)
     keep(base::Ref<array::Array>::share(operand->array));
   base::Ref<array::Array> copy;
@@ -134,13 +134,33 @@ guf_status Temporaries::make_copy(op::OperandView *operand, guf_dtype dtype, boo
 guf_status Temporaries::make_copies(const Staging &staging, const broadcast::LoopShape &loop,
                                     guf_error *error) {
   for (const StagedOperand &staged : staging) {
+    if (staged.whole) {
+      GUF_TRY(make_whole_copy(staged, loop, error));
+      continue;
+    }
     op::OperandView &operand = staged_view(call_, staged);
     const op::OperandView original = operand;
-    GUF_TRY(make_copy(&operand, staged.dtype, staged.load, error));
+    GUF_TRY(make_copy(&operand, staged.dtype, staged.load, false, error));
     if (staged.store)
       GUF_TRY(write_back_later(original, operand, loop.core_ndim[staged.operand], error));
   }
   return GUF_OK;
+}
+
+// Copies an input that the kernel overwrites. Operands in host memory are transferred before they
+// are spread over the loop dimensions, so that no element is transferred twice.
+guf_status Temporaries::make_whole_copy(const StagedOperand &staged,
+                                        const broadcast::LoopShape &loop, guf_error *error) {
+  op::OperandView &operand = call_.operand[staged.operand];
+  const bool transferred = needs_transfer(call_, operand);
+  if (transferred) GUF_TRY(make_copy(&operand, staged.dtype, true, false, error));
+  SpreadLayout layout;
+  GUF_TRY(spread(call_, loop, staged.operand, &layout, error));
+  if (transferred && !layout.repeats) return GUF_OK;
+  operand.layout.ndim = layout.ndim;
+  operand.layout.shape = layout.shape;
+  operand.layout.strides = layout.strides;
+  return make_copy(&operand, staged.dtype, true, true, error);
 }
 
 guf_status Temporaries::open(guf_error *error) {
@@ -157,15 +177,16 @@ guf_status Temporaries::close(guf_error *error) {
 }
 
 guf_status Temporaries::transfer_input(op::OperandView *operand, guf_error *error) {
-  return needs_transfer(call_, *operand) ? make_copy(operand, GUF_DTYPE_UNSPECIFIED, true, error)
-                                         : GUF_OK;
+  return needs_transfer(call_, *operand)
+             ? make_copy(operand, GUF_DTYPE_UNSPECIFIED, true, false, error)
+             : GUF_OK;
 }
 
 guf_status Temporaries::transfer_output(op::OperandView *operand, bool load, int32_t ncore,
                                         guf_error *error) {
   if (!needs_transfer(call_, *operand)) return GUF_OK;
   const op::OperandView original = *operand;
-  GUF_TRY(make_copy(operand, GUF_DTYPE_UNSPECIFIED, load, error));
+  GUF_TRY(make_copy(operand, GUF_DTYPE_UNSPECIFIED, load, false, error));
   return write_back_later(original, *operand, ncore, error);
 }
 

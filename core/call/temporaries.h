@@ -107,7 +107,10 @@ class Temporaries {
   guf_status write_to_host(const Staged &staged, guf_error *error);
   bool writes_original_mask() const;
   guf_status write_to_host_masked(const Staged &staged, backend::Device &cpu, guf_error *error);
-  guf_status make_copy(op::OperandView *operand, guf_dtype dtype, bool load, guf_error *error);
+  guf_status make_copy(op::OperandView *operand, guf_dtype dtype, bool load, bool whole,
+                       guf_error *error);
+  guf_status make_whole_copy(const StagedOperand &staged, const broadcast::LoopShape &loop,
+                             guf_error *error);
   guf_status allocate_output(int32_t operand, broadcast::LoopShape *loop, guf_error *error);
 
   op::CallView &call_;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "core/call/operand_overlap.h"
 #include "core/call/pipeline.h"
@@ -90,6 +91,7 @@ class ChunkedCall {
   guf_status decide_chunks(guf_error *error);
   guf_status cut(uint64_t bytes, guf_error *error);
   guf_status launch_chunk(const ChunkRange &range);
+  guf_status launch_copy();
   guf_status run_on_host();
   guf_status run_on_device();
   guf_status allocate_ring(guf_error *error);
@@ -146,7 +148,25 @@ guf_status ChunkedCall::report_progress() {
 // Launches the chunk to which the call's views refer.
 guf_status ChunkedCall::launch_chunk(const ChunkRange &range) {
   cut_.restrict_to(range, &loop_);
+  if (call::overwrites_first(call_, choice_, loop_)) return launch_copy();
   return failure_.keep(call::launch(call_, loop_, choice_, kernel_, failure_.error()));
+}
+
+// Launches a chunk whose kernel overwrites the first operand, on a copy of the operand. The views
+// of the chunk refer to memory of the call's device.
+guf_status ChunkedCall::launch_copy() {
+  const op::OperandView first = call_.operand[0];
+  const op::HostCopies host_copies = std::exchange(call_.host_copies, op::HostCopies::kNone);
+  call::Temporaries copies(call_);
+  const call::OverlapCopies none = {0, 0, false};
+  guf_status status = failure_.keep(
+      copies.make_copies(call::Staging::of_plan(call_, none, true), loop_, failure_.error()));
+  if (status == GUF_OK)
+    status = failure_.keep(call::launch(call_, loop_, choice_, kernel_, failure_.error()));
+  copies.retain_until_done();
+  call_.host_copies = host_copies;
+  call_.operand[0] = first;
+  return status;
 }
 
 guf_status ChunkedCall::run_on_host() {

@@ -114,6 +114,11 @@ std::string describe_plan(const op::CallView &call, const broadcast::LoopShape &
 
 std::string describe_overlaps(const op::CallView &call, const call::Staging &staging) {
   std::string text;
+  for (const call::StagedOperand &staged : staging) {
+    if (!staged.whole) continue;
+    text += "argument " + std::to_string(staged.operand) +
+            ": copied to the workspace, because the kernel overwrites it\n";
+  }
   for (int32_t o = 0; o < call.noperands; ++o) {
     if (!call.ufunc->signature.writes(o)) continue;
     for (int32_t i = 0; i < call.noperands; ++i) {

@@ -90,7 +90,7 @@ void PreparedPlan::find_pairs(const op::CallView &call, const call::Staging &sta
 }
 
 guf_status PreparedPlan::plan_stages(op::CallView &call, const call::Staging &staging,
-                                     guf_error *error) {
+                                     const broadcast::LoopShape &loop, guf_error *error) {
   // The call keeps pointers to the strides in the stages, so the stages must not move.
   stages_.reserve(static_cast<size_t>(staging.end() - staging.begin()));
   for (const call::StagedOperand &staged : staging) {
@@ -99,9 +99,19 @@ guf_status PreparedPlan::plan_stages(op::CallView &call, const call::Staging &st
     Stage &stage = stages_.emplace_back();
     stage.staged = staged;
     stage.swapped = (view.flags & op::kSwapped) != 0;
-    stage.shape.assign(layout.shape, layout.shape + layout.ndim);
-    stage.strides.assign(layout.strides, layout.strides + layout.ndim);
-    GUF_TRY(call::lay_out_copy(layout, staged.dtype, &stage.copy, error));
+    if (staged.whole) {
+      call::SpreadLayout all;
+      GUF_TRY(call::spread(call, loop, staged.operand, &all, error));
+      stage.shape.assign(all.shape, all.shape + all.ndim);
+      stage.strides.assign(all.strides, all.strides + all.ndim);
+      layout.ndim = all.ndim;
+      layout.shape = stage.shape.data();
+      layout.strides = stage.strides.data();
+    } else {
+      stage.shape.assign(layout.shape, layout.shape + layout.ndim);
+      stage.strides.assign(layout.strides, layout.strides + layout.ndim);
+    }
+    GUF_TRY(call::lay_out_copy(layout, staged.dtype, staged.whole, &stage.copy, error));
     GUF_TRY(
         call::append_copy(stage.copy, staged.operand, &workspace_, &stage.workspace_offset, error));
     // The geometry of the launch is computed for the layout of the copy.
@@ -246,12 +256,13 @@ guf_status PreparedPlan::prepare(op::CallView &call, const resolve::Choice &choi
   GUF_TRY(backend::load_kernel(*call.ufunc, *choice.loop, *call.device, &plan.kernel_, error));
   call::OverlapCopies copies = {0, 0, false};
   call::find_overlaps(call, &copies);
-  const call::Staging staging = call::Staging::of_plan(call, copies);
+  const bool overwrites = call::overwrites_first(call, choice, loop);
+  const call::Staging staging = call::Staging::of_plan(call, copies, overwrites);
   plan.describe_operands(call);
   plan.find_pairs(call, staging);
   plan.keep_scalars(call);
   const std::string overlaps = describe_overlaps(call, staging);
-  GUF_TRY(plan.plan_stages(call, staging, error));
+  GUF_TRY(plan.plan_stages(call, staging, loop, error));
   GUF_TRY(plan.plan_masked_stores(call, loop, error));
   GUF_TRY(plan.take_geometry({call, loop, choice}, error));
   plan.quiet_ =

@@ -71,7 +71,8 @@ class PreparedPlan final : public base::Object {
                             const broadcast::LoopShape &loop, base::Ref<PreparedPlan> *out,
                             guf_error *error);
   void describe_operands(const op::CallView &call);
-  guf_status plan_stages(op::CallView &call, const call::Staging &staging, guf_error *error);
+  guf_status plan_stages(op::CallView &call, const call::Staging &staging,
+                         const broadcast::LoopShape &loop, guf_error *error);
   guf_status plan_masked_stores(const op::CallView &call, const broadcast::LoopShape &loop,
                                 guf_error *error);
   void find_pairs(const op::CallView &call, const call::Staging &staging);

@@ -26,11 +26,12 @@ spacing divmod modf frexp matvec vecmat
 '''.split()
 ROUNDED = {name[:-1] for name in LISTED if name.endswith('~')}
 LISTED = [name.rstrip('~') for name in LISTED]
-# Functions that NumPy and SciPy do not have as ufuncs. array_functions.py compares them with the
-# functions that NumPy and SciPy have.
+# Functions that NumPy and SciPy do not have as ufuncs. array_functions.py and linear_algebra.py
+# compare them with the functions that NumPy and SciPy have.
 ARRAY_FUNCTIONS = '''
 clip select softmax log_softmax logsumexp cross norm diff convolve sort argsort
 searchsorted searchsorted_right median interp
+det slogdet inv solve solve1 cholesky cholesky_upper
 '''.split()
 TABLE = ops_table.read()
 

@@ -58,6 +58,14 @@ const Refused kRefused[] = {
     {"LongDoc", raw("ufunc", "f", {"f->f", "doc=" + std::string(5000, 'x')}),
      "doc: expected at most 4096 characters, got 5000"},
     {"BadName", raw("ufunc", "f", {"f->f", "name=a-b"}), "'a-b' is not a name"},
+    {"BatchOfUfunc", raw("ufunc", "f", {"f->f", "batch=g"}), "belong to GUF_GUFUNC"},
+    {"BatchMayFail", raw("gufunc", "f", {"(n)->()", "f->f", "batch=g", "failure=text"}),
+     "batch= and failure= exclude each other"},
+    {"OverwritesElements", raw("ufunc", "f", {"f->f", "overwrites"}), "operand 0 must be an input"},
+    {"OverwritesScalar", raw("gufunc", "f", {"()->(n)", "f->f", "overwrites"}),
+     "operand 0 must be an input with core dimensions"},
+    {"OverwritesInout", raw("gufunc", "f", {"(n)", "f", "roles=inout", "overwrites"}),
+     "operand 0 must be an input with core dimensions and the role in"},
     {"RuleOfUfunc", raw("ufunc", "f", {"f->f", "rule=n=3"}), "belong to GUF_GUFUNC"},
     {"MergeOfUfunc", raw("ufunc", "f", {"f->f", "merge=f"}),
      "the block function must have the signature"},
@@ -187,8 +195,8 @@ std::string messages_of_three(const std::string &first, const std::string &secon
 TEST(Registration, OptionsOfOneNameContradict) {
   const char *end = "; registrations with the same name must have the same value\n";
   Module module;
-  for (const char *flag :
-       {"inplace_safe", "commutative", "associative", "underflows", "divides", "accepts_empty"}) {
+  for (const char *flag : {"inplace_safe", "commutative", "associative", "underflows", "divides",
+                           "accepts_empty", "overwrites"}) {
     const std::string quoted = fmt::format("'{}'", flag);
     EXPECT_EQ(
         messages_of_three("", "", flag, &(module = {})),
@@ -230,7 +238,7 @@ TEST(Registration, EveryOptionIsDocumented) {
     EXPECT_THAT(page, testing::ContainsRegex("\n\\| [^|]*`" + option + end)) << option;
     EXPECT_THAT(header, HasSubstr("\"" + option + (end.empty() ? "" : "\""))) << option;
   }
-  EXPECT_EQ(count, 16);
+  EXPECT_EQ(count, 18);
 }
 
 // A registration without the option `failure` declares a loop that cannot fail. It is enough that
@@ -253,6 +261,20 @@ TEST(Registration, DocAndFailureMayBeLeftOutButNotContradict) {
   EXPECT_FALSE(module.functions[0].loops[2].may_fail);
   EXPECT_EQ(messages_of_three("", "group", "", &(module = {})), "");
   EXPECT_TRUE(module.functions[0].loops[1].cooperative);
+}
+
+// Only loops of which all operands are f32, or all f64, have a batch function.
+TEST(Registration, BatchesOfLoops) {
+  Module module;
+  Diagnostics diagnostics;
+  ASSERT_TRUE(build_module(
+      {raw("gufunc", "f", {"(n),()->(n)", "ff->f fd->d dd->d DD->D", "batch=ns::g", "overwrites"})},
+      &module, &diagnostics))
+      << diagnostics.text();
+  std::vector<std::string> found;
+  for (const Loop &loop : module.functions[0].loops) found.push_back(loop.batch);
+  EXPECT_THAT(found, ElementsAre("ns::g", "", "ns::g", ""));
+  EXPECT_TRUE(module.functions[0].overwrites);
 }
 
 TEST(Registration, GeneralizedFunctions) {

@@ -35,9 +35,11 @@ std::vector<std::string> operand_types(const Function &function, const Loop &loo
   for (size_t i = 0; i < letters.size() && i < function.core_dims.size(); ++i) {
     std::string dims;
     for (const int dim : function.core_dims[i]) dims += fmt::format(", {}", dim);
-    list.push_back(fmt::format("guf::{}::operand<{}, guf::role::{}{}>", space,
-                               find_letter(letters[i])->storage, role_name(function.roles[i]),
-                               dims));
+    const char *const storage = find_letter(letters[i])->storage;
+    list.push_back(i == 0 && function.overwrites
+                       ? fmt::format("guf::{}::overwritten<{}{}>", space, storage, dims)
+                       : fmt::format("guf::{}::operand<{}, guf::role::{}{}>", space, storage,
+                                     role_name(function.roles[i]), dims));
   }
   return list;
 }

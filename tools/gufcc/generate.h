@@ -19,6 +19,9 @@ struct LoopRef {
   const Loop *loop = nullptr;
 };
 
+// The first lines of a translation unit with the functions of `source`.
+std::string include_lines(const std::string &source, const std::vector<LoopRef> &loops);
+
 // Symbol of a host entry: "guf_ew_add_ff_f__v3".
 std::string host_entry_name(const Loop &loop, const Target &target);
 

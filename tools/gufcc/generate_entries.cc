@@ -7,6 +7,8 @@
 // of entry needs a new row, and a new case in class_text if it uses a new class of the dialect.
 #include <gufunc/status.h>
 
+#include <algorithm>
+
 #include "entry_text.h"
 #include "generate.h"
 #include "kernel_entries.h"
@@ -34,6 +36,22 @@ std::string fold_type(const Function &function, const Loop &loop, const std::str
     return fmt::format("guf::host::chain<{}, {}, {}>", callee, storage, may_fail);
   }
   return fmt::format("guf::host::fold<{}, {}, {}, {}>", callee, storage, may_fail, independent);
+}
+
+constexpr char kBatchSuffix[] = "_batch";  // of the name of the callee that computes batches
+
+// Returns the class of the host entry of a generalized function.
+std::string generalized_type(const Function &function, const Loop &loop,
+                             const std::string &callee) {
+  const std::string operands = operand_list(function, loop, "host");
+  const std::string type = fmt::format(
+      "guf::host::{}<{}, {}, {}, {}>", function.overwrites ? "overwriting" : "generalized", callee,
+      loop.cooperative ? "true" : "false", loop.may_fail ? "true" : "false", operands);
+  if (loop.batch.empty()) return type;
+  Function plain = function;  // a batch is a copy already
+  plain.overwrites = false;
+  return fmt::format("guf::host::batched<{}{}, {}, {}>", callee, kBatchSuffix, type,
+                     operand_list(plain, loop, "host"));
 }
 
 // Classes of guf::device whose methods become entries.
@@ -258,7 +276,7 @@ std::string host_entry_name(const Loop &loop, const Target &target) {
 
 std::string generate_host_entries(const std::string &source, const std::vector<LoopRef> &loops,
                                   const Target &target, const std::set<int> &on_stack) {
-  std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n", quoted(source));
+  std::string text = include_lines(source, loops);
   int number = 0;
   for (const auto &[function, loop] : loops) {
     const char *independent = on_stack.contains(number) ? "false" : "true";
@@ -266,13 +284,16 @@ std::string generate_host_entries(const std::string &source, const std::vector<L
     const char *may_fail = loop->may_fail ? "true" : "false";
     const std::string loop_type =
         function->generalized()
-            ? fmt::format("guf::host::generalized<{}, {}, {}, {}>", callee,
-                          loop->cooperative ? "true" : "false", may_fail,
-                          operand_list(*function, *loop, "host"))
+            ? generalized_type(*function, *loop, callee)
             : fmt::format("guf::host::elementwise<{}, guf::types<{}>, guf::types<{}>, {}, {}>",
                           callee, type_list(loop->inputs), type_list(loop->outputs), may_fail,
                           independent);
     text += fmt::format("namespace {{\n{}}}\n", callee_struct(*loop, callee));
+    if (!loop->batch.empty()) {
+      Loop batch = *loop;
+      batch.callee = loop->batch;
+      text += fmt::format("namespace {{\n{}}}\n", callee_struct(batch, callee + kBatchSuffix));
+    }
     text += entry_text(host_entry_name(*loop, target), loop_type, loop->may_fail);
     if (has_fold(*function, *loop)) {
       text += entry_text(fold_entry_name(*loop, target),
@@ -280,6 +301,16 @@ std::string generate_host_entries(const std::string &source, const std::vector<L
     }
   }
   return text;
+}
+
+std::string include_lines(const std::string &source, const std::vector<LoopRef> &loops) {
+  const bool overwrites = std::any_of(
+      loops.begin(), loops.end(), [](const LoopRef &each) { return each.function->overwrites; });
+  const bool has_batch = std::any_of(loops.begin(), loops.end(),
+                                     [](const LoopRef &each) { return !each.loop->batch.empty(); });
+  return fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n{}{}", quoted(source),
+                     overwrites ? "#include <gufunc/kernel/overwritten.hpp>\n" : "",
+                     has_batch ? "#include <gufunc/kernel/host_batch.hpp>\n" : "");
 }
 
 std::string emulation_record_name(const std::string &entry) {
@@ -319,7 +350,7 @@ std::vector<std::string> device_entry_names(const DeviceEntries &entries) {
 }
 
 std::string generate_device_entries(const std::string &source, const DeviceEntries &entries) {
-  std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n", quoted(source));
+  std::string text = include_lines(source, entries.loops);
   int number = 0;
   for (const auto &[function, loop] : entries.loops) {
     text += loop_entries(*function, *loop, number++);

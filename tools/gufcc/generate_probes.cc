@@ -376,7 +376,7 @@ std::vector<std::string> argument_types(const Function &function, const Loop &lo
 }
 
 std::string generate_probes(const std::string &source, const std::vector<LoopRef> &loops) {
-  std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n", quoted(source));
+  std::string text = include_lines(source, loops);
   int number = 0;
   for (const auto &[function, loop] : loops) {
     std::vector<std::string> parameters, arguments;
@@ -394,8 +394,8 @@ std::string generate_probes(const std::string &source, const std::vector<LoopRef
 std::string generate_call_probes(const std::string &source, const std::vector<LoopRef> &loops,
                                  const char *space) {
   constexpr size_t kFurther = 4;
-  std::string text = fmt::format("#include {}\n#include <gufunc/kernel.hpp>\n# 1 \"{}\"\n{}",
-                                 quoted(source), kEntriesFile, kResults);
+  std::string text =
+      include_lines(source, loops) + fmt::format("# 1 \"{}\"\n{}", kEntriesFile, kResults);
   int number = 0;
   for (const auto &[function, loop] : loops) {
     const std::string name = fmt::format("{}{}", kProbeName, number++);

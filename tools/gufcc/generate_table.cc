@@ -39,6 +39,7 @@ std::string flag_list(const Function &function) {
   if (function.accepts_empty) flags += " | GUF_FUNCTION_ACCEPTS_EMPTY";
   if (function.divides) flags += " | GUF_FUNCTION_DIVIDES";
   if (function.fp != FpMode::kStrict) flags += " | GUF_FUNCTION_FAST";
+  if (function.overwrites) flags += " | GUF_FUNCTION_OVERWRITES";
   return flags;
 }
 

@@ -33,6 +33,7 @@ std::string remarks(const Function &function) {
     add(roles);
   }
   if (function.inplace_safe) add("in place safe");
+  if (function.overwrites) add("overwrites operand 0");
   if (function.identity != "none") add("identity " + function.identity);
   if (function.fp != FpMode::kStrict) add(name_of(function.fp));
   if (!function.doc.text.empty()) add(function.doc.text);

@@ -208,6 +208,7 @@ class Builder {
       loop.place = raw.place;
       loop.source = raw.source;
       loop.cooperative = options.group;
+      if (has_batch_types(loop)) loop.batch = options.batch;
       loop.fp = options.fp;
       loop.declares_shared = raw.declares_shared;
       loop.may_fail = !options.failure.empty();
@@ -245,12 +246,20 @@ class Builder {
     function->underflows = options.underflows;
     function->divides = options.divides;
     function->accepts_empty = options.accepts_empty;
+    function->overwrites = options.overwrites;
     function->merge = options.merge;
     function->finish = options.finish;
     function->fp = options.fp;
-    if (!function->generalized() &&
-        (!options.rules.empty() || options.group || !options.roles.empty())) {
-      return diagnostics_->error(raw.place, "rule=, roles= and group belong to GUF_GUFUNC");
+    if (!function->generalized() && (!options.rules.empty() || options.group ||
+                                     !options.batch.empty() || !options.roles.empty())) {
+      return diagnostics_->error(raw.place, "rule=, roles=, batch= and group belong to GUF_GUFUNC");
+    }
+    if (!options.batch.empty() && !options.failure.empty()) {
+      return diagnostics_->error(raw.place, "batch= and failure= exclude each other");
+    }
+    if (function->overwrites && !overwrites_input(*function)) {
+      return diagnostics_->error(
+          raw.place, "overwrites: operand 0 must be an input with core dimensions and the role in");
     }
     return function->generalized() || read_elementwise_form(raw.place, function, diagnostics_);
   }
@@ -280,6 +289,18 @@ class Builder {
       if (!add_loop(&*known, std::move(loop))) return false;
     }
     return true;
+  }
+
+  // A batch is computed with vectors of f32 or f64.
+  static bool has_batch_types(const Loop &loop) {
+    const std::string letters = loop.inputs + loop.outputs;
+    return (letters[0] == 'f' || letters[0] == 'd') &&
+           letters.find_first_not_of(letters[0]) == std::string::npos;
+  }
+
+  static bool overwrites_input(const Function &function) {
+    return function.generalized() && function.nin > 0 && function.roles[0] == Role::kIn &&
+           !function.core_dims[0].empty();
   }
 
   static Function without_loops(const Function &function) {

@@ -34,6 +34,7 @@ struct Loop {
   FpMode fp = FpMode::kStrict;
   bool may_fail = false;
   bool declares_shared = false;  // the source has the word `shared`, so it may use group memory
+  std::string batch;             // the C++ function that computes several items at once, or empty
   std::string stem;              // such as "guf_ew_add_ff_f"
   uint32_t family = 0;           // family of its device images; 0: none
 };
@@ -54,7 +55,7 @@ struct Function {
   std::string rules, identity = "none";
   PlacedText doc, failure;
   bool inplace_safe = false, commutative = false, associative = false;
-  bool underflows = false, divides = false, accepts_empty = false;
+  bool underflows = false, divides = false, accepts_empty = false, overwrites = false;
   FpMode fp = FpMode::kStrict;
   std::string merge, finish;  // reductions: names of functions of the module
   int nin = 0, nout = 0;

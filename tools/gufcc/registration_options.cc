@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kValidKeys[] =
     "name= doc= rule= roles= identity= failure= fp= inplace_safe commutative associative group "
-    "underflows divides accepts_empty merge= finish=";
+    "underflows divides accepts_empty overwrites batch= merge= finish=";
 constexpr size_t kMaxText = 4096;  // length of a text in the table
 constexpr std::array kIdentities = {"none", "reorderable", "zero", "one", "minus_one", "minus_inf"};
 
@@ -54,6 +54,7 @@ bool *find_flag(const std::string &key, RegistrationOptions *options) {
   if (key == "underflows") return &options->underflows;
   if (key == "divides") return &options->divides;
   if (key == "accepts_empty") return &options->accepts_empty;
+  if (key == "overwrites") return &options->overwrites;
   if (key == "group") return &options->group;
   return nullptr;
 }
@@ -70,6 +71,8 @@ bool parse_valued(const Place &place, const std::string &key, const std::string 
     options->doc = value;
   } else if (key == "failure") {
     options->failure = value;
+  } else if (key == "batch") {
+    options->batch = value;
   } else if (key == "merge") {
     options->merge = value;
   } else if (key == "finish") {
@@ -103,7 +106,8 @@ struct Flag {
 constexpr Flag kFlags[] = {
     {"inplace_safe", &Function::inplace_safe}, {"commutative", &Function::commutative},
     {"associative", &Function::associative},   {"underflows", &Function::underflows},
-    {"divides", &Function::divides},           {"accepts_empty", &Function::accepts_empty}};
+    {"divides", &Function::divides},           {"accepts_empty", &Function::accepts_empty},
+    {"overwrites", &Function::overwrites}};
 
 struct Text {
   const char *key;

@@ -10,10 +10,10 @@
 namespace gufunc::gufcc {
 
 struct RegistrationOptions {
-  std::string name, doc, rules, failure, merge, finish, identity = "none";
+  std::string name, doc, rules, failure, merge, finish, batch, identity = "none";
   std::vector<Role> roles;
   bool inplace_safe = false, commutative = false, associative = false, group = false;
-  bool underflows = false, divides = false, accepts_empty = false;
+  bool underflows = false, divides = false, accepts_empty = false, overwrites = false;
   FpMode fp = FpMode::kStrict;
 };
 

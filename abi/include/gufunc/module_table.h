@@ -71,7 +71,10 @@ enum guf_function_flag {
                                         GUF_FP_UNDERFLOW, as for * / exp power */
   GUF_FUNCTION_DIVIDES = 1u << 5,    /* the last input is a divisor */
   GUF_FUNCTION_ACCEPTS_EMPTY =
-      1u << 6 /* the function also computes an accumulator of no elements */
+      1u << 6,                      /* the function also computes an accumulator of no elements */
+  GUF_FUNCTION_OVERWRITES = 1u << 7 /* kernels of gufcc overwrite their first input: the library
+                                       passes a copy of it, except to host loops that make a copy of
+                                       each item themselves */
 };
 
 enum guf_loop_kind {

@@ -185,5 +185,12 @@
 #define GUF_LOOPS_log_softmax GUF_LOOPS_FLOAT_FROM_F64_1
 #define GUF_LOOPS_logsumexp GUF_LOOPS_FLOAT_FROM_F64_1
 #define GUF_LOOPS_interp "ddd->d fff->f ddD->D ffF->F"
+#define GUF_LOOPS_det "d->d f->f D->D F->F"
+#define GUF_LOOPS_slogdet "d->dd f->ff D->Dd F->Ff"
+#define GUF_LOOPS_inv "d->d f->f D->D F->F"
+#define GUF_LOOPS_solve "dd->d ff->f DD->D FF->F"
+#define GUF_LOOPS_solve1 GUF_LOOPS_solve
+#define GUF_LOOPS_cholesky GUF_LOOPS_inv
+#define GUF_LOOPS_cholesky_upper GUF_LOOPS_inv
 
 #endif /* GUFUNC_OPS_LOOPS_H */

@@ -21,7 +21,7 @@ broadcastable(x::Union{Scalar,Encoded,Tensor}) = x
 Base.Broadcast.instantiate(bc::Broadcasted{GufStyle}) = bc
 
 # The functions of Base that have the name of a ufunc, but apply to a whole array.
-const FUNCTIONS_OF_ARRAYS = (:maximum, :minimum, :argmax, :argmin, :sort, :diff)
+const FUNCTIONS_OF_ARRAYS = (:maximum, :minimum, :argmax, :argmin, :sort, :diff, :inv)
 
 # The ufuncs that correspond to Julia functions. A ufunc corresponds to Base's function of the same
 # name, except for functions of whole arrays.

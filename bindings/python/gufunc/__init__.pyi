@@ -49,6 +49,8 @@ bitwise_right_shift: _Binary
 bitwise_xor: _Binary
 cbrt: _Unary
 ceil: _Unary
+cholesky: _Unary
+cholesky_upper: _Unary
 clip: Ufunc
 conj: _Unary
 conjugate: _Unary
@@ -59,6 +61,7 @@ cosh: _Unary
 cross: _Binary
 deg2rad: _Unary
 degrees: _Unary
+det: _Unary
 diff: _Unary
 divide: _Binary
 divmod: Ufunc
@@ -80,6 +83,7 @@ greater_equal: _Binary
 heaviside: _Binary
 hypot: _Binary
 interp: Ufunc
+inv: _Unary
 invert: _Unary
 isfinite: _Unary
 isinf: _Unary
@@ -131,7 +135,10 @@ sign: _Unary
 signbit: _Unary
 sin: _Unary
 sinh: _Unary
+slogdet: Ufunc
 softmax: _Unary
+solve: _Binary
+solve1: _Binary
 sort: _Unary
 spacing: _Unary
 sqrt: _Unary

@@ -29,6 +29,8 @@
 //   "rule=p=n+1"     a rule for an output's dimension
 //   "roles=in,inout" for a function that reads its outputs
 //   "inplace_safe"   the function may write to the view that it reads
+//   "overwrites"     the function overwrites its first operand, of which it receives a copy
+//   "batch=f"        function f computes several small items at once (kernel/host_batch.hpp)
 //   "group"          the first parameter is a group
 //   "fp=vendor"      devices call the vendor's mathematical functions; "fp=fast" also allows
 //                    contraction (fma)
@@ -44,7 +46,7 @@
 //   "failure=text"   the function has a last parameter `bool &failed`; if an element sets it, the
 //                    call fails with GUF_E_VALUE and this text
 // Registrations with the same name are one function. They must have equal options, except for
-// "group". "doc" and "failure" are needed in only one of these registrations.
+// "group" and "batch". "doc" and "failure" are needed in only one of these registrations.
 #ifndef GUFUNC_KERNEL_HPP
 #define GUFUNC_KERNEL_HPP
 

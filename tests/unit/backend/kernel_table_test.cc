@@ -129,6 +129,14 @@ const Row kRows[] = {
      "at dot; "},
     {"Identity", [](Sample &s) { s.functions[0].identity = 6; }, "identity"},
     {"Flags", [](Sample &s) { s.functions[0].flags = 1u << 31; }, "flags"},
+    {"OverwritesElements", [](Sample &s) { s.functions[0].flags = GUF_FUNCTION_OVERWRITES; },
+     "flags: expected GUF_FUNCTION_OVERWRITES only if"},
+    {"OverwritesInout",
+     [](Sample &s) {
+       s.functions[1].flags = GUF_FUNCTION_OVERWRITES;
+       s.roles[0] = GUF_ROLE_INOUT;
+     },
+     "flags: expected GUF_FUNCTION_OVERWRITES only if"},
     {"FunctionMerge", [](Sample &s) { s.functions[0].merge = 9; }, "at add; merge"},
     {"FunctionFinish", [](Sample &s) { s.functions[0].finish = 1; }, "at add; merge"},
     {"FunctionIsNoBlockFunction", [](Sample &s) { s.functions[0].merge = 1; },

@@ -147,11 +147,82 @@ TEST(Staging, DoesNotLoadASeparateOutputFromAnotherDevice) {
   EXPECT_THAT(call.of_call(), ElementsAre(Entry{0, !kLoad, kStore}));
 }
 
+TEST(Staging, CopiesAnInputThatTheKernelOverwrites) {
+  const View matrix = shaped({3, 100, 100}, {}, GUF_F64, 0x100000);
+  CallViewSample sample("staged", "(n,n)->()", "", 1, {matrix, shaped({3}, {}, GUF_F64, 0x1000)});
+  sample.view().host_copies = op::HostCopies::kNone;
+  const OverlapCopies none = {0, 0, false};
+  const auto expected = ElementsAre(Entry{0, kLoad, !kStore});
+  EXPECT_THAT(entries(Staging::of_call(sample.view(), {nullptr, 0, 0}, nullptr, true)), expected);
+  const Staging staging = Staging::of_plan(sample.view(), none, true);
+  EXPECT_THAT(entries(staging), expected);
+  EXPECT_TRUE(staging.begin()->whole);
+}
+
+// Host loops copy small items themselves. Host functions of a program do not overwrite inputs.
+TEST(Staging, KnowsWhichLaunchesOverwriteAnInput) {
+  CallViewSample sample("staged", "(n,n)->()", "", 1, {shaped({2, 78, 78}), shaped({2})});
+  backend::Device device;
+  device.host_memory = true;
+  sample.view().device = &device;
+  op::Loop kernel;
+  kernel.types.fill(GUF_F64);
+  broadcast::LoopShape loop;
+  loop.items = 2;
+  loop.core_size[0] = 78;
+  const auto overwrites = [&] { return overwrites_first(sample.view(), {&kernel, 0, 0}, loop); };
+  EXPECT_FALSE(overwrites());
+  sample.ufunc().flags = GUF_FUNCTION_OVERWRITES;
+  EXPECT_FALSE(overwrites());
+  loop.core_size[0] = 79;
+  EXPECT_TRUE(overwrites());
+  device.host_memory = false;
+  loop.core_size[0] = 2;
+  EXPECT_TRUE(overwrites());
+  loop.core_size[0] = 0;
+  EXPECT_FALSE(overwrites());
+  loop.core_size[0] = 2;
+  loop.items = 0;
+  EXPECT_FALSE(overwrites());
+  loop.items = 2;
+  guf_module_function function = {};
+  kernel.function = &function;  // a loop of a module, which another ufunc calls
+  EXPECT_FALSE(overwrites());
+  function.flags = GUF_FUNCTION_OVERWRITES;
+  sample.ufunc().flags = 0;
+  EXPECT_TRUE(overwrites());
+  kernel.host = [] {};
+  EXPECT_FALSE(overwrites());
+}
+
+TEST(StagedLayout, SpreadsAnOperandOverAllItems) {
+  CallViewSample sample("staged", "(n,n)->()", "", 1,
+                        {shaped({3, 1, 2, 2}, {64, 8, 8, 16}), shaped({4, 3, 5})});
+  broadcast::LoopShape loop;
+  loop.ndim = 3;
+  std::copy_n(std::vector<int64_t>{4, 3, 5}.data(), 3, loop.extent);
+  loop.core_ndim[0] = 2;
+  loop.core_size[0] = 2;
+  loop.missing = 0;
+  SpreadLayout all;
+  ASSERT_EQ(spread(sample.view(), loop, 0, &all, nullptr), GUF_OK);
+  EXPECT_TRUE(all.repeats);
+  EXPECT_THAT(std::vector<int64_t>(all.shape, all.shape + all.ndim), ElementsAre(4, 3, 5, 2, 2));
+  EXPECT_THAT(std::vector<int64_t>(all.strides, all.strides + all.ndim),
+              ElementsAre(0, 64, 0, 8, 16));
+  const array::Layout operand = {GUF_F64, all.ndim, all.shape, all.strides, 0x1000};
+  StagedLayout copy;
+  ASSERT_EQ(lay_out_copy(operand, GUF_F64, true, &copy, nullptr), GUF_OK);
+  EXPECT_EQ(copy.nbytes, 4U * 3 * 5 * 4 * 8);
+  EXPECT_THAT(std::vector<int64_t>(copy.broadcast_strides, copy.broadcast_strides + 5),
+              ElementsAre(480, 160, 32, 16, 8));
+}
+
 TEST(StagedLayout, ContainsBroadcastElementsOnce) {
   const int64_t shape[] = {4, 5, 6}, strides[] = {-48, 0, 8};
   const array::Layout operand = {GUF_F64, 3, shape, strides, 0x1000};
   StagedLayout copy;
-  ASSERT_EQ(lay_out_copy(operand, GUF_F32, &copy, nullptr), GUF_OK);
+  ASSERT_EQ(lay_out_copy(operand, GUF_F32, false, &copy, nullptr), GUF_OK);
   EXPECT_THAT(std::vector<int64_t>(copy.shape, copy.shape + 3), ElementsAre(4, 1, 6));
   EXPECT_THAT(std::vector<int64_t>(copy.strides, copy.strides + 3), ElementsAre(24, 24, 4));
   EXPECT_THAT(std::vector<int64_t>(copy.broadcast_strides, copy.broadcast_strides + 3),

@@ -208,6 +208,7 @@ pub const GUF_FUNCTION_FAST: u32 = 8;
 pub const GUF_FUNCTION_UNDERFLOWS: u32 = 16;
 pub const GUF_FUNCTION_DIVIDES: u32 = 32;
 pub const GUF_FUNCTION_ACCEPTS_EMPTY: u32 = 64;
+pub const GUF_FUNCTION_OVERWRITES: u32 = 128;
 
 pub const GUF_LOOP_NUMPY: i32 = 1;
 pub const GUF_LOOP_STATUS: i32 = 2;

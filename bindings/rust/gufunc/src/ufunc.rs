@@ -131,6 +131,8 @@ impl FunctionFlags {
     pub const DIVIDES: Self = Self(sys::GUF_FUNCTION_DIVIDES);
     /// A user-defined accumulator that is also defined for no elements.
     pub const ACCEPTS_EMPTY: Self = Self(sys::GUF_FUNCTION_ACCEPTS_EMPTY);
+    /// Kernels overwrite a copy of the first input. Only functions of modules have this property.
+    pub const OVERWRITES: Self = Self(sys::GUF_FUNCTION_OVERWRITES);
 
     /// Whether all properties of `other` are set.
     pub const fn contains(self, other: Self) -> bool {
