@@ -244,6 +244,7 @@ class Builder {
     function->underflows = options.underflows;
     function->divides = options.divides;
     function->accepts_empty = options.accepts_empty;
+    function->keeps_precision = options.keeps_precision;
     function->merge = options.merge;
     function->finish = options.finish;
     function->fast = options.fast;

@@ -53,7 +53,7 @@ struct Function {
   std::string rules, identity = "none";
   PlacedText doc, failure;
   bool inplace_safe = false, commutative = false, associative = false, fast = false;
-  bool underflows = false, divides = false, accepts_empty = false;
+  bool underflows = false, divides = false, accepts_empty = false, keeps_precision = false;
   std::string merge, finish;  // reductions: names of functions of the module
   int nin = 0, nout = 0;
   Place place;

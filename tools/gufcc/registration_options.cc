@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kValidKeys[] =
     "name= doc= rule= roles= identity= failure= fp= inplace_safe commutative associative group "
-    "underflows divides accepts_empty merge= finish=";
+    "underflows divides accepts_empty keeps_precision merge= finish=";
 constexpr size_t kMaxText = 4096;  // length of a text in the table
 constexpr std::array kIdentities = {"none", "reorderable", "zero", "one", "minus_one", "minus_inf"};
 
@@ -54,6 +54,7 @@ bool *find_flag(const std::string &key, RegistrationOptions *options) {
   if (key == "underflows") return &options->underflows;
   if (key == "divides") return &options->divides;
   if (key == "accepts_empty") return &options->accepts_empty;
+  if (key == "keeps_precision") return &options->keeps_precision;
   if (key == "group") return &options->group;
   return nullptr;
 }
@@ -109,6 +110,7 @@ constexpr Flag kFlags[] = {{"inplace_safe", &Function::inplace_safe},
                            {"underflows", &Function::underflows},
                            {"divides", &Function::divides},
                            {"accepts_empty", &Function::accepts_empty},
+                           {"keeps_precision", &Function::keeps_precision},
                            {"fp=fast", &Function::fast}};
 
 struct Text {

@@ -12,7 +12,7 @@ struct RegistrationOptions {
   std::string name, doc, rules, failure, merge, finish, identity = "none";
   std::vector<Role> roles;
   bool inplace_safe = false, commutative = false, associative = false, group = false, fast = false;
-  bool underflows = false, divides = false, accepts_empty = false;
+  bool underflows = false, divides = false, accepts_empty = false, keeps_precision = false;
 };
 
 bool parse_options(const Place &place, const std::vector<std::string> &texts,

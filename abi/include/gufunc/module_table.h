@@ -71,7 +71,9 @@ enum guf_function_flag {
                                         GUF_FP_UNDERFLOW, as for * / exp power */
   GUF_FUNCTION_DIVIDES = 1u << 5,    /* the last input is a divisor */
   GUF_FUNCTION_ACCEPTS_EMPTY =
-      1u << 6 /* the function also computes an accumulator of no elements */
+      1u << 6, /* the function also computes an accumulator of no elements */
+  GUF_FUNCTION_KEEPS_PRECISION =
+      1u << 7 /* results of guf_reduce that are f64 or c128 have the precision of the elements */
 };
 
 enum guf_loop_kind {
