@@ -30,7 +30,7 @@ LISTED = [name.rstrip('~') for name in LISTED]
 # functions that NumPy and SciPy have.
 ARRAY_FUNCTIONS = '''
 clip select softmax log_softmax logsumexp cross norm diff convolve sort argsort
-searchsorted searchsorted_right median interp
+searchsorted searchsorted_right median interp partition quantile percentile
 '''.split()
 TABLE = ops_table.read()
 
