@@ -173,7 +173,7 @@
 #define GUF_LOOPS_std_finish GUF_LOOPS_var_finish
 #define GUF_LOOPS_nanvar_finish GUF_LOOPS_var_finish
 #define GUF_LOOPS_nanstd_finish GUF_LOOPS_var_finish
-#define GUF_LOOPS_nansum "?\?->q q?->q Q?->Q d?->d e?->d E?->d f?->d F?->D D?->D"
+#define GUF_LOOPS_nansum "?\?->q Q?->Q q?->q d?->d e?->d E?->d f?->d F?->D D?->D"
 #define GUF_LOOPS_count_nonzero \
   "?->q b->q B->q h->q H->q i->q I->q q->q Q->q e->q E->q f->q d->q F->q D->q M->q m->q"
 
