@@ -12,7 +12,7 @@ namespace {
 [[gnu::noinline]] guf_status reduce_states(method::ReduceView &view, guf_operand *outputs,
                                            guf_error *error) {
   method::StateResults results;
-  GUF_TRY(capi::unpack_results(*view.call.ufunc, outputs, &results, error));
+  GUF_TRY(capi::unpack_results(view, outputs, &results, error));
   return capi::trace_choice(view.call, method::reduce_states(view, results, outputs, error));
 }
 

@@ -92,7 +92,7 @@ template <class Answer>
     return select<Answer>(method::resolve_reduce, method::explain_reduce)(view, out, error);
   }
   method::StateResults states;
-  GUF_TRY(capi::unpack_results(*view.call.ufunc, results, &states, error));
+  GUF_TRY(capi::unpack_results(view, results, &states, error));
   return select<Answer>(method::resolve_states, method::explain_states)(view, states, out, error);
 }
 

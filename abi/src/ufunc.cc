@@ -49,9 +49,10 @@ void describe_core(const op::Signature &signature, guf_ufunc_info *info) {
 using base::fail;
 using base::kNone;
 
-constexpr uint32_t kFunctionFlags =
-    GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE | GUF_FUNCTION_ASSOCIATIVE |
-    GUF_FUNCTION_FAST | GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES | GUF_FUNCTION_ACCEPTS_EMPTY;
+constexpr uint32_t kFunctionFlags = GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE |
+                                    GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_FAST |
+                                    GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES |
+                                    GUF_FUNCTION_ACCEPTS_EMPTY | GUF_FUNCTION_KEEPS_PRECISION;
 
 guf_status check_desc(const guf_ufunc_desc &desc, guf_error *error) {
   GUF_TRY(capi::need(desc.name, "desc->name", error));

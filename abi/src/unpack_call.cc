@@ -13,6 +13,11 @@
 #include "core/op/state_reduction.h"
 #include "core/validate/validate_call.h"
 
+// The struct had no parameters at first.
+template <>
+inline constexpr uint32_t gufunc::base::kFirstSize<guf_reduce_args> =
+    offsetof(guf_reduce_args, parameters);
+
 namespace gufunc::capi {
 namespace {
 
@@ -189,6 +194,16 @@ guf_status find_results(const guf_reduce_args &args, int32_t count, guf_operand 
   return base::fail(error, GUF_E_ARG, kNone, kNone, "results: expected %d, got %d", count, found);
 }
 
+// Checks that there are at most `most` parameters.
+guf_status check_parameters(const guf_reduce_args &args, int32_t most, guf_error *error) {
+  if (args.reserved != 0) return fail_value("reserved", "0", args.reserved, error);
+  if (args.nparameters < 0 || args.nparameters > most) {
+    return base::fail(error, GUF_E_ARG, kNone, kNone, "args->nparameters: expected 0 to %d, got %d",
+                      most, args.nparameters);
+  }
+  return args.nparameters == 0 ? GUF_OK : need(args.parameters, "args->parameters", error);
+}
+
 }  // namespace
 
 guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input,
@@ -270,12 +285,22 @@ guf_status unpack_call(op::Ufunc &ufunc, const guf_call_args *args, guf_call_arg
   return unpack_where(known, out, error);
 }
 
-guf_status unpack_results(const op::Ufunc &ufunc, const guf_operand *results,
+guf_status unpack_results(const method::ReduceView &view, const guf_operand *results,
                           method::StateResults *out, guf_error *error) {
-  out->count = ufunc.state_reduction()->nresults();
+  out->count = view.call.ufunc->state_reduction()->nresults();
   for (int32_t k = 0; k < out->count; ++k) {
     GUF_TRY(unpack_operand(results[k], method::result_argument(k), false, out->strides[k],
                            &out->result[k], error));
+  }
+  out->nparameters = view.nparameters;
+  for (int32_t k = 0; k < out->nparameters; ++k) {
+    const int32_t index = method::parameter_argument(out->count, k);
+    const guf_operand &parameter = view.parameters[k];
+    if (parameter.kind == GUF_OPERAND_ARRAY || parameter.kind == GUF_OPERAND_TENSOR) {
+      return base::fail(error, GUF_E_ARG, index, kNone,
+                        "args->parameters[%d]: expected a scalar, got an array or a tensor", k);
+    }
+    GUF_TRY(unpack_operand(parameter, index, true, nullptr, &out->parameter[k], error));
   }
   return GUF_OK;
 }
@@ -299,6 +324,7 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::R
   const op::StateReduction *const states = call->ufunc->state_reduction();
   GUF_TRY(find_results(*known, states == nullptr ? 1 : states->nresults(), out_output, error));
   if (states == nullptr) GUF_TRY(unpack_output(*out_output, call, error));
+  GUF_TRY(check_parameters(*known, states == nullptr ? 0 : states->nparameters(), error));
   GUF_TRY(unpack_initial(known->initial, out, error));
   GUF_TRY(unpack_where(known->where, call, error));
   out->args.order = known->order;
@@ -306,6 +332,8 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::R
   out->keepdims = (known->flags & GUF_CALL_KEEPDIMS) != 0;
   out->axis = known->axis;
   out->naxis = known->naxis;
+  out->parameters = known->parameters;
+  out->nparameters = known->nparameters;
   return GUF_OK;
 }
 

@@ -44,7 +44,8 @@ guf_status unpack_operand(const guf_operand &in, int32_t index, bool is_input,
 guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::ReduceView *out,
                          guf_operand **out_output, guf_error *error);
 
-guf_status unpack_results(const op::Ufunc &ufunc, const guf_operand *results,
+// Unpacks the results and the parameters of a reduction with a user-defined accumulator.
+guf_status unpack_results(const method::ReduceView &view, const guf_operand *results,
                           method::StateResults *out, guf_error *error);
 
 // `with_indices` is true for reduceat, which requires indices. accumulate rejects them.

@@ -26,6 +26,10 @@ type ReduceOptions struct {
 	FPStatus *FPStatus
 	Report   FPFlags
 	Fail     FPFlags
+
+	// The parameters of a reduction with a user-defined accumulator, such as ddof of var: scalars.
+	// Parameters that are left out are 0.
+	Parameters []Operand
 }
 
 // AccumulateOptions contains the keywords of Accumulate and Reduceat. A zero field is not set.
@@ -71,6 +75,13 @@ func (o *ReduceOptions) prepare(b *block, input Operand, results int) []C.guf_op
 			b.set(&outputs[i], out)
 		}
 		args.outputs, args.noutputs = &outputs[0], C.int32_t(results)
+	}
+	if len(o.Parameters) > 0 {
+		parameters := b.operands(len(o.Parameters))
+		for i, parameter := range o.Parameters {
+			b.set(&parameters[i], parameter)
+		}
+		args.parameters, args.nparameters = &parameters[0], C.int32_t(len(parameters))
 	}
 	if o.KeepDims {
 		args.flags |= cGUF_CALL_KEEPDIMS

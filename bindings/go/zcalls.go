@@ -332,14 +332,15 @@ const (
 )
 
 const (
-	cGUF_FUNCTION_INPLACE_SAFE  = 1
-	cGUF_FUNCTION_COMMUTATIVE   = 2
-	cGUF_FUNCTION_ASSOCIATIVE   = 4
-	cGUF_FUNCTION_FAST          = 8
-	cGUF_FUNCTION_UNDERFLOWS    = 16
-	cGUF_FUNCTION_DIVIDES       = 32
-	cGUF_FUNCTION_ACCEPTS_EMPTY = 64
-	cGUF_FUNCTION_OVERWRITES    = 128
+	cGUF_FUNCTION_INPLACE_SAFE    = 1
+	cGUF_FUNCTION_COMMUTATIVE     = 2
+	cGUF_FUNCTION_ASSOCIATIVE     = 4
+	cGUF_FUNCTION_FAST            = 8
+	cGUF_FUNCTION_UNDERFLOWS      = 16
+	cGUF_FUNCTION_DIVIDES         = 32
+	cGUF_FUNCTION_ACCEPTS_EMPTY   = 64
+	cGUF_FUNCTION_OVERWRITES      = 128
+	cGUF_FUNCTION_KEEPS_PRECISION = 256
 )
 
 const (
@@ -448,7 +449,7 @@ var _ [16]byte = [C.sizeof_guf_dim]byte{}
 var _ [16]byte = [C.sizeof_guf_core_axes]byte{}
 var _ [40]byte = [C.sizeof_guf_call_options]byte{}
 var _ [144]byte = [C.sizeof_guf_call_args]byte{}
-var _ [112]byte = [C.sizeof_guf_reduce_args]byte{}
+var _ [128]byte = [C.sizeof_guf_reduce_args]byte{}
 var _ [88]byte = [C.sizeof_guf_accumulate_args]byte{}
 var _ [80]byte = [C.sizeof_guf_at_args]byte{}
 var _ [40]byte = [C.sizeof_guf_request]byte{}

@@ -199,7 +199,8 @@ constexpr uint64_t kSignatureWork = 200, kWorkPerCharacter = 32, kLoopWork = 200
 constexpr uint32_t kAllFunctionFlags = GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE |
                                        GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_FAST |
                                        GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES |
-                                       GUF_FUNCTION_ACCEPTS_EMPTY | GUF_FUNCTION_OVERWRITES;
+                                       GUF_FUNCTION_ACCEPTS_EMPTY | GUF_FUNCTION_OVERWRITES |
+                                       GUF_FUNCTION_KEEPS_PRECISION;
 
 class Checker : private TableReader {
  public:

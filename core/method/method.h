@@ -23,6 +23,10 @@ inline constexpr int32_t kOutput = 2;
 constexpr int32_t result_argument(int32_t index) {
   return index == 0 ? kOutput : 4 + index;
 }
+// Likewise for parameter `index` of a reduction with `nresults` results.
+constexpr int32_t parameter_argument(int32_t nresults, int32_t index) {
+  return result_argument(nresults) + index;
+}
 
 enum class Initial : uint8_t {
   kIdentity,  // the identity of the ufunc, if it has one
@@ -38,11 +42,13 @@ struct ReduceView {
   guf_dtype dtype;     // dtype of the loop; 0 if not specified
   bool keepdims;
   Initial initial_kind;
-  op::OperandView initial;  // valid if initial_kind is kGiven
-  op::OperandView indices;  // reduceat only
-  const int64_t *axis;      // reduce: `naxis` axes; nullptr selects axis 0
-  int32_t naxis;            // may be GUF_ALL_AXES
-  int64_t one_axis;         // the axis of accumulate and reduceat
+  op::OperandView initial;        // valid if initial_kind is kGiven
+  op::OperandView indices;        // reduceat only
+  const int64_t *axis;            // reduce: `naxis` axes; nullptr selects axis 0
+  int32_t naxis;                  // may be GUF_ALL_AXES
+  const guf_operand *parameters;  // reduce: `nparameters` operands of the caller
+  int32_t nparameters;
+  int64_t one_axis;  // the axis of accumulate and reduceat
   int64_t initial_strides[GUF_MAX_NDIM];
   int64_t indices_strides[GUF_MAX_NDIM];
 };

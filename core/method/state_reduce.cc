@@ -5,6 +5,7 @@
 #include "core/method/state_reduce.h"
 
 #include <algorithm>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,7 @@ namespace {
 constexpr int32_t kMaxKept = GUF_MAX_NDIM - 2;
 
 struct StateDecision {
+  op::BlockInputs inputs;
   array::AxisSet reduced;
   ResultAxes axes;
   int64_t elements;                // number of elements per result
@@ -39,9 +41,21 @@ struct StateDecision {
   int32_t nstates;
   guf_dtype state[GUF_MAX_OPERANDS];
   guf_dtype result[GUF_MAX_OPERANDS];  // dtypes of the results before their cast to the outputs
+  const op::Loop *finish;              // nullptr if the accumulator is the result
 };
 
 using base::kNone;
+
+// Sets an operand to a scalar.
+void set_scalar(guf_dtype type, const uint64_t (&value)[2], op::OperandView *out) {
+  out->kind = GUF_OPERAND_SCALAR;
+  std::copy_n(value, 2, out->value);
+  out->layout = {type, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(out->value)};
+  out->span = {0, 0};
+  out->flags = op::kScalar;
+  out->device = nullptr;
+  out->array = nullptr;
+}
 
 guf_status check_result(const op::OperandView &result, int32_t index, guf_error *error) {
   const int32_t argument = result_argument(index);
@@ -113,26 +127,30 @@ guf_status choose_for(op::Ufunc &part, const guf_dtype *types, guf_dtype dtype,
   return resolve::choose(call, out, error);
 }
 
-// Finds the loop with exactly these input dtypes. For datetime types, the list of loops contains
-// only types without a unit; the loop for a unit is created when it is looked up.
-const op::Loop *exact_loop(op::Ufunc &ufunc, const guf_dtype *inputs) {
-  const guf_dtype *const end = inputs + ufunc.nin();
+// Finds the loop whose first `count` inputs have exactly these dtypes. For datetime types, the list
+// of loops contains only types without a unit; the loop for a unit is created when it is looked up.
+const op::Loop *exact_loop(op::Ufunc &ufunc, const guf_dtype *inputs, int32_t count) {
+  const guf_dtype *const end = inputs + count;
   const auto fits = [&](const op::Loop *loop) { return std::equal(inputs, end, &loop->types[0]); };
-  for (const op::Loop *const loop : ufunc.loops().loops) {
+  const std::vector<op::Loop *> &loops = ufunc.loops().loops;
+  for (const op::Loop *const loop : loops) {
     if (fits(loop)) return loop;
   }
+  if (loops.empty() || !std::any_of(inputs, end, dtype::is_time)) return nullptr;
+  guf_dtype types[GUF_MAX_OPERANDS];  // parameters have the same types in all loops
+  std::copy_n(&loops[0]->types[0], ufunc.nin(), types);
+  std::copy(inputs, end, types);
   resolve::Choice choice;
-  if (!std::any_of(inputs, end, dtype::is_time)) return nullptr;
-  if (choose_for(ufunc, inputs, 0, &choice, nullptr) != GUF_OK) return nullptr;
+  if (choose_for(ufunc, types, 0, &choice, nullptr) != GUF_OK) return nullptr;
   return fits(choice.loop) ? choice.loop : nullptr;
 }
 
-guf_status find_loop(op::Ufunc &ufunc, const guf_dtype *inputs, const char *part,
+guf_status find_loop(op::Ufunc &ufunc, const guf_dtype *inputs, int32_t count, const char *part,
                      const op::Loop **out, guf_error *error) {
-  *out = exact_loop(ufunc, inputs);
+  *out = exact_loop(ufunc, inputs, count);
   if (*out != nullptr) return GUF_OK;
   base::Text types;
-  for (int32_t i = 0; i < ufunc.nin(); ++i) {
+  for (int32_t i = 0; i < count; ++i) {
     types.add("%s%s", i == 0 ? "" : ", ", dtype::name(inputs[i]));
   }
   return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
@@ -140,10 +158,25 @@ guf_status find_loop(op::Ufunc &ufunc, const guf_dtype *inputs, const char *part
                     ufunc.full_name.c_str(), part, types.c_str());
 }
 
+// Returns the dtype of a result that has the precision of the elements
+// (GUF_FUNCTION_KEEPS_PRECISION).
+guf_dtype in_precision_of(guf_dtype element, guf_dtype result) {
+  const bool complex = element == GUF_C64 || element == GUF_C128;
+  if (!complex && !dtype::is_real_float(element)) return result;
+  const guf_dtype real = element == GUF_C64    ? guf_dtype{GUF_F32}
+                         : element == GUF_C128 ? guf_dtype{GUF_F64}
+                                               : element;
+  if (result == GUF_F64) return real;
+  return result == GUF_C128 && element == GUF_C64 ? guf_dtype{GUF_C64} : result;
+}
+
 guf_status resolve_types(const ReduceView &view, StateDecision *out, guf_error *error) {
   const op::Ufunc &block_function = *view.call.ufunc;
   const op::StateReduction &reduction = *block_function.state_reduction();
-  const guf_dtype types[] = {view.call.operand[kInput].layout.dtype, GUF_I64, GUF_BOOL};
+  out->inputs = op::block_inputs(block_function.signature);
+  guf_dtype types[] = {view.call.operand[kInput].layout.dtype, 0, 0};
+  if (out->inputs.first != kNone) types[out->inputs.first] = GUF_I64;
+  if (out->inputs.mask != kNone) types[out->inputs.mask] = GUF_BOOL;
   GUF_TRY(choose_for(*view.call.ufunc, types, view.dtype, &out->block_function, error));
   out->nstates = block_function.nout();
   std::copy_n(out->block_function.loop->types.begin() + block_function.nin(), out->nstates,
@@ -152,7 +185,7 @@ guf_status resolve_types(const ReduceView &view, StateDecision *out, guf_error *
   std::copy_n(out->state, out->nstates, both);
   std::copy_n(out->state, out->nstates, both + out->nstates);
   const op::Loop *merge = nullptr;
-  GUF_TRY(find_loop(*reduction.merge, both, "merge", &merge, error));
+  GUF_TRY(find_loop(*reduction.merge, both, 2 * out->nstates, "merge", &merge, error));
   if (!std::equal(out->state, out->state + out->nstates,
                   merge->types.begin() + reduction.merge->nin())) {
     return base::fail(error, GUF_E_NO_LOOP, kNone, kNone,
@@ -160,11 +193,57 @@ guf_status resolve_types(const ReduceView &view, StateDecision *out, guf_error *
                       reduction.merge->full_name.c_str());
   }
   std::copy_n(out->state, out->nstates, out->result);
+  out->finish = nullptr;
   if (!reduction.finish) return GUF_OK;
-  const op::Loop *finish = nullptr;
-  GUF_TRY(find_loop(*reduction.finish, out->state, "finish", &finish, error));
-  std::copy_n(finish->types.begin() + reduction.finish->nin(), reduction.finish->nout(),
+  GUF_TRY(find_loop(*reduction.finish, out->state, out->nstates, "finish", &out->finish, error));
+  std::copy_n(out->finish->types.begin() + reduction.finish->nin(), reduction.finish->nout(),
               out->result);
+  return GUF_OK;
+}
+
+// Converts a parameter to a scalar of the dtype.
+guf_status convert_parameter(op::OperandView *parameter, int32_t index, guf_dtype type,
+                             guf_error *error) {
+  uint64_t value[2] = {0, 0};
+  if (resolve::is_weak(*parameter)) {
+    GUF_TRY(resolve::convert_named(parameter, index, type, error));
+    std::memcpy(value, parameter->cast_value, sizeof value);
+  } else {
+    const array::Layout &layout = parameter->layout;
+    if (!dtype::can_cast(layout.dtype, type, GUF_CASTING_SAME_KIND)) {
+      base::Text found, expected;
+      dtype::spell(layout.dtype, false, &found);
+      dtype::spell(type, false, &expected);
+      return base::fail(error, GUF_E_CASTING, index, kNone,
+                        "Cannot cast array data from dtype('%s') to dtype('%s') according to the "
+                        "rule 'same_kind'; argument %d is a parameter",
+                        found.c_str(), expected.c_str(), index);
+    }
+    backend::Device *host = nullptr;
+    GUF_TRY(plugin::cpu_device(&host, error));
+    const memory::CopyOperand to = {{type, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(value)},
+                                    false};
+    GUF_TRY(memory::convert(*host, nullptr, to, {layout, false}, error));
+  }
+  set_scalar(type, value, parameter);
+  return GUF_OK;
+}
+
+// Converts the parameters to the dtypes of the loop of finish. Parameters that were left out are 0.
+guf_status convert_parameters(const ReduceView &view, const StateDecision &decision,
+                              StateResults *results, guf_error *error) {
+  const int32_t count = view.call.ufunc->state_reduction()->nparameters();
+  for (int32_t k = 0; k < count; ++k) {
+    const guf_dtype type = decision.finish->types[static_cast<size_t>(decision.nstates + k)];
+    if (k >= results->nparameters) {
+      const uint64_t zero[2] = {0, 0};
+      set_scalar(type, zero, &results->parameter[k]);
+      continue;
+    }
+    GUF_TRY(convert_parameter(&results->parameter[k], parameter_argument(results->count, k), type,
+                              error));
+  }
+  results->nparameters = count;
   return GUF_OK;
 }
 
@@ -195,7 +274,7 @@ guf_status check_elements(const ReduceView &view, const StateDecision &decision,
         "reduction operation '%s' has a user-defined accumulator and does not accept 'initial'",
         block_function.name.c_str());
   }
-  if (view.call.has_where && block_function.nin() <= op::kBlockMask) {
+  if (view.call.has_where && decision.inputs.mask == kNone) {
     return base::fail(error, GUF_E_UNSUPPORTED, 3, kNone,
                       "reduction operation '%s' does not accept a where mask: its block function "
                       "has no input for the mask",
@@ -248,9 +327,15 @@ guf_status decide_states(ReduceView &view, StateResults &results, StateDecision 
   }
   GUF_TRY(count_elements(input, out, error));
   find_reduced_axes(input.ndim, out->reduced, view.keepdims, &out->axes);
+  GUF_TRY(convert_parameters(view, *out, &results, error));
+  const bool keeps_precision = (call.ufunc->flags & GUF_FUNCTION_KEEPS_PRECISION) != 0;
+  const guf_dtype element = out->block_function.loop->types[op::BlockInputs::kElements];
   for (int32_t k = 0; k < results.count; ++k) {
     op::OperandView &result = results.result[k];
-    if (op::is_missing(result)) result.layout.dtype = out->result[k];
+    if (op::is_missing(result)) {
+      const guf_dtype type = out->result[k];
+      result.layout.dtype = keeps_precision ? in_precision_of(element, type) : type;
+    }
     call.operand[kOutput] = result;
     GUF_TRY(check_reduced(view, out->reduced, out->axes, result_argument(k), error));
   }
@@ -293,7 +378,6 @@ class StateLaunches {
   guf_status launch_block_function(int64_t count, int64_t length, int64_t from);
   guf_status merge_states();
   guf_status make_results(guf_error *error);
-  void put_number(int64_t number);
   template <size_t N>
   void put(int32_t i, const OperandMemory &ground, int64_t offset, const More (&more)[N]) {
     static_assert(kMaxKept + N <= GUF_MAX_NDIM);
@@ -432,19 +516,6 @@ void StateLaunches::put_dimensions(int32_t i, const OperandMemory &ground, int64
   operand.array = ground.array;
 }
 
-// Sets the index operand of the block function to a 0-d int64 scalar.
-void StateLaunches::put_number(int64_t number) {
-  op::OperandView &operand = call_.operand[op::kBlockFirst];
-  operand.kind = GUF_OPERAND_SCALAR;
-  operand.value[0] = static_cast<uint64_t>(number);
-  operand.value[1] = 0;
-  operand.layout = {GUF_I64, 0, nullptr, nullptr, reinterpret_cast<uint64_t>(operand.value)};
-  operand.span = {0, 0};
-  operand.flags = op::kScalar;
-  operand.device = nullptr;
-  operand.array = nullptr;
-}
-
 guf_status StateLaunches::launch(op::Ufunc &ufunc, const guf_dtype *signature) {
   args_ = {};
   args_.struct_size = sizeof args_;
@@ -480,17 +551,20 @@ guf_status StateLaunches::launch_block_function(int64_t count, int64_t length, i
     const int64_t step = ground.reduced_stride;
     put(i, ground, distance(step, from), {{count, distance(step, length)}, {length, step}});
   };
-  put_reduced(op::kBlockElements, elements_);
-  if (block_function.nin() > op::kBlockFirst) {
-    put_number(from);
+  const op::BlockInputs &inputs = decision_.inputs;
+  put_reduced(op::BlockInputs::kElements, elements_);
+  if (inputs.first != kNone) {
+    op::OperandView &number = call_.operand[inputs.first];
+    const uint64_t value[2] = {static_cast<uint64_t>(from), 0};
+    set_scalar(GUF_I64, value, &number);
     if (count > 1) {
-      op::OperandView &number = call_.operand[op::kBlockFirst];
       call::point_at(base::Ref<array::Array>::share(numbers_), &number);
       number.kind = GUF_OPERAND_TENSOR;
     }
   }
-  if (block_function.nin() > op::kBlockMask) {
-    put_reduced(op::kBlockMask, mask_);
+  if (inputs.mask != kNone && view_.call.has_where) put_reduced(inputs.mask, mask_);
+  if (inputs.mask != kNone && !view_.call.has_where) {
+    put(inputs.mask, mask_, 0, {{count, 0}, {length, mask_.reduced_stride}});
   }
   for (int32_t k = 0; k < decision_.nstates; ++k) {
     const auto size = static_cast<int64_t>(dtype::itemsize(decision_.state[k]));
@@ -524,11 +598,13 @@ guf_status StateLaunches::number_leaves(array::Array &numbers, guf_error *error)
 }
 
 // Creates a mask that is true for all elements if the block function has a mask operand but the
-// call has no mask.
+// call has no mask. The mask has the length of a base block, because block functions are faster if
+// the elements of the mask are contiguous.
 guf_status StateLaunches::make_mask(guf_error *error) {
-  if (view_.call.has_where || view_.call.ufunc->nin() <= op::kBlockMask) return GUF_OK;
+  if (view_.call.has_where || decision_.inputs.mask == kNone) return GUF_OK;
   base::Ref<array::Array> all;
-  GUF_TRY(memory::allocate(*view_.call.device, GUF_BOOL, 0, nullptr, nullptr, GUF_ORDER_C, &all,
+  const int64_t length = std::min(decision_.elements, kBaseBlock);
+  GUF_TRY(memory::allocate(*view_.call.device, GUF_BOOL, 1, &length, nullptr, GUF_ORDER_C, &all,
                            error));
   guf_operand truth = {};
   truth.kind = GUF_OPERAND_SCALAR;
@@ -538,6 +614,7 @@ guf_status StateLaunches::make_mask(guf_error *error) {
   op::OperandView operand;
   call::point_at(all, &operand);
   mask_ = ground_of(operand);
+  mask_.reduced_stride = 1;
   std::fill_n(mask_.stride, nkept_, 0);
   arrays_.keep(std::move(all));
   return GUF_OK;
@@ -546,7 +623,7 @@ guf_status StateLaunches::make_mask(guf_error *error) {
 guf_status StateLaunches::make_states(guf_error *error) {
   GUF_TRY(make_mask(error));
   const int64_t full = decision_.elements / kBaseBlock, rest = decision_.elements % kBaseBlock;
-  if (full > 1 && view_.call.ufunc->nin() > op::kBlockFirst) {
+  if (full > 1 && decision_.inputs.first != kNone) {
     base::Ref<array::Array> numbers;
     GUF_TRY(memory::allocate(*view_.call.device, GUF_I64, 1, &full, nullptr, GUF_ORDER_C, &numbers,
                              error));
@@ -583,8 +660,13 @@ guf_status StateLaunches::make_results(guf_error *error) {
   const base::Ref<op::Ufunc> &finish = view_.call.ufunc->state_reduction()->finish;
   const int32_t n = decision_.nstates;
   for (int32_t k = 0; k < n; ++k) put_dimensions(k, states_[static_cast<size_t>(k)], 0, {});
+  const int32_t parameters = results_.nparameters;
+  for (int32_t k = 0; k < parameters; ++k) {
+    const op::OperandView &parameter = results_.parameter[k];
+    set_scalar(parameter.layout.dtype, parameter.value, &call_.operand[n + k]);
+  }
   for (int32_t k = 0; k < results_.count; ++k)
-    put_dimensions(n + k, result_memory_[static_cast<size_t>(k)], 0, {});
+    put_dimensions(n + parameters + k, result_memory_[static_cast<size_t>(k)], 0, {});
   if (finish) return launch(*finish, nullptr);
   for (int32_t k = 0; k < n; ++k) {
     GUF_TRY(memory::convert(*view_.call.device, view_.call.stream,
@@ -617,7 +699,7 @@ void describe_states(const ReduceView &view, const StateResults &results,
   const array::Layout &input = view.call.operand[kInput].layout;
   out->loop = decision.block_function.index;
   out->noperands = 1 + results.count;
-  out->loop_dtypes[0] = decision.block_function.loop->types[op::kBlockElements];
+  out->loop_dtypes[0] = decision.block_function.loop->types[op::BlockInputs::kElements];
   out->dtypes[0] = input.dtype;
   for (int32_t k = 0; k < results.count; ++k) {
     out->loop_dtypes[1 + k] = decision.result[k];
@@ -680,7 +762,11 @@ guf_status explain_states(ReduceView &view, StateResults &results, std::string *
           std::to_string(GUF_LEAF_SIZE) +
           " elements in C order over the reduced axes, merged in pairs by " +
           reduction.merge->full_name;
-  *out += reduction.finish ? ", finished by " + reduction.finish->full_name + "\n" : "\n";
+  if (reduction.finish) *out += ", finished by " + reduction.finish->full_name;
+  const int32_t count = reduction.nparameters();
+  if (count > 0)
+    *out += " with " + std::to_string(count) + (count == 1 ? " parameter" : " parameters");
+  *out += "\n";
   return GUF_OK;
 }
 

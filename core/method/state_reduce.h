@@ -12,10 +12,14 @@
 
 namespace gufunc::method {
 
-// The results that the caller passed or omitted. Only the first `count` entries are initialised.
+// The results that the caller passed or omitted, and the parameters that the caller passed, which
+// are scalars. Only the first `count` results and the first `nparameters` parameters are
+// initialised.
 struct StateResults {
   int32_t count;
+  int32_t nparameters;
   op::OperandView result[GUF_MAX_OPERANDS];
+  op::OperandView parameter[GUF_MAX_OPERANDS];
   int64_t strides[GUF_MAX_OPERANDS][GUF_MAX_NDIM];
 };
 

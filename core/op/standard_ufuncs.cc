@@ -139,9 +139,14 @@ base::Ref<Ufunc> make(const Row &row) {
   return ufunc;
 }
 
+// Creates a merge or finish function, which may also be an ordinary function. Returns an empty
+// reference for an empty name.
 base::Ref<Ufunc> make_part(std::string_view name) {
   for (const Row &part : kParts) {
     if (part.name == name) return make(part);
+  }
+  for (const Row &row : kRows) {
+    if (row.name == name) return make(row);
   }
   return {};
 }

@@ -20,14 +20,20 @@ struct StateReduction {
   base::Ref<Ufunc> finish;  // if empty, the accumulator is the result
 
   int32_t nresults() const;
+  // The number of parameters, which are the inputs of finish that follow the accumulator.
+  int32_t nparameters() const;
 };
 
-// The inputs of a block function, in this order. A block function may omit trailing inputs.
-enum BlockInput : int32_t {
-  kBlockElements = 0,  // signature (n): the elements
-  kBlockFirst = 1,     // signature (): the index of the first element
-  kBlockMask = 2,      // signature (n): whether an element takes part
+// The inputs of a block function: the elements, signature (n); then, if the block function has
+// these inputs, the index of the first element, signature (), and the mask, signature (n), which
+// selects the elements that take part.
+struct BlockInputs {
+  static constexpr int32_t kElements = 0;
+  int32_t first = base::kNone;
+  int32_t mask = base::kNone;
 };
+
+BlockInputs block_inputs(const Signature &block_function);
 
 // Checks that the signatures of the parts match.
 // Errors  GUF_E_SIGNATURE <= the signatures of the parts do not match

@@ -197,6 +197,9 @@ class ReduceArgs(ct.Structure):
         ('dtype', ct.c_uint32),
         ('noutputs', ct.c_int32),
         ('outputs', ct.POINTER(Operand)),
+        ('parameters', ct.POINTER(Operand)),
+        ('nparameters', ct.c_int32),
+        ('reserved', ct.c_uint32),
     ]
 
 

@@ -30,7 +30,7 @@ LISTED = [name.rstrip('~') for name in LISTED]
 # compare them with the functions that NumPy and SciPy have.
 ARRAY_FUNCTIONS = '''
 clip select softmax log_softmax logsumexp cross norm diff convolve sort argsort
-searchsorted searchsorted_right median interp
+searchsorted searchsorted_right median interp partition quantile percentile
 det slogdet inv solve solve1 cholesky cholesky_upper
 '''.split()
 TABLE = ops_table.read()

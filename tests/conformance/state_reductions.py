@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares reductions with user-defined accumulators with NumPy: argmax, argmin and ptp of the
-standard library, and largest, smallest, minmax, mean and variance from the module of
-examples/kernels/reductions.guf.cpp, over random shapes, layouts, axes and masks. Also tests ldexp,
-a host loop (f, i) -> f. A device must match NumPy's results and the cpu's bits.
+"""Compares reductions with user-defined accumulators with NumPy: those of the standard library,
+such as argmax, mean and var, and largest, smallest, minmax, mean and variance from the module of
+examples/kernels/reductions.guf.cpp, over random shapes, layouts, axes, masks and parameters. Sums
+and moments must be within a bound of the exact result. Also tests ldexp, a host loop (f, i) -> f. A
+device must match NumPy's results and the cpu's bits.
 
     state_reductions.py --library LIBGUFUNC --module REDUCTIONS.so [--cases N] [--seed N]
     [--device cuda:0]
@@ -20,7 +21,11 @@ import numpy as np
 import abi
 import judge
 
-STANDARD = ('argmax', 'argmin', 'ptp')
+EXTREMES = ('argmax', 'argmin', 'ptp')
+SPREADS = ('var', 'std', 'nanvar', 'nanstd')  # with the parameter ddof
+MOMENTS = ('mean', 'nanmean') + SPREADS
+SUMS = MOMENTS + ('nansum', 'count_nonzero')
+STANDARD = EXTREMES + SUMS
 INDEX_FUNCTIONS = {'largest': 'argmax', 'smallest': 'argmin'}
 OF_THE_MODULE = ('largest', 'smallest', 'minmax', 'mean_variance')
 
@@ -91,7 +96,7 @@ class Library(abi.Library):
         loop = LoopDesc(ct.sizeof(LoopDesc), 1, 0, 3, types, ldexp_loop)
         self.check(self.lib.guf_ufunc_add_loop(handle, ct.byref(loop), ct.byref(self.error)))
 
-    def reduce_states(self, device, name, source, axis, keepdims, where, threads):
+    def reduce_states(self, device, name, source, axis, keepdims, where, ddof, threads):
         keep, args = [], abi.ReduceArgs(struct_size=ct.sizeof(abi.ReduceArgs))
         outs = (abi.Operand * (1 if name in STANDARD else 2))()
         args.input, args.outputs = ct.pointer(self.operand(source, keep)), outs
@@ -101,6 +106,8 @@ class Library(abi.Library):
         args.axis = None if axis is None else (ct.c_int64 * max(len(axis), 1))(*axis)
         if where is not None:
             args.where = ct.pointer(self.operand(where, keep))
+        if ddof is not None:
+            args.parameters, args.nparameters = ct.pointer(self.operand(ddof, keep)), 1
         self.check(self.lib.guf_reduce(self.find(name), ct.byref(args), ct.byref(self.error)))
         return [self.result(out)[1:] for out in outs]
 
@@ -148,6 +155,65 @@ def moved(array, axes):
     return array.transpose(kept + axes).reshape([array.shape[k] for k in kept] + [size])
 
 
+def parts_of(array):
+    """The real and imaginary parts of an array, or the array itself."""
+    return (array.real, array.imag) if array.dtype.kind == 'c' else (array,)
+
+
+def moment(name, flat, mask, ddof):
+    """Returns a mean, variance or standard deviation in long double, and the size of its terms, to
+    which the bound of the error is relative."""
+    kind = flat.dtype.kind
+    taken = mask & ~np.isnan(flat) if name.startswith('nan') and kind in 'fc' else mask
+    wide = [part.astype('d' if kind in 'biu' else part.dtype).astype(np.longdouble)
+            for part in parts_of(flat)]
+    n = taken.sum(-1)
+    zero = np.longdouble(0)
+    means = [np.where(taken, part, zero).sum(-1) / n for part in wide]
+    sizes = [np.where(taken, np.abs(part), zero).sum(-1) / n for part in wide]
+    if name.endswith('mean'):
+        return means, sizes
+    squares = sum(np.where(taken, part - mean[..., None], zero) ** 2
+                  for part, mean in zip(wide, means)).sum(-1)
+    freedom = n - np.longdouble(ddof or 0)
+    var = squares / np.maximum(freedom, 0)
+    if name.startswith('nan'):
+        var = np.where(freedom > 0, var, np.nan)
+    eps = np.finfo('d' if kind in 'biu' else flat.dtype).eps
+    size = np.abs(var) + eps * sum(mean**2 for mean in means) / np.maximum(freedom / n, 1e-30)
+    return ([var], [size]) if name.endswith('var') else ([np.sqrt(var)], [size / np.sqrt(var)])
+
+
+def sum_difference(name, flat, where, ddof, own):
+    """Compares a sum, count or moment. Returns None or a text."""
+    mask = np.ones(flat.shape, bool) if where is None else where
+    numpy_own = {'ddof': ddof} if ddof is not None else {}
+    if name != 'count_nonzero':
+        numpy_own['where'] = mask
+    right = np.asarray(getattr(np, name)(flat, axis=-1, **numpy_own))
+    if own.dtype != right.dtype:
+        return f'expected {right.dtype}, got {own.dtype}'
+    if right.dtype.kind in 'iumM':
+        same = np.array_equal(own, right.reshape(own.shape), equal_nan=right.dtype.kind == 'm')
+        return None if same else f'expected {right.ravel()[:4]}, got {own.ravel()[:4]}'
+    if name == 'nansum':
+        clean = np.where(mask & ~np.isnan(flat), flat, 0).astype(
+            np.clongdouble if flat.dtype.kind == 'c' else np.longdouble)
+        exact = [part.sum(-1) for part in parts_of(clean)]
+        sizes = [np.abs(part).sum(-1) for part in parts_of(clean)]
+    else:
+        exact, sizes = moment(name, flat, mask, ddof)
+    limits = np.finfo(right.dtype)
+    for found, one, size in zip(parts_of(own), exact, sizes):
+        one, size = one.reshape(own.shape), size.reshape(own.shape)
+        same = (found == one) | (np.isnan(found) & np.isnan(one))
+        close = np.abs(found - one) <= 24 * (limits.eps * size + limits.tiny)
+        beyond = (np.abs(one) > limits.max) & np.isinf(found)
+        if not (same | close | beyond).all():
+            return f'expected {one.ravel()[:4]}, got {found.ravel()[:4]}'
+    return None
+
+
 def expected(name, array, axes, where):
     """Returns NumPy's result without the reduced axes, or None if NumPy rejects the call."""
     flat = moved(array, axes)
@@ -180,7 +246,11 @@ def difference(library, rng, nprng):
     name = rng.choice(STANDARD + OF_THE_MODULE)
     letters = 'dfqhibQ'
     if name in STANDARD:
-        letters = 'bBhHiIqQefdFDmM' + ('' if name == 'ptp' else '?')
+        letters = 'bBhHiIqQefdFD' + ('' if name == 'ptp' else '?')
+        if name in EXTREMES + ('count_nonzero',):
+            letters += 'mM'
+        if name == 'mean':
+            letters += 'm'
     array = random_array(rng, nprng, letters)
     axis = None if rng.random() < 0.3 else rng.sample(range(array.ndim), rng.randint(0, array.ndim))
     axes = sorted(range(array.ndim) if axis is None else axis)
@@ -188,11 +258,12 @@ def difference(library, rng, nprng):
     if name == 'mean_variance':
         if array.dtype.char in 'qQ':
             return None
-        if rng.random() < 0.5:
-            where = nprng.random(array.shape) < 0.6
-    right = expected(name, array, list(axes), where)
-    what = f'{name} of {array.dtype} {array.shape} {array.strides}, axis {axis}'
-    requested = name, array, axis, keepdims, where, rng.choice([0, 1, 3])
+    ddof = rng.choice([None, 0, 1, 2, 0.5]) if name in SPREADS else None
+    if name in ('mean_variance', 'nansum') + MOMENTS and rng.random() < 0.5:
+        where = nprng.random(array.shape) < rng.choice([0.6, 0.995])
+    right = None if name in SUMS else expected(name, array, list(axes), where)
+    what = f'{name} of {array.dtype} {array.shape} {array.strides}, axis {axis}, ddof {ddof}'
+    requested = name, array, axis, keepdims, where, ddof, rng.choice([0, 1, 3])
     try:
         found = library.reduce_states(library.device, *requested)
         if library.device:
@@ -202,16 +273,22 @@ def difference(library, rng, nprng):
     except abi.GufuncError as error:
         fits = right is None and refusal(name) in str(error)
         return None if fits else f'{what}: {error}'
-    if right is None:
+    if right is None and name not in SUMS:
         return f'{what}: NumPy refuses'
     shape = [1 if k in axes else n for k, n in enumerate(array.shape)
              if keepdims or k not in axes]
-    for (own, strides), theirs in zip(found, right):
+    for (own, strides), theirs in zip(found, right or [None]):
         if list(own.shape) != shape:
             return f'{what}: expected {shape}, got shape {own.shape}'
         text = layout_difference(array, axis, keepdims, where, own, strides)
         if text:
             return f'{what}: {text}'
+        if name in SUMS:
+            mask = None if where is None else moved(where, axes)
+            text = sum_difference(name, moved(array, axes), mask, ddof, own)
+            if text:
+                return f'{what}: {text}'
+            continue
         theirs = theirs.reshape(shape)
         exact = name != 'mean_variance'
         close = (np.array_equal if exact else np.allclose)(own, theirs, equal_nan=True)

@@ -196,7 +196,7 @@ TEST(Registration, OptionsOfOneNameContradict) {
   const char *end = "; registrations with the same name must have the same value\n";
   Module module;
   for (const char *flag : {"inplace_safe", "commutative", "associative", "underflows", "divides",
-                           "accepts_empty", "overwrites"}) {
+                           "accepts_empty", "overwrites", "keeps_precision"}) {
     const std::string quoted = fmt::format("'{}'", flag);
     EXPECT_EQ(
         messages_of_three("", "", flag, &(module = {})),

@@ -37,6 +37,7 @@ std::string flag_list(const Function &function) {
   if (function.associative) flags += " | GUF_FUNCTION_ASSOCIATIVE";
   if (function.underflows) flags += " | GUF_FUNCTION_UNDERFLOWS";
   if (function.accepts_empty) flags += " | GUF_FUNCTION_ACCEPTS_EMPTY";
+  if (function.keeps_precision) flags += " | GUF_FUNCTION_KEEPS_PRECISION";
   if (function.divides) flags += " | GUF_FUNCTION_DIVIDES";
   if (function.fp != FpMode::kStrict) flags += " | GUF_FUNCTION_FAST";
   if (function.overwrites) flags += " | GUF_FUNCTION_OVERWRITES";

@@ -247,6 +247,7 @@ class Builder {
     function->divides = options.divides;
     function->accepts_empty = options.accepts_empty;
     function->overwrites = options.overwrites;
+    function->keeps_precision = options.keeps_precision;
     function->merge = options.merge;
     function->finish = options.finish;
     function->fp = options.fp;

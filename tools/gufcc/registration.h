@@ -56,6 +56,7 @@ struct Function {
   PlacedText doc, failure;
   bool inplace_safe = false, commutative = false, associative = false;
   bool underflows = false, divides = false, accepts_empty = false, overwrites = false;
+  bool keeps_precision = false;
   FpMode fp = FpMode::kStrict;
   std::string merge, finish;  // reductions: names of functions of the module
   int nin = 0, nout = 0;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr char kValidKeys[] =
     "name= doc= rule= roles= identity= failure= fp= inplace_safe commutative associative group "
-    "underflows divides accepts_empty overwrites batch= merge= finish=";
+    "underflows divides accepts_empty overwrites keeps_precision batch= merge= finish=";
 constexpr size_t kMaxText = 4096;  // length of a text in the table
 constexpr std::array kIdentities = {"none", "reorderable", "zero", "one", "minus_one", "minus_inf"};
 
@@ -55,6 +55,7 @@ bool *find_flag(const std::string &key, RegistrationOptions *options) {
   if (key == "divides") return &options->divides;
   if (key == "accepts_empty") return &options->accepts_empty;
   if (key == "overwrites") return &options->overwrites;
+  if (key == "keeps_precision") return &options->keeps_precision;
   if (key == "group") return &options->group;
   return nullptr;
 }
@@ -103,11 +104,14 @@ struct Flag {
   const char *option;
   bool Function::*value;
 };
-constexpr Flag kFlags[] = {
-    {"inplace_safe", &Function::inplace_safe}, {"commutative", &Function::commutative},
-    {"associative", &Function::associative},   {"underflows", &Function::underflows},
-    {"divides", &Function::divides},           {"accepts_empty", &Function::accepts_empty},
-    {"overwrites", &Function::overwrites}};
+constexpr Flag kFlags[] = {{"inplace_safe", &Function::inplace_safe},
+                           {"commutative", &Function::commutative},
+                           {"associative", &Function::associative},
+                           {"underflows", &Function::underflows},
+                           {"divides", &Function::divides},
+                           {"accepts_empty", &Function::accepts_empty},
+                           {"overwrites", &Function::overwrites},
+                           {"keeps_precision", &Function::keeps_precision}};
 
 struct Text {
   const char *key;

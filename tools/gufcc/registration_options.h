@@ -14,6 +14,7 @@ struct RegistrationOptions {
   std::vector<Role> roles;
   bool inplace_safe = false, commutative = false, associative = false, group = false;
   bool underflows = false, divides = false, accepts_empty = false, overwrites = false;
+  bool keeps_precision = false;
   FpMode fp = FpMode::kStrict;
 };
 

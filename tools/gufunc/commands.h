@@ -54,6 +54,7 @@ struct MethodOptions {
   std::optional<std::string> fp_flags;   // "report", "over=fail"
   std::optional<std::string> initial;    // a literal, a 0-d file, or "none"
   std::optional<std::string> where;
+  std::vector<std::string> parameters;  // reduce: literals
   std::string order = "K";
   bool keepdims = false;
   bool explain = false;

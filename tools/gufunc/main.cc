@@ -176,6 +176,8 @@ std::vector<CLI::App *> add_methods(CLI::App &app, MethodOptions &method) {
            "Initial value of every result: a literal, a 0-d file, or none");
   add_text(*reduce, "--where", method.where,
            "Mask that selects the elements to reduce: a bool file");
+  add_list(*reduce, "--parameter", method.parameters,
+           "A parameter of a reduction, such as ddof of var: a literal");
   add_result(*reduce, method);
 
   CLI::App *const accumulate =

@@ -67,6 +67,8 @@ class Method {
     if (options.where) where_ = files_.operand_of(*options.where, false);
     if (options.initial && *options.initial != "none")
       initial_ = files_.operand_of(*options.initial, false);
+    for (const std::string &text : options.parameters)
+      parameters_.push_back(files_.operand_of(text, false));
     files_.check_inputs();
     for (const std::string &path : options.into)
       outputs_.push_back(written_over(files_.file(path, true)));
@@ -191,6 +193,8 @@ class Method {
     const guf_operand no_value = {};
     if (options_.initial) args.initial = initial_ ? &*initial_ : &no_value;
     if (where_) args.where = &*where_;
+    args.parameters = parameters_.data();
+    args.nparameters = static_cast<int32_t>(parameters_.size());
     std::vector<int64_t> axes;
     if (options_.axis == "none") {
       args.naxis = GUF_ALL_AXES;
@@ -293,6 +297,7 @@ class Method {
   uint32_t threads_;
   std::vector<guf_operand> inputs_, indices_;
   std::optional<guf_operand> initial_, where_;
+  std::vector<guf_operand> parameters_;
   std::vector<guf_operand> outputs_;
   guf_device device_ = nullptr;
   std::vector<ArrayHandle> results_;  // allocated by the library

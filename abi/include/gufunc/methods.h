@@ -34,6 +34,9 @@ enum { GUF_ALL_AXES = -1 };
  *           reduction with a user-defined accumulator (guf_ufunc_set_reduction), each like
  *           `output`, which is then NULL.
  * order     guf_order of an allocated output.
+ * parameters  `nparameters` scalars, the parameters of a reduction with a user-defined accumulator:
+ *           the inputs of its finish ufunc that follow the accumulator, such as ddof of var. They
+ *           are converted to the dtypes of the loop of finish. Parameters that are left out are 0.
  * options   as in guf_call_args. Every step of the reduction may raise floating-point flags,
  *           including the step that uses the initial value. The flags do not depend on the number
  *           of threads (docs/fp-flags.md). Elements that a mask excludes raise no flags. If a flag
@@ -53,6 +56,9 @@ typedef struct guf_reduce_args {
   guf_dtype dtype;
   int32_t noutputs;
   guf_operand *outputs;
+  const guf_operand *parameters;
+  int32_t nparameters;
+  uint32_t reserved; /* 0 */
 } guf_reduce_args;
 
 /** Arguments of accumulate and reduceat.
@@ -100,8 +106,8 @@ typedef struct guf_at_args {
  * In a reduction with a user-defined accumulator (guf_ufunc_set_reduction), each base block of 128
  * elements, counted in C order over all reduced axes, yields an accumulator. Accumulators are
  * merged in aligned pairs, so that the bits of the result follow from the shape alone. In error
- * messages the first result is operand 2; the later results are operands 5 and higher. Several axes
- * are always allowed.
+ * messages the first result is operand 2; the later results are operands 5 and higher, and the
+ * parameters follow the results. Several axes are always allowed.
  * The output is unchanged after an error, except after GUF_E_LOOP, GUF_E_LAUNCH,
  * GUF_E_FLOATING_POINT and a GUF_E_VALUE that a loop reported.
  * [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, if the
@@ -110,8 +116,10 @@ typedef struct guf_at_args {
  * stride, copies of input and mask.
  * Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call
  *         GUF_E_ARG             <= input is NULL; both or neither of output and outputs are NULL;
- *                                  noutputs is not the number of results; fp_report or fp_fail has
- *                                  unknown bits; fp_flags is NULL although fp_report is not 0
+ *                                  noutputs is not the number of results; nparameters is negative
+ *                                  or exceeds the number of parameters of finish; a parameter is
+ *                                  not a scalar; fp_report or fp_fail has unknown bits; fp_flags is
+ *                                  NULL although fp_report is not 0
  *         GUF_E_VALUE           <= the ufunc is not binary, has core dimensions or several outputs;
  *                                  several axes for a ufunc that is not reorderable; an empty
  *                                  reduction, or a mask, without identity or initial value (NumPy's
@@ -119,9 +127,9 @@ typedef struct guf_at_args {
  *                                  elements; `where` for a user-defined accumulator that needs
  *                                  elements
  *         GUF_E_AXIS            <= an axis is out of range or repeated
- *         GUF_E_NO_LOOP, GUF_E_DTYPE, GUF_E_CASTING, GUF_E_OVERFLOW <= the dtypes or the
- *             initial value do not fit; merge or finish has no loop of exactly the accumulator's
- *             dtypes
+ *         GUF_E_NO_LOOP, GUF_E_DTYPE, GUF_E_CASTING, GUF_E_OVERFLOW <= the dtypes, the
+ *             initial value or the parameters do not fit; merge or finish has no loop of exactly
+ *             the accumulator's dtypes
  *         GUF_E_CASTING         <= the loop is X, Y -> X, there is no initial value, and Y cannot
  *                                  be cast to X
  *         GUF_E_UNSUPPORTED     <= a reduction with a user-defined accumulator and `initial`, or

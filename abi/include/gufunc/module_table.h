@@ -71,10 +71,12 @@ enum guf_function_flag {
                                         GUF_FP_UNDERFLOW, as for * / exp power */
   GUF_FUNCTION_DIVIDES = 1u << 5,    /* the last input is a divisor */
   GUF_FUNCTION_ACCEPTS_EMPTY =
-      1u << 6,                      /* the function also computes an accumulator of no elements */
-  GUF_FUNCTION_OVERWRITES = 1u << 7 /* kernels of gufcc overwrite their first input: the library
-                                       passes a copy of it, except to host loops that make a copy of
-                                       each item themselves */
+      1u << 6,                       /* the function also computes an accumulator of no elements */
+  GUF_FUNCTION_OVERWRITES = 1u << 7, /* kernels of gufcc overwrite their first input: the library
+                                        passes a copy of it, except to host loops that make a copy
+                                        of each item themselves */
+  GUF_FUNCTION_KEEPS_PRECISION =
+      1u << 8 /* results of guf_reduce that are f64 or c128 have the precision of the elements */
 };
 
 enum guf_loop_kind {

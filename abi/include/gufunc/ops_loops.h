@@ -158,6 +158,25 @@
   "ffff->ff dddd->dd FFFF->FF DDDD->DD MMMM->MM mmmm->mm"
 #define GUF_LOOPS_ptp_finish GUF_LOOPS_ARITHMETIC_2 " MM->m mm->m"
 
+/* Reductions with accumulators of double precision. The loops of f64 are first, so that integers
+ * are cast to f64. */
+#define GUF_LOOPS_nanmean "d?->qd e?->qd E?->qd f?->qd F?->qD D?->qD"
+#define GUF_LOOPS_mean GUF_LOOPS_nanmean " m?->qm"
+#define GUF_LOOPS_mean_merge "qdqd->qd qDqD->qD qmqm->qm"
+#define GUF_LOOPS_mean_finish "qd->d qD->D qm->m"
+#define GUF_LOOPS_var "d?->qDd e?->qDd E?->qDd f?->qDd F?->DDD D?->DDD"
+#define GUF_LOOPS_std GUF_LOOPS_var
+#define GUF_LOOPS_nanvar GUF_LOOPS_var
+#define GUF_LOOPS_nanstd GUF_LOOPS_var
+#define GUF_LOOPS_var_merge "qDdqDd->qDd DDDDDD->DDD"
+#define GUF_LOOPS_var_finish "qDdd->d DDDd->d"
+#define GUF_LOOPS_std_finish GUF_LOOPS_var_finish
+#define GUF_LOOPS_nanvar_finish GUF_LOOPS_var_finish
+#define GUF_LOOPS_nanstd_finish GUF_LOOPS_var_finish
+#define GUF_LOOPS_nansum "?\?->q Q?->Q q?->q d?->d e?->d E?->d f?->d F?->D D?->D"
+#define GUF_LOOPS_count_nonzero \
+  "?->q b->q B->q h->q H->q i->q I->q q->q Q->q e->q E->q f->q d->q F->q D->q M->q m->q"
+
 #define GUF_LOOPS_ALL_3                                                             \
   "?\?\?->? bbb->b BBB->B hhh->h HHH->H iii->i III->I qqq->q QQQ->Q eee->e EEE->E " \
   "fff->f ddd->d FFF->F DDD->D"
@@ -175,6 +194,9 @@
   "?\?->q bb->q BB->q hh->q HH->q ii->q II->q qq->q QQ->q ee->q EE->q ff->q dd->q FF->q DD->q " \
   "mm->q MM->q"
 #define GUF_LOOPS_searchsorted_right GUF_LOOPS_searchsorted
+#define GUF_LOOPS_partition                                                                    \
+  "?q->? bq->b Bq->B hq->h Hq->H iq->i Iq->I qq->q Qq->Q eq->e Eq->E fq->f dq->d Fq->F Dq->D " \
+  "mq->m Mq->M"
 
 /* Functions whose integer inputs are cast to f64, as by the functions of NumPy and SciPy with these
  * names: the loop of f64 is the first. */
@@ -184,6 +206,8 @@
 #define GUF_LOOPS_softmax GUF_LOOPS_FLOAT_FROM_F64_1
 #define GUF_LOOPS_log_softmax GUF_LOOPS_FLOAT_FROM_F64_1
 #define GUF_LOOPS_logsumexp GUF_LOOPS_FLOAT_FROM_F64_1
+#define GUF_LOOPS_quantile "dd->d ed->e Ed->E fd->f"
+#define GUF_LOOPS_percentile GUF_LOOPS_quantile
 #define GUF_LOOPS_interp "ddd->d fff->f ddD->D ffF->F"
 #define GUF_LOOPS_det "d->d f->f D->D F->F"
 #define GUF_LOOPS_slogdet "d->dd f->ff D->Dd F->Ff"

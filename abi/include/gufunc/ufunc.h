@@ -196,17 +196,22 @@ GUF_API guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module,
  *
  * The generalized ufunc that becomes the reduction computes the accumulator of one base block from
  * the elements of the block. Its outputs are the values of the accumulator. Its signature is
- * (n)->(),... or (n),()->(),... or (n),(),(n)->(),... . The inputs are the elements; the index of
- * the first element in C order over the reduced axes (int64); and a mask of the elements to include
- * (bool).
+ * (n)->(),... or (n),()->(),... or (n),(n)->(),... or (n),(),(n)->(),... . The first input is the
+ * elements, an input () the index of the first element in C order over the reduced axes (int64),
+ * and a second input (n) a mask of the elements to include (bool).
  * merge   a ufunc without a signature that combines two accumulators, the left one first, into one.
  *         The library calls merge in place: the output is the left accumulator. The loop of merge
  *         must have exactly the dtypes of the accumulator.
  * finish  NULL: the accumulator is the result. Else a ufunc without a signature that computes the
- *         results from an accumulator.
+ *         results from an accumulator. Inputs that follow the accumulator are the parameters of
+ *         guf_reduce_args. The loop of finish is the first whose first inputs have exactly the
+ *         dtypes of the accumulator.
  *
  * With GUF_FUNCTION_ACCEPTS_EMPTY the ufunc also computes an accumulator of no elements (n is 0, or
- * the mask excludes all), which merge must accept. Empty axes and where= are then allowed. */
+ * the mask excludes all), which merge must accept. Empty axes and where= are then allowed.
+ * With GUF_FUNCTION_KEEPS_PRECISION, a result that guf_reduce allocates has the precision of the
+ * elements if the loop of finish, or the accumulator without finish, has f64 or c128: of elements
+ * of f16, bf16, f32 or c64 the result f64 becomes f16, bf16, f32 or f32, and c128 becomes c64. */
 typedef struct guf_reduction_desc {
   uint32_t struct_size;
   uint32_t flags; /* 0 */

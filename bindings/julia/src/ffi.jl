@@ -241,6 +241,7 @@ const GUF_FUNCTION_UNDERFLOWS = UInt32(16)
 const GUF_FUNCTION_DIVIDES = UInt32(32)
 const GUF_FUNCTION_ACCEPTS_EMPTY = UInt32(64)
 const GUF_FUNCTION_OVERWRITES = UInt32(128)
+const GUF_FUNCTION_KEEPS_PRECISION = UInt32(256)
 
 const GUF_LOOP_NUMPY = Int32(1)
 const GUF_LOOP_STATUS = Int32(2)
@@ -890,8 +891,11 @@ struct guf_reduce_args
     dtype::guf_dtype
     noutputs::Int32
     outputs::Ptr{guf_operand}
+    parameters::Ptr{guf_operand}
+    nparameters::Int32
+    reserved::UInt32
 end
-@assert sizeof(guf_reduce_args) == 112
+@assert sizeof(guf_reduce_args) == 128
 @assert fieldoffset(guf_reduce_args, 1) == 0
 @assert fieldoffset(guf_reduce_args, 2) == 4
 @assert fieldoffset(guf_reduce_args, 3) == 8
@@ -905,6 +909,9 @@ end
 @assert fieldoffset(guf_reduce_args, 11) == 96
 @assert fieldoffset(guf_reduce_args, 12) == 100
 @assert fieldoffset(guf_reduce_args, 13) == 104
+@assert fieldoffset(guf_reduce_args, 14) == 112
+@assert fieldoffset(guf_reduce_args, 15) == 120
+@assert fieldoffset(guf_reduce_args, 16) == 124
 
 struct guf_accumulate_args
     struct_size::UInt32

@@ -16,9 +16,10 @@ dimensions keep the extent 1, unless `keepdims=false`. The reduction over all di
 number for a Julia array, and a 0-dimensional array for a `GufArray`. `init` is the initial value of
 the reduction. With `init=novalue`, the reduction starts with the first element instead of the
 identity. `where` is a mask that selects the elements. A reduction with a user-defined accumulator
-returns a tuple of its results. Further keywords: `dtype`, `order`, `device`, `stream`, `threads`,
-`fp_flags`, `fp_report`, `fp_fail`. `reduce!(f, out, A; …)` writes into `out`, which must have the
-size of the result. Without `dims`, `reduce!` reduces the dimensions that `out` lacks and those that
+returns a tuple of its results. `parameters` is its parameter, such as `ddof` of `var`, or a tuple
+of its parameters. Further keywords: `dtype`, `order`, `device`, `stream`, `threads`, `fp_flags`,
+`fp_report`, `fp_fail`. `reduce!(f, out, A; …)` writes into `out`, which must have the size of the
+result. Without `dims`, `reduce!` reduces the dimensions that `out` lacks and those that
 have extent 1 in `out`, as `sum!` does.
 """
 Base.reduce(f::UFunc, @nospecialize(A::AbstractArray); keywords...) =
@@ -86,6 +87,9 @@ initial_operand(::Nothing) = Any[]
 initial_operand(::NoValue) = Any[nothing]
 initial_operand(x) = Any[operand(x)]
 
+parameter_operands(@nospecialize(x::Tuple)) = operands_of(x)
+parameter_operands(@nospecialize(x)) = Any[operand(x)]
+
 function with_reduce_args(act, f, @nospecialize(input), outputs, r)
     found(f)
     naxis, axes = folded_axes(r.dims, rank(input))
@@ -93,12 +97,15 @@ function with_reduce_args(act, f, @nospecialize(input), outputs, r)
     # NULL means the default axis. For an empty list of axes, the pointer must therefore not be
     # NULL.
     named = isempty(axes) ? [Int64(0)] : axes
-    result = framed_groups(Any[input], outputs, initial_operand(r.init), mask) do slots, places
+    parameters = parameter_operands(r.parameters)
+    groups = (Any[input], outputs, initial_operand(r.init), mask, parameters)
+    result = framed_groups(groups...) do slots, places
         args = Ref(guf_reduce_args(
             sizeof(guf_reduce_args), r.keepdims === true ? GUF_CALL_KEEPDIMS : 0, places[1],
             state ? NULL_OPERAND : places[2], pointer(named), places[3], places[4],
             shared_options(r), naxis, chosen(ORDERS, r.order, "order"), dtype(r.dtype),
-            state ? length(outputs) : 0, state ? places[2] : NULL_OPERAND))
+            state ? length(outputs) : 0, state ? places[2] : NULL_OPERAND, places[5],
+            length(parameters), 0))
         GC.@preserve r args named fp_flags begin
             act(Ptr{guf_reduce_args}(pointer_from_objref(args)), slots)
         end

@@ -22,9 +22,11 @@ mutable struct Request
     fp_report::Any
     fp_fail::Any
     init::Any
+    parameters::Any
     named::Bool # whether the caller passed the keyword `stream`
     Request() = new(nothing, nothing, :default, :K, nothing, nothing, nothing, nothing, nothing,
-                    nothing, nothing, current_stream(), :default, 0, nothing, 0, 0, nothing, false)
+                    nothing, nothing, current_stream(), :default, 0, nothing, 0, 0, nothing, (),
+                    false)
 end
 
 const OF_ALL = (:device, :stream, :threads, :fp_flags, :fp_report, :fp_fail)
@@ -32,7 +34,8 @@ const OF_CALLS = (OF_ALL..., :out, :where, :casting, :order, :dtype, :signature,
                   :keepdims, :sizes, :host_policy)
 const OF_CHUNKED = Tuple(name for name in OF_CALLS if name !== :stream)
 const OF_OUTER = (OF_ALL..., :out, :where, :casting, :order, :dtype, :signature, :host_policy)
-const OF_REDUCE = (OF_ALL..., :out, :where, :order, :dtype, :dims, :keepdims, :init)
+const OF_REDUCE = (OF_ALL..., :out, :where, :order, :dtype, :dims, :keepdims, :init,
+                   :parameters)
 const OF_ALONG = (OF_ALL..., :out, :order, :dtype, :dims)
 
 function request(allowed, @nospecialize(keywords))

@@ -15,8 +15,9 @@ _COMPARE = {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", 
 _EQUALITIES = {"equal": "__eq__", "not_equal": "__ne__"}  # symmetric; they raise no TypeError
 _UNARY = {"neg": "negative", "abs": "absolute", "invert": "invert"}
 _FOLDS = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum",
-          "any": "logical_or", "all": "logical_and"}
+          "any": "logical_or", "all": "logical_and", "mean": "mean"}
 _REDUCTIONS = ("argmax", "argmin", "ptp")
+_SPREADS = ("var", "std")
 _NUMBERS = (bool, int, float, complex)
 _SEQUENCES = (list, tuple, range)
 _MEMORY = ("__dlpack__", "__array__", "__cuda_array_interface__", "__array_interface__",
@@ -138,6 +139,16 @@ def _reduction(ufunc):
     return reduction
 
 
+def _spread(ufunc):
+    def spread(self, axis=None, dtype=None, out=None, ddof=0, keepdims=False, **keywords):
+        return ufunc.reduce(self, axis=axis, dtype=dtype, out=out, keepdims=keepdims,
+                            parameters=(ddof,), **keywords)
+
+    spread.__doc__ = (f"{ufunc.__name__}.reduce over `axis`; None: over all axes. The sum of the "
+                      "squares is divided by the number of elements minus `ddof`.")
+    return spread
+
+
 def _on_numpy(ufunc, method, inputs, keywords, own):
     """Runs a ufunc of NumPy, SciPy or Numba that this package lacks on the memory of host arrays.
     The results are arrays of this package."""
@@ -246,6 +257,8 @@ def install(cls, ufuncs):
         setattr(cls, name, _named(_fold(ufuncs[ufunc]), name))
     for name in _REDUCTIONS:
         setattr(cls, name, _named(_reduction(ufuncs[name]), name))
+    for name in _SPREADS:
+        setattr(cls, name, _named(_spread(ufuncs[name]), name))
     forward, backward, _ = _binary(ufuncs["divmod"], cls)
     cls.__divmod__ = _named(forward, "__divmod__")
     cls.__rdivmod__ = _named(backward, "__rdivmod__")

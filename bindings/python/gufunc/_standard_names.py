@@ -19,4 +19,6 @@ ALIASES = {
     "acosh": "arccosh",
     "atanh": "arctanh",
     "atan2": "arctan2",
+    "nanmax": "fmax",
+    "nanmin": "fmin",
 }

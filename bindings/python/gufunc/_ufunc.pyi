@@ -85,7 +85,8 @@ class Ufunc(_Handle):
     def reduce(
         self, array: _Operand, axis: _Axis = 0, dtype: _DType = None, out: _Out = None,
         keepdims: bool = False, initial: _Operand = ..., where: _Operand = True, *,
-        stream: Any = None, device: _AnyDevice = None, order: str = "K", threads: int = 0
+        stream: Any = None, device: _AnyDevice = None, order: str = "K", threads: int = 0,
+        parameters: Any = ()
     ) -> Any: ...
     def accumulate(
         self, array: _Operand, axis: _Axis = 0, dtype: _DType = None, out: _Out = None, *,
@@ -186,19 +187,22 @@ class _Binary(Ufunc):
     def reduce(
         self, array: Array, axis: _Axis = 0, dtype: _DType = None, out: None = None,
         keepdims: bool = False, initial: _Operand = ..., where: _Operand = True, *, stream:
-        Any = None, device: _AnyDevice = None, order: str = "K", threads: int = 0
+        Any = None, device: _AnyDevice = None, order: str = "K", threads: int = 0,
+        parameters: Any = ()
     ) -> Array: ...
     @overload
     def reduce(
         self, array: _Operand, axis: _Axis = 0, dtype: _DType = None, *, out: _Given,
         keepdims: bool = False, initial: _Operand = ..., where: _Operand = True, stream:
-        Any = None, device: _AnyDevice = None, order: str = "K", threads: int = 0
+        Any = None, device: _AnyDevice = None, order: str = "K", threads: int = 0,
+        parameters: Any = ()
     ) -> _Given: ...
     @overload
     def reduce(
         self, array: _Operand, axis: _Axis = 0, dtype: _DType = None, out: _Out = None,
         keepdims: bool = False, initial: _Operand = ..., where: _Operand = True, *, stream:
-        Any = None, device: _AnyDevice = None, order: str = "K", threads: int = 0
+        Any = None, device: _AnyDevice = None, order: str = "K", threads: int = 0,
+        parameters: Any = ()
     ) -> Any: ...
     @overload
     def accumulate(

@@ -7,6 +7,7 @@ void gufpy_keywords_begin(gufpy_keywords *keywords, int in_method) {
   keywords->has_out = keywords->has_axes = 0;
   /* The arrays in `keywords` are not cleared, because each has a count of the elements in use. */
   keywords->out = keywords->where = keywords->initial = keywords->axis = NULL;
+  keywords->parameters = NULL;
   keywords->foreign = NULL;
   keywords->stream = NULL;
   keywords->device = NULL;
@@ -266,6 +267,10 @@ int gufpy_keyword(gufpy_keywords *keywords, const gufpy_ufunc *ufunc, PyObject *
   }
   if (strcmp(text, "initial") == 0) {
     keywords->initial = value;
+    return 0;
+  }
+  if (strcmp(text, "parameters") == 0 && keywords->in_method) {
+    keywords->parameters = value;
     return 0;
   }
   if (strcmp(text, "dtype") == 0) return read_dtype(keywords, value);

@@ -19,8 +19,8 @@ static const method_form FORMS[] = {
 
 /* The index of a parameter, MAX_POSITIONAL for a keyword that this package adds, or -1. */
 static int find_parameter(const method_form *form, PyObject *name) {
-  static const char *const ADDED[] = {"stream", "device", "threads", "order"};
-  const int nadded = form == &FORMS[GUFPY_AT] ? 3 : 4;
+  static const char *const ADDED[] = {"stream", "device", "threads", "order", "parameters"};
+  const int nadded = form == &FORMS[GUFPY_AT] ? 3 : form == &FORMS[GUFPY_REDUCE] ? 5 : 4;
   for (int place = 0; place < form->ncount; ++place) {
     if (PyUnicode_CompareWithASCIIString(name, form->parameters[place]) == 0) return place;
   }
@@ -103,6 +103,21 @@ static void convert_initial(gufpy_method *method, PyObject *input) {
   method->initial = operands[1];
 }
 
+/* Sets the parameters of a reduction with a user-defined accumulator: a tuple, or one value. */
+static int set_parameters(gufpy_method *method) {
+  PyObject *const value = method->keywords.parameters;
+  const int tuple = PyTuple_Check(value);
+  const Py_ssize_t count = tuple ? PyTuple_GET_SIZE(value) : 1;
+  if (count > GUF_MAX_NDIM) return gufpy_refuse("too many parameters: %zd", count);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject *one = tuple ? PyTuple_GET_ITEM(value, i) : value;
+    if (gufpy_set_operand(&method->frame, one, &method->several[i]) != 0) return -1;
+  }
+  method->reduce.parameters = method->several;
+  method->reduce.nparameters = (int32_t)count;
+  return 0;
+}
+
 static int set_reduce(gufpy_method *method, PyObject *input) {
   guf_reduce_args *args = &method->reduce;
   const gufpy_keywords *keywords = &method->keywords;
@@ -136,6 +151,7 @@ static int set_reduce(gufpy_method *method, PyObject *input) {
     if (gufpy_set_mask(&method->frame, keywords->where, &method->where) != 0) return -1;
     args->where = &method->where;
   }
+  if (keywords->parameters != NULL && set_parameters(method) != 0) return -1;
   args->order = keywords->order;
   args->dtype = keywords->dtype;
   return 0;
@@ -352,10 +368,12 @@ GUFPY_METHOD(ufunc_at, GUFPY_AT)
 PyMethodDef gufpy_ufunc_methods[] = {
     {"reduce", GUFPY_FASTCALL(ufunc_reduce),
      "reduce($self, /, array, axis=0, dtype=None, out=None, keepdims=False, initial=...,\n"
-     "       where=True, *, stream=None, device=None, order='K', threads=0)\n--\n\n"
+     "       where=True, *, stream=None, device=None, order='K', threads=0, parameters=())\n--\n\n"
      "Reduces elements along axes, as NumPy's reduce does. The reduced axes are removed, or have\n"
      "extent 1 with keepdims. None reduces all axes. Without `initial` a reduction starts from\n"
-     "the identity, if there is one. AxisError for an axis that the array does not have,\n"
+     "the identity, if there is one. `parameters` is a tuple of numbers for a reduction with a\n"
+     "user-defined accumulator, such as ddof of var. AxisError for an axis that the array does not "
+     "have,\n"
      "ShapeError for a ufunc without a reduction, or if there is no identity and there are no\n"
      "elements."},
     {"accumulate", GUFPY_FASTCALL(ufunc_accumulate),

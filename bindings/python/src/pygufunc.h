@@ -215,8 +215,9 @@ PyObject *gufpy_numpy_scalar(guf_dtype dtype, void *data);
 
 /* Calls. */
 typedef struct {
-  PyObject *out, *where, *initial, *axis; /* borrowed; NULL if not passed */
-  PyObject *foreign;                      /* a stream of another library, or NULL */
+  /* Borrowed; NULL if not passed. */
+  PyObject *out, *where, *initial, *axis, *parameters;
+  PyObject *foreign; /* a stream of another library, or NULL */
   guf_stream stream;
   guf_device device;
   int32_t casting, order, host_policy, keepdims, no_scalar;
@@ -302,7 +303,7 @@ typedef struct {
   guf_accumulate_args accumulate;
   guf_at_args at;
   guf_operand input, indices, initial, where;
-  guf_operand several[GUF_MAX_NDIM]; /* indices of at */
+  guf_operand several[GUF_MAX_NDIM]; /* indices of at, parameters of reduce */
   guf_operand outputs[GUF_MAX_OPERANDS];
   int noutputs;
   int64_t axes[GUF_MAX_NDIM];

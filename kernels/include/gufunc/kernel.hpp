@@ -43,6 +43,7 @@
 //   "finish=f"       function f of the same module computes the results from the accumulator
 //   "accepts_empty"     the function may be called without elements, and then returns an empty
 //                       accumulator
+//   "keeps_precision"   results of f64 and c128 have the precision of the elements
 //   "failure=text"   the function has a last parameter `bool &failed`; if an element sets it, the
 //                    call fails with GUF_E_VALUE and this text
 // Registrations with the same name are one function. They must have equal options, except for

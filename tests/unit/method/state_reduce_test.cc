@@ -5,7 +5,9 @@
 // structured dtypes.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <random>
+#include <utility>
 
 #include "tests/support/requests.h"
 #include "tests/unit/method/state_fixture.h"
@@ -210,6 +212,79 @@ TEST(StateReduce, RefusalsLeaveResultsAlone) {
   EXPECT_EQ(wrong.run(), GUF_E_NO_LOOP);
 }
 
+TEST(StateReduce, ParametersAreConvertedOrZero) {
+  const std::vector<double> data = {1, 2, 6};
+  const auto var = [&](const guf_operand *parameter, uint32_t struct_size, double *out) {
+    Reduce reduce("var", {GUF_F64, data.data(), {3}, {}, 0});
+    reduce.args.struct_size = struct_size;
+    reduce.args.parameters = parameter;
+    reduce.args.nparameters = parameter == nullptr ? 0 : 1;
+    ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+    *out = elements_of<double>(reduce.output)[0];
+  };
+  guf_operand one = {};
+  one.kind = GUF_OPERAND_SCALAR;
+  one.dtype = GUF_U8;
+  one.value[0] = 1;
+  const guf_operand weak = weak_float_of(0.5);
+  double all = 0, less_one = 0, less_half = 0, shorter = 0;
+  var(nullptr, sizeof(guf_reduce_args), &all);
+  var(&one, sizeof(guf_reduce_args), &less_one);
+  var(&weak, sizeof(guf_reduce_args), &less_half);
+  var(nullptr, offsetof(guf_reduce_args, parameters), &shorter);  // the struct's first version
+  EXPECT_DOUBLE_EQ(all, 14.0 / 3);
+  EXPECT_DOUBLE_EQ(less_one, 7);
+  EXPECT_DOUBLE_EQ(less_half, 14 / 2.5);
+  EXPECT_DOUBLE_EQ(shorter, all);
+}
+
+TEST(StateReduce, ParametersThatDoNotFitAreRefused) {
+  const std::vector<double> data = {1, 2, 6};
+  Reduce reduce("var", {GUF_F64, data.data(), {3}, {}, 0});
+  guf_operand parameters[2] = {*reduce.weak_int(1), *reduce.weak_int(1)};
+  reduce.args.parameters = parameters;
+  reduce.args.nparameters = 2;
+  EXPECT_EQ(reduce.run(), GUF_E_ARG);
+  EXPECT_STREQ(reduce.error.message, "args->nparameters: expected 0 to 1, got 2");
+  reduce.args.nparameters = -1;
+  EXPECT_EQ(reduce.run(), GUF_E_ARG);
+  reduce.args.nparameters = 1;
+  reduce.args.parameters = nullptr;
+  EXPECT_EQ(reduce.run(), GUF_E_ARG);
+  reduce.args.parameters = parameters;
+  parameters[0] = *reduce.tensor({GUF_F64, data.data(), {}, {}, 0});
+  EXPECT_EQ(reduce.run(), GUF_E_ARG);
+  EXPECT_STREQ(reduce.error.message,
+               "args->parameters[0]: expected a scalar, got an array or a tensor");
+  EXPECT_EQ(reduce.error.argument, 5);
+  parameters[0] = {};
+  parameters[0].kind = GUF_OPERAND_SCALAR;
+  parameters[0].dtype = GUF_C128;
+  EXPECT_EQ(reduce.run(), GUF_E_CASTING);
+  EXPECT_STREQ(reduce.error.message,
+               "Cannot cast array data from dtype('complex128') to dtype('float64') according to "
+               "the rule 'same_kind'; argument 5 is a parameter");
+  Reduce plain("add", {GUF_F64, data.data(), {3}, {}, 0});
+  plain.args.parameters = parameters;
+  plain.args.nparameters = 1;
+  EXPECT_EQ(plain.run(), GUF_E_ARG);
+}
+
+TEST(StateReduce, ResultsHaveThePrecisionOfTheElements) {
+  const std::vector<uint64_t> zeros(8, 0);
+  const guf_dtype rows[][3] = {{GUF_I32, GUF_F64, GUF_F64},    {GUF_F16, GUF_F16, GUF_F16},
+                               {GUF_BF16, GUF_BF16, GUF_BF16}, {GUF_F32, GUF_F32, GUF_F32},
+                               {GUF_F64, GUF_F64, GUF_F64},    {GUF_C64, GUF_C64, GUF_F32},
+                               {GUF_C128, GUF_C128, GUF_F64}};
+  for (const auto &[elements, mean, var] : rows) {
+    for (const auto &[name, expected] : {std::pair{"mean", mean}, std::pair{"var", var}}) {
+      Reduce reduce(name, {elements, zeros.data(), {4}, {}, 0});
+      ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+      EXPECT_EQ(info_of(reduce.output).dtype, expected) << name << " of " << elements;
+    }
+  }
+}
+
 TEST(StateReduce, MoreElementsThanCountAreRefused) {
   const std::vector<int32_t> one(1, 1);
   const int64_t wide = int64_t{1} << 32;
@@ -279,6 +354,36 @@ TEST(StateReduce, AsManyElementsAsCountNeedMemoryForTheirLeaves) {
   EXPECT_EQ(reduce.run(), GUF_E_NO_MEMORY) << reduce.error.message;
   guf_ufunc_release(block_function, nullptr);
   guf_ufunc_release(merge, nullptr);
+}
+
+// Counts the elements that the mask includes. The signature is (n),(n)->().
+void count_included(char **args, const int64_t *dims, const int64_t *steps, void *) {
+  for (int64_t item = 0; item < dims[0]; ++item) {
+    double count = 0;
+    for (int64_t i = 0; i < dims[1]; ++i)
+      count += args[1][item * steps[1] + i * steps[4]] != 0 ? 1 : 0;
+    store_value(args[2] + item * steps[2], count);
+  }
+}
+
+TEST(StateReduce, MaskWithoutTheIndexOfTheFirstElement) {
+  const guf_ufunc block_function =
+      make_part("test_included", "(n),(n)->()", 2, 1, GUF_FUNCTION_ACCEPTS_EMPTY,
+                {GUF_F64, GUF_BOOL, GUF_F64}, count_included);
+  ASSERT_EQ(set_parts(block_function, find_ufunc("add"), nullptr), GUF_OK);
+  const std::vector<double> data(2 * 300, 1);
+  std::vector<uint8_t> mask(300, 1);
+  mask[200] = mask[299] = 0;
+  Reduce reduce(block_function, matrix(GUF_F64, data, 2, 300));
+  reduce.axes({1});
+  ASSERT_EQ(reduce.run(), GUF_OK) << reduce.error.message;
+  EXPECT_EQ(elements_of<double>(reduce.output), (std::vector<double>{300, 300}));
+  Reduce masked(block_function, matrix(GUF_F64, data, 2, 300));
+  masked.axes({1});
+  masked.args.where = masked.tensor({GUF_BOOL, mask.data(), {300}, {}, 0});
+  ASSERT_EQ(masked.run(), GUF_OK) << masked.error.message;
+  EXPECT_EQ(elements_of<double>(masked.output), (std::vector<double>{298, 298}));
+  guf_ufunc_release(block_function, nullptr);
 }
 
 TEST(StateReduce, PartsThatDoNotFitAreRefused) {

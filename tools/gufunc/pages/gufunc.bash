@@ -25,7 +25,7 @@ _gufunc() {
     describe) options='-h --help --json --module' ;;
     run) options='-h --help --json --module --into --dim --device --dtype --casting --where --order --axis --axes --signature --fp-flags --threads --keepdims --inplace --raw -o --output --out --chunk --time' ;;
     explain) options='-h --help --json --module --into --dim --device --dtype --casting --where --order --axis --axes --signature --fp-flags --threads --keepdims --inplace --raw' ;;
-    reduce) options='-h --help -o --output --out --device --threads --fp-flags --raw --explain --time --axis --keepdims --initial --where --into --dtype --order --json --module' ;;
+    reduce) options='-h --help -o --output --out --device --threads --fp-flags --raw --explain --time --axis --keepdims --initial --where --parameter --into --dtype --order --json --module' ;;
     accumulate) options='-h --help -o --output --out --device --threads --fp-flags --raw --explain --time --axis --into --dtype --order --json --module' ;;
     reduceat) options='-h --help -o --output --out --device --threads --fp-flags --raw --explain --time --axis --indices --into --dtype --order --json --module' ;;
     outer) options='-h --help -o --output --out --device --threads --fp-flags --raw --explain --time --casting --signature --where --into --dtype --order --json --module' ;;

@@ -70,6 +70,7 @@ complete -c gufunc -n '__fish_seen_subcommand_from reduce' -l axis -r -d 'Axis (
 complete -c gufunc -n '__fish_seen_subcommand_from reduce' -l keepdims -d 'Keep reduced axes with extent 1'
 complete -c gufunc -n '__fish_seen_subcommand_from reduce' -l initial -r -d 'Initial value of every result: a literal, a 0-d file, or none'
 complete -c gufunc -n '__fish_seen_subcommand_from reduce' -l where -r -d 'Mask that selects the elements to reduce: a bool file'
+complete -c gufunc -n '__fish_seen_subcommand_from reduce' -l parameter -r -d 'A parameter of a reduction, such as ddof of var: a literal'
 complete -c gufunc -n '__fish_seen_subcommand_from reduce' -l into -r -d 'Existing .npy file that receives a result; its shape and dtype are kept; once per result'
 complete -c gufunc -n '__fish_seen_subcommand_from reduce' -l dtype -x -a 'bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 bfloat16 float32 float64 complex64 complex128' -d 'Dtype in which the loop computes'
 complete -c gufunc -n '__fish_seen_subcommand_from reduce' -l order -x -a 'K A C F' -d 'Layout of a new result: K, A, C or F'

@@ -209,6 +209,7 @@ pub const GUF_FUNCTION_UNDERFLOWS: u32 = 16;
 pub const GUF_FUNCTION_DIVIDES: u32 = 32;
 pub const GUF_FUNCTION_ACCEPTS_EMPTY: u32 = 64;
 pub const GUF_FUNCTION_OVERWRITES: u32 = 128;
+pub const GUF_FUNCTION_KEEPS_PRECISION: u32 = 256;
 
 pub const GUF_LOOP_NUMPY: i32 = 1;
 pub const GUF_LOOP_STATUS: i32 = 2;
@@ -1190,16 +1191,21 @@ const _: () = {
 /// several values, such as the greatest element and its index.
 /// The generalized ufunc that becomes the reduction computes the accumulator of one base block from
 /// the elements of the block. Its outputs are the values of the accumulator. Its signature is
-/// (n)->(),... or (n),()->(),... or (n),(),(n)->(),... . The inputs are the elements; the index of
-/// the first element in C order over the reduced axes (int64); and a mask of the elements to include
-/// (bool).
+/// (n)->(),... or (n),()->(),... or (n),(n)->(),... or (n),(),(n)->(),... . The first input is the
+/// elements, an input () the index of the first element in C order over the reduced axes (int64),
+/// and a second input (n) a mask of the elements to include (bool).
 /// merge   a ufunc without a signature that combines two accumulators, the left one first, into one.
 ///         The library calls merge in place: the output is the left accumulator. The loop of merge
 ///         must have exactly the dtypes of the accumulator.
 /// finish  NULL: the accumulator is the result. Else a ufunc without a signature that computes the
-///         results from an accumulator.
+///         results from an accumulator. Inputs that follow the accumulator are the parameters of
+///         guf_reduce_args. The loop of finish is the first whose first inputs have exactly the
+///         dtypes of the accumulator.
 /// With GUF_FUNCTION_ACCEPTS_EMPTY the ufunc also computes an accumulator of no elements (n is 0, or
 /// the mask excludes all), which merge must accept. Empty axes and where= are then allowed.
+/// With GUF_FUNCTION_KEEPS_PRECISION, a result that guf_reduce allocates has the precision of the
+/// elements if the loop of finish, or the accumulator without finish, has f64 or c128: of elements
+/// of f16, bf16, f32 or c64 the result f64 becomes f16, bf16, f32 or f32, and c128 becomes c64.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_reduction_desc {
@@ -1473,6 +1479,9 @@ const _: () = {
 ///           reduction with a user-defined accumulator (guf_ufunc_set_reduction), each like
 ///           `output`, which is then NULL.
 /// order     guf_order of an allocated output.
+/// parameters  `nparameters` scalars, the parameters of a reduction with a user-defined accumulator:
+///           the inputs of its finish ufunc that follow the accumulator, such as ddof of var. They
+///           are converted to the dtypes of the loop of finish. Parameters that are left out are 0.
 /// options   as in guf_call_args. Every step of the reduction may raise floating-point flags,
 ///           including the step that uses the initial value. The flags do not depend on the number
 ///           of threads (docs/fp-flags.md). Elements that a mask excludes raise no flags. If a flag
@@ -1494,6 +1503,9 @@ pub struct guf_reduce_args {
     pub dtype: guf_dtype,
     pub noutputs: i32,
     pub outputs: *mut guf_operand,
+    pub parameters: *const guf_operand,
+    pub nparameters: i32,
+    pub reserved: u32,
 }
 
 impl guf_reduce_args {
@@ -1507,7 +1519,7 @@ impl guf_reduce_args {
 }
 
 const _: () = {
-    assert!(size_of::<guf_reduce_args>() == 112);
+    assert!(size_of::<guf_reduce_args>() == 128);
     assert!(align_of::<guf_reduce_args>() == 8);
     assert!(offset_of!(guf_reduce_args, struct_size) == 0);
     assert!(offset_of!(guf_reduce_args, flags) == 4);
@@ -1522,6 +1534,9 @@ const _: () = {
     assert!(offset_of!(guf_reduce_args, dtype) == 96);
     assert!(offset_of!(guf_reduce_args, noutputs) == 100);
     assert!(offset_of!(guf_reduce_args, outputs) == 104);
+    assert!(offset_of!(guf_reduce_args, parameters) == 112);
+    assert!(offset_of!(guf_reduce_args, nparameters) == 120);
+    assert!(offset_of!(guf_reduce_args, reserved) == 124);
 };
 
 /// Arguments of accumulate and reduceat.
@@ -3072,8 +3087,8 @@ unsafe extern "C" {
     /// In a reduction with a user-defined accumulator (guf_ufunc_set_reduction), each base block of 128
     /// elements, counted in C order over all reduced axes, yields an accumulator. Accumulators are
     /// merged in aligned pairs, so that the bits of the result follow from the shape alone. In error
-    /// messages the first result is operand 2; the later results are operands 5 and higher. Several axes
-    /// are always allowed.
+    /// messages the first result is operand 2; the later results are operands 5 and higher, and the
+    /// parameters follow the results. Several axes are always allowed.
     /// The output is unchanged after an error, except after GUF_E_LOOP, GUF_E_LAUNCH,
     /// GUF_E_FLOATING_POINT and a GUF_E_VALUE that a loop reported.
     /// [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, if the
@@ -3082,8 +3097,10 @@ unsafe extern "C" {
     /// stride, copies of input and mask.
     /// Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call
     ///         GUF_E_ARG             <= input is NULL; both or neither of output and outputs are NULL;
-    ///                                  noutputs is not the number of results; fp_report or fp_fail has
-    ///                                  unknown bits; fp_flags is NULL although fp_report is not 0
+    ///                                  noutputs is not the number of results; nparameters is negative
+    ///                                  or exceeds the number of parameters of finish; a parameter is
+    ///                                  not a scalar; fp_report or fp_fail has unknown bits; fp_flags is
+    ///                                  NULL although fp_report is not 0
     ///         GUF_E_VALUE           <= the ufunc is not binary, has core dimensions or several outputs;
     ///                                  several axes for a ufunc that is not reorderable; an empty
     ///                                  reduction, or a mask, without identity or initial value (NumPy's
@@ -3091,8 +3108,8 @@ unsafe extern "C" {
     ///                                  elements; `where` for a user-defined accumulator that needs
     ///                                  elements
     ///         GUF_E_AXIS            <= an axis is out of range or repeated
-    ///         GUF_E_NO_LOOP, GUF_E_DTYPE, GUF_E_CASTING, GUF_E_OVERFLOW <= the dtypes or the
-    ///             initial value do not fit; merge or finish has no loop of exactly the accumulator's
+    ///         GUF_E_NO_LOOP, GUF_E_DTYPE, GUF_E_CASTING, GUF_E_OVERFLOW <= the dtypes, the
+    ///             initial value or the parameters do not fit; merge or finish has no loop of exactly the accumulator's
     ///             dtypes
     ///         GUF_E_CASTING         <= the loop is X, Y -> X, there is no initial value, and Y cannot
     ///                                  be cast to X

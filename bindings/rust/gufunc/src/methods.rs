@@ -36,6 +36,7 @@ pub struct Reduce<'a> {
     axes: Axes<'a>,
     initial: Option<Operand<'a>>,
     mask: Option<Operand<'a>>,
+    parameters: Vec<Operand<'a>>,
     borrowed: Borrowed<'a>,
 }
 
@@ -51,6 +52,7 @@ impl Ufunc {
             axes: Axes::First,
             initial: None,
             mask: None,
+            parameters: Vec::new(),
             borrowed: Borrowed::default(),
         }
     }
@@ -84,6 +86,21 @@ impl<'a> Reduce<'a> {
     /// Uses no initial value, not even the identity, like NumPy's `initial=None`.
     pub fn no_initial(mut self) -> Self {
         self.initial = Some(Operand::NONE);
+        self
+    }
+
+    /// Sets the parameters of a reduction with a user-defined accumulator, such as `ddof` of `var`:
+    /// scalars. Parameters that are left out are 0.
+    ///
+    /// ```
+    /// use gufunc::{scalar, ufunc, Array};
+    /// let x = Array::from_vec(vec![1.0, 2.0, 6.0], &[3])?;
+    /// let var = ufunc("var")?.reduce(&x).parameters([scalar(1i64)]).call()?;
+    /// assert_eq!(var.to_vec::<f64>()?, [7.0]);
+    /// # Ok::<(), gufunc::Error>(())
+    /// ```
+    pub fn parameters(mut self, values: impl IntoIterator<Item = impl Into<Operand<'a>>>) -> Self {
+        self.parameters = values.into_iter().map(Into::into).collect();
         self
     }
 
@@ -121,6 +138,10 @@ impl<'a> Reduce<'a> {
         }
         if let Some(mask) = &self.mask {
             args.r#where = frame.place(mask)?;
+        }
+        if !self.parameters.is_empty() {
+            args.parameters = frame.place_all(self.parameters.iter())?;
+            args.nparameters = self.parameters.len() as i32;
         }
         match &self.axes {
             Axes::First => {}

@@ -202,6 +202,14 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
     where_ = std::move(mask);
     return *this;
   }
+  // The parameters of a reduction with a user-defined accumulator, such as ddof of var. Parameters
+  // that are left out are 0.
+  ReduceKeywords &parameters(std::vector<Operand> values) {
+    parameters_ = std::move(values);
+    c_parameters_.clear();
+    for (const Operand &value : parameters_) c_parameters_.push_back(value.c_operand());
+    return *this;
+  }
   ReduceKeywords &dtype(DType dtype) {
     dtype_ = dtype;
     return *this;
@@ -224,6 +232,8 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
     if (axis_selection_ == AxisSelection::kAll) args.naxis = GUF_ALL_AXES;
     if (has_initial_) args.initial = &initial_.c_operand();
     if (!where_.is_none()) args.where = &where_.c_operand();
+    args.parameters = c_parameters_.empty() ? nullptr : c_parameters_.data();
+    args.nparameters = static_cast<int32_t>(c_parameters_.size());
     args.dtype = dtype_;
     args.order = order_;
     args.flags = keepdims_ ? GUF_CALL_KEEPDIMS : 0;
@@ -234,6 +244,8 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
   AxisSelection axis_selection_ = AxisSelection::kDefault;
   Ints axes_;
   Operand initial_, where_;
+  std::vector<Operand> parameters_;
+  std::vector<guf_operand> c_parameters_;  // copies of those in parameters_
   bool has_initial_ = false, keepdims_ = false;
   guf_dtype dtype_ = 0;
   int32_t order_ = GUF_ORDER_KEEP;
