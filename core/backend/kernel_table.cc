@@ -196,11 +196,10 @@ constexpr uint64_t kMaxImageSize = uint64_t{1} << 31;
 constexpr uint64_t kMaxInflatedSize = uint64_t{1} << 28;
 // The measured costs of checks in nanoseconds, for TableReader::within_budget.
 constexpr uint64_t kSignatureWork = 200, kWorkPerCharacter = 32, kLoopWork = 200, kEntryWork = 4;
-constexpr uint32_t kAllFunctionFlags = GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE |
-                                       GUF_FUNCTION_ASSOCIATIVE | GUF_FUNCTION_FAST |
-                                       GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES |
-                                       GUF_FUNCTION_ACCEPTS_EMPTY | GUF_FUNCTION_OVERWRITES |
-                                       GUF_FUNCTION_KEEPS_PRECISION;
+constexpr uint32_t kAllFunctionFlags =
+    GUF_FUNCTION_INPLACE_SAFE | GUF_FUNCTION_COMMUTATIVE | GUF_FUNCTION_ASSOCIATIVE |
+    GUF_FUNCTION_FAST | GUF_FUNCTION_UNDERFLOWS | GUF_FUNCTION_DIVIDES |
+    GUF_FUNCTION_ACCEPTS_EMPTY | GUF_FUNCTION_OVERWRITES | GUF_FUNCTION_KEEPS_PRECISION;
 
 class Checker : private TableReader {
  public:

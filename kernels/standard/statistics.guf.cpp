@@ -197,8 +197,9 @@ struct block_sum<guf::i64> {
 };
 
 // Adds the elements to `total`, and returns their number.
-template <bool SkipNan, class X, class M, class V>
-GUF_DEVICE guf::i64 add_elements(X x, M mask, V &total) {
+template <bool SkipNan, class X, class M>
+GUF_DEVICE guf::i64 add_elements(X x, M mask, wide_t<guf::value_t<typename X::type>> &total) {
+  typedef wide_t<guf::value_t<typename X::type>> V;
   guf::i64 count = 0;
   for_each_block<SkipNan>(x, mask, [&](auto block) {
     typedef decltype(block) B;
@@ -360,7 +361,11 @@ GUF_DEVICE void moments(X x, M mask, A first, B second, C third) {
   Moments<is_complex> all{0, Mean{0, 0}, Mean{0, 0}, 0};
   for_each_block<SkipNan>(x, mask, [&](auto block) {
     const auto some = moments_of(block);
-    all = block.start == 0 ? some : combined(all, some);
+    if (block.start == 0) {
+      all = some;
+    } else {
+      all = combined(all, some);
+    }
   });
   if constexpr (is_complex) {
     first() = to_value(all.re);

@@ -104,14 +104,11 @@ struct Flag {
   const char *option;
   bool Function::*value;
 };
-constexpr Flag kFlags[] = {{"inplace_safe", &Function::inplace_safe},
-                           {"commutative", &Function::commutative},
-                           {"associative", &Function::associative},
-                           {"underflows", &Function::underflows},
-                           {"divides", &Function::divides},
-                           {"accepts_empty", &Function::accepts_empty},
-                           {"overwrites", &Function::overwrites},
-                           {"keeps_precision", &Function::keeps_precision}};
+constexpr Flag kFlags[] = {
+    {"inplace_safe", &Function::inplace_safe}, {"commutative", &Function::commutative},
+    {"associative", &Function::associative},   {"underflows", &Function::underflows},
+    {"divides", &Function::divides},           {"accepts_empty", &Function::accepts_empty},
+    {"overwrites", &Function::overwrites},     {"keeps_precision", &Function::keeps_precision}};
 
 struct Text {
   const char *key;

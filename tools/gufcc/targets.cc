@@ -147,8 +147,9 @@ bool check_command(const std::string &name, const std::string &compiler, Command
             "-emit-llvm"};
   } else if (name == "gcc") {
     // Compiles for the lowest level, optimized because some warnings need optimization.
-    *out = {"g++",       "-x",     "c++", "-std=c++17", "-march=x86-64-v2", "-fno-exceptions",
-            "-fno-rtti", "-Werror"};
+    *out = {
+        "g++",       "-x",      "c++",       "-std=c++17", "-march=x86-64-v2", "-fno-exceptions",
+        "-fno-rtti", "-Werror", "-Wno-psabi"};
   } else {
     return diagnostics->usage_error("--check: '{}' is unknown; valid are nvptx64 amdgcn opencl gcc",
                                     name);
