@@ -194,12 +194,14 @@ guf_status find_results(const guf_reduce_args &args, int32_t count, guf_operand 
   return base::fail(error, GUF_E_ARG, kNone, kNone, "results: expected %d, got %d", count, found);
 }
 
-// Checks that there are at most `most` parameters.
-guf_status check_parameters(const guf_reduce_args &args, int32_t most, guf_error *error) {
+guf_status check_parameters(const guf_reduce_args &args, const op::Ufunc &ufunc, guf_error *error) {
+  const op::StateReduction *const states = ufunc.state_reduction();
+  const int32_t most = states == nullptr ? 0 : states->nparameters();
   if (args.reserved != 0) return fail_value("reserved", "0", args.reserved, error);
   if (args.nparameters < 0 || args.nparameters > most) {
-    return base::fail(error, GUF_E_ARG, kNone, kNone, "args->nparameters: expected 0 to %d, got %d",
-                      most, args.nparameters);
+    return base::fail(error, GUF_E_ARG, kNone, kNone,
+                      "args->nparameters: expected 0 to %d for the reduction of %s, got %d", most,
+                      ufunc.full_name.c_str(), args.nparameters);
   }
   return args.nparameters == 0 ? GUF_OK : need(args.parameters, "args->parameters", error);
 }
@@ -324,7 +326,7 @@ guf_status unpack_reduce(guf_ufunc ufunc, const guf_reduce_args *args, method::R
   const op::StateReduction *const states = call->ufunc->state_reduction();
   GUF_TRY(find_results(*known, states == nullptr ? 1 : states->nresults(), out_output, error));
   if (states == nullptr) GUF_TRY(unpack_output(*out_output, call, error));
-  GUF_TRY(check_parameters(*known, states == nullptr ? 0 : states->nparameters(), error));
+  GUF_TRY(check_parameters(*known, *call->ufunc, error));
   GUF_TRY(unpack_initial(known->initial, out, error));
   GUF_TRY(unpack_where(known->where, call, error));
   out->args.order = known->order;

@@ -50,6 +50,8 @@ const (
 	Divides      FunctionFlags = cGUF_FUNCTION_DIVIDES       // the last input is a divisor
 	AcceptsEmpty FunctionFlags = cGUF_FUNCTION_ACCEPTS_EMPTY // allows reductions over no elements
 	Overwrites   FunctionFlags = cGUF_FUNCTION_OVERWRITES    // kernels overwrite a copy of input 0
+	// Results of F64 and C128 that Reduce allocates have the precision of the elements.
+	KeepsPrecision FunctionFlags = cGUF_FUNCTION_KEEPS_PRECISION
 )
 
 // UfuncInfo describes a [Ufunc].

@@ -33,8 +33,8 @@ inline op::OperandView &staged_view(op::CallView &call, const StagedOperand &sta
   return staged.operand == call.noperands ? call.where : call.operand[staged.operand];
 }
 
-// Returns whether the kernel of a call overwrites the first operand, so that the call must pass a
-// copy of the operand.
+// Returns whether a call must pass a copy of its first operand, because the kernel overwrites the
+// operand and the host loop does not copy it.
 bool overwrites_first(const op::CallView &call, const resolve::Choice &choice,
                       const broadcast::LoopShape &loop);
 

@@ -7,6 +7,7 @@
 #include "core/array/overlap.h"
 #include "core/base/checked.h"
 #include "core/call/operand_overlap.h"
+#include "core/call/staging.h"
 #include "core/memory/page_locks.h"
 
 namespace gufunc::chunked {
@@ -25,8 +26,26 @@ uint64_t bytes_per_position(const array::Layout &layout, int32_t own,
   return bytes;
 }
 
-uint64_t largest_behind(const op::CallView &call, const broadcast::LoopShape &loop, int32_t dim) {
-  uint64_t largest = 1;
+// Returns the size in bytes, per position along loop dimension `dim`, of the copy of the first
+// operand, which is not broadcast.
+uint64_t copy_per_position(const op::CallView &call, const broadcast::LoopShape &loop,
+                           int32_t dim) {
+  const array::Layout &layout = call.operand[0].layout;
+  uint64_t bytes = dtype::itemsize(layout.dtype);
+  const auto multiply = [&](int64_t extent) {
+    if (!base::checked_mul(bytes, static_cast<uint64_t>(extent), &bytes)) bytes = UINT64_MAX;
+  };
+  std::for_each(layout.shape + layout.ndim - loop.core_ndim[0], layout.shape + layout.ndim,
+                multiply);
+  std::for_each(loop.extent + dim + 1, loop.extent + loop.ndim, multiply);
+  return bytes;
+}
+
+// Returns the size of the largest operand per position along loop dimension `dim`. `copies` is
+// true if each chunk copies the first operand because the kernel overwrites it.
+uint64_t largest_behind(const op::CallView &call, const broadcast::LoopShape &loop, bool copies,
+                        int32_t dim) {
+  uint64_t largest = copies ? std::max<uint64_t>(copy_per_position(call, loop, dim), 1) : 1;
   const int32_t count = call.noperands + (call.has_where ? 1 : 0);
   for (int32_t i = 0; i < count; ++i) {
     const bool is_mask = i == call.noperands;
@@ -107,7 +126,9 @@ guf_dtype crossing_dtype(const ChunkPart &part, guf_dtype loop) {
 
 }  // namespace
 
-void ChunkCut::decide(const op::CallView &call, const broadcast::LoopShape &loop, uint64_t bytes) {
+void ChunkCut::decide(const op::CallView &call, const broadcast::LoopShape &loop,
+                      const resolve::Choice &choice, uint64_t bytes) {
+  const bool copies = call::overwrites_first(call, choice, loop);
   std::copy_n(loop.extent, loop.ndim, extent_);
   const int64_t *const end = extent_ + loop.ndim;
   const auto is_long = [](int64_t extent) { return extent > 1; };
@@ -119,9 +140,10 @@ void ChunkCut::decide(const op::CallView &call, const broadcast::LoopShape &loop
   const auto is_last = [&] {
     return loop.ndim == 0 || std::none_of<const int64_t *>(extent_ + inner_ + 1, end, is_long);
   };
-  while (!is_last() && largest_behind(call, loop, inner_) > bytes) lines_ *= extent_[inner_++];
+  while (!is_last() && largest_behind(call, loop, copies, inner_) > bytes)
+    lines_ *= extent_[inner_++];
   length_ = loop.ndim == 0 ? 1 : extent_[inner_];
-  const uint64_t fit = bytes / largest_behind(call, loop, loop.ndim == 0 ? -1 : inner_);
+  const uint64_t fit = bytes / largest_behind(call, loop, copies, loop.ndim == 0 ? -1 : inner_);
   chunk_ = std::clamp<int64_t>(static_cast<int64_t>(std::min<uint64_t>(fit, INT64_MAX)), 1,
                                std::max<int64_t>(length_, 1));
 }

@@ -24,8 +24,10 @@ struct ChunkRange {
 // positions in the dimensions from `outer` up to, but excluding, `inner` is then a line.
 class ChunkCut {
  public:
-  // `bytes` limits the size of the largest operand in a chunk.
-  void decide(const op::CallView &call, const broadcast::LoopShape &loop, uint64_t bytes);
+  // `bytes` limits the size of the largest operand in a chunk, and of a copy that a kernel
+  // overwrites.
+  void decide(const op::CallView &call, const broadcast::LoopShape &loop,
+              const resolve::Choice &choice, uint64_t bytes);
 
   int32_t outer() const { return outer_; }
   int32_t inner() const { return inner_; }

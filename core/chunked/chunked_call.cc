@@ -133,7 +133,7 @@ guf_status ChunkedCall::decide_chunks(guf_error *error) {
 }
 
 guf_status ChunkedCall::cut(uint64_t bytes, guf_error *error) {
-  cut_.decide(call_, loop_, bytes);
+  cut_.decide(call_, loop_, choice_, bytes);
   return find_parts(call_, loop_, cut_, choice_, &parts_, error);
 }
 

@@ -132,17 +132,19 @@ guf_status choose_for(op::Ufunc &part, const guf_dtype *types, guf_dtype dtype,
 const op::Loop *exact_loop(op::Ufunc &ufunc, const guf_dtype *inputs, int32_t count) {
   const guf_dtype *const end = inputs + count;
   const auto fits = [&](const op::Loop *loop) { return std::equal(inputs, end, &loop->types[0]); };
-  const std::vector<op::Loop *> &loops = ufunc.loops().loops;
-  for (const op::Loop *const loop : loops) {
+  for (const op::Loop *const loop : ufunc.loops().loops) {
     if (fits(loop)) return loop;
   }
-  if (loops.empty() || !std::any_of(inputs, end, dtype::is_time)) return nullptr;
-  guf_dtype types[GUF_MAX_OPERANDS];  // parameters have the same types in all loops
-  std::copy_n(&loops[0]->types[0], ufunc.nin(), types);
-  std::copy(inputs, end, types);
-  resolve::Choice choice;
-  if (choose_for(ufunc, types, 0, &choice, nullptr) != GUF_OK) return nullptr;
-  return fits(choice.loop) ? choice.loop : nullptr;
+  if (!std::any_of(inputs, end, dtype::is_time)) return nullptr;
+  for (const op::Loop *const loop : ufunc.loops().loops) {
+    guf_dtype types[GUF_MAX_OPERANDS];  // the inputs that follow are those of this loop
+    std::copy_n(&loop->types[0], ufunc.nin(), types);
+    std::copy(inputs, end, types);
+    resolve::Choice choice;
+    if (choose_for(ufunc, types, 0, &choice, nullptr) == GUF_OK && fits(choice.loop))
+      return choice.loop;
+  }
+  return nullptr;
 }
 
 guf_status find_loop(op::Ufunc &ufunc, const guf_dtype *inputs, int32_t count, const char *part,
@@ -201,23 +203,35 @@ guf_status resolve_types(const ReduceView &view, StateDecision *out, guf_error *
   return GUF_OK;
 }
 
+guf_status fail_parameter(int32_t index, const char *found, guf_dtype type, guf_error *error) {
+  base::Text expected;
+  dtype::spell(type, false, &expected);
+  return base::fail(error, GUF_E_CASTING, index, kNone,
+                    "Cannot cast %s to dtype('%s') according to the rule 'same_kind'; argument %d "
+                    "is a parameter",
+                    found, expected.c_str(), index);
+}
+
 // Converts a parameter to a scalar of the dtype.
 guf_status convert_parameter(op::OperandView *parameter, int32_t index, guf_dtype type,
                              guf_error *error) {
   uint64_t value[2] = {0, 0};
   if (resolve::is_weak(*parameter)) {
+    const bool is_real = !dtype::is_complex(type);
+    if (is_real && parameter->kind == GUF_OPERAND_WEAK_COMPLEX)
+      return fail_parameter(index, "a complex scalar", type, error);
+    if (parameter->kind == GUF_OPERAND_WEAK_FLOAT && is_real && !dtype::is_real_float(type))
+      return fail_parameter(index, "a float scalar", type, error);
     GUF_TRY(resolve::convert_named(parameter, index, type, error));
     std::memcpy(value, parameter->cast_value, sizeof value);
   } else {
     const array::Layout &layout = parameter->layout;
     if (!dtype::can_cast(layout.dtype, type, GUF_CASTING_SAME_KIND)) {
-      base::Text found, expected;
+      base::Text found;
+      found.add("array data from dtype('");
       dtype::spell(layout.dtype, false, &found);
-      dtype::spell(type, false, &expected);
-      return base::fail(error, GUF_E_CASTING, index, kNone,
-                        "Cannot cast array data from dtype('%s') to dtype('%s') according to the "
-                        "rule 'same_kind'; argument %d is a parameter",
-                        found.c_str(), expected.c_str(), index);
+      found.add("')");
+      return fail_parameter(index, found.c_str(), type, error);
     }
     backend::Device *host = nullptr;
     GUF_TRY(plugin::cpu_device(&host, error));
@@ -235,13 +249,20 @@ guf_status convert_parameters(const ReduceView &view, const StateDecision &decis
   const int32_t count = view.call.ufunc->state_reduction()->nparameters();
   for (int32_t k = 0; k < count; ++k) {
     const guf_dtype type = decision.finish->types[static_cast<size_t>(decision.nstates + k)];
+    const int32_t index = parameter_argument(results->count, k);
+    if (dtype::is_structured(type)) {
+      return base::fail(error, GUF_E_DTYPE, index, kNone,
+                        "argument %d is a parameter: expected a number or a time, but it has the "
+                        "structured dtype '%s' in the loop of %s",
+                        index, dtype::name(type),
+                        view.call.ufunc->state_reduction()->finish->full_name.c_str());
+    }
     if (k >= results->nparameters) {
       const uint64_t zero[2] = {0, 0};
       set_scalar(type, zero, &results->parameter[k]);
       continue;
     }
-    GUF_TRY(convert_parameter(&results->parameter[k], parameter_argument(results->count, k), type,
-                              error));
+    GUF_TRY(convert_parameter(&results->parameter[k], index, type, error));
   }
   results->nparameters = count;
   return GUF_OK;

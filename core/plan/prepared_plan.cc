@@ -379,9 +379,13 @@ guf_status PreparedPlan::copy_stages(bool load, backend::Stream *stream, const u
       continue;
     }
     const auto ndim = static_cast<int32_t>(stage.shape.size());
-    const memory::CopyOperand outside = {{stage.staged.dtype, ndim, stage.copy.shape,
-                                          stage.strides.data(), addresses[stage.staged.operand]},
-                                         stage.swapped};
+    const int32_t operand = stage.staged.operand;
+    const uint64_t fixed = operands_[static_cast<size_t>(operand)].fixed;
+    const uint64_t address = fixed != 0 ? fixed : addresses[operand];
+    const memory::CopyOperand outside = {
+        {stage.staged.dtype, ndim, stage.copy.shape, stage.strides.data(), address},
+        stage.swapped,
+        fixed != 0};
     const memory::CopyOperand inside = {{stage.staged.dtype, ndim, stage.copy.shape,
                                          stage.copy.strides, workspace + stage.workspace_offset},
                                         false};

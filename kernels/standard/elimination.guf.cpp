@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // det, slogdet, inv, solve, solve1, cholesky and cholesky_upper. Matrices are eliminated row by
-// row, with partial pivoting. In each element, products are subtracted one after the other, in the
-// order of the pivots, for every number of threads. det, slogdet, inv, solve and solve1 overwrite
-// their first operand.
+// row, with partial pivoting. From each element, the products are subtracted one after the other, in
+// the order of the pivots, whatever the number of threads. det, slogdet, inv, solve and solve1
+// overwrite their first operand.
 //
 // An item for which NumPy raises LinAlgError becomes NaN.
 #include <gufunc/ops_loops.h>
@@ -221,8 +221,19 @@ GUF_DEVICE guf::complex<T> scaled(guf::complex<T> z, int exponent) {
   return guf::complex<T>(guf::ldexp(z.re, exponent), guf::ldexp(z.im, exponent));
 }
 
+// Returns the absolute value of a number, or that of the greater part, which cannot overflow.
+template <class T>
+GUF_DEVICE T greatest_part(T x) {
+  return guf::fabs(x);
+}
+template <class T>
+GUF_DEVICE T greatest_part(guf::complex<T> z) {
+  const T re = guf::fabs(z.re), im = guf::fabs(z.im);
+  return re > im ? re : im;
+}
+
 // Returns the product of the diagonal. The factors and the product are scaled by powers of two, so
-// that only the result can overflow or underflow.
+// that only the result can overflow. The smaller part of a complex product may become 0.
 template <class A>
 GUF_DEVICE auto diagonal_product(A a) {
   typedef typename A::type T;
@@ -231,9 +242,9 @@ GUF_DEVICE auto diagonal_product(A a) {
   guf::i64 exponent = 0;
   for (guf::i64 i = 0; i < a.extent(0); ++i) {
     const T factor = guf::load(a(i, i));
-    const int own = exponent_of(pivot_size(factor));
+    const int own = exponent_of(greatest_part(factor));
     product *= scaled(factor, -own);
-    const int excess = exponent_of(pivot_size(product));
+    const int excess = exponent_of(greatest_part(product));
     product = scaled(product, -excess);
     exponent += own + excess;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // det, inv, solve, solve1, cholesky and cholesky_upper of a batch of small matrices, one per lane.
 // Each lane has the bits of the functions in elimination.guf.cpp: the operations and their order
-// are the same, but all lanes take the same path, and each lane selects its results.
+// are the same. All lanes execute the same operations, and masks select the results of each lane.
 #ifndef GUFUNC_KERNELS_STANDARD_ELIMINATION_BATCH_HPP
 #define GUFUNC_KERNELS_STANDARD_ELIMINATION_BATCH_HPP
 

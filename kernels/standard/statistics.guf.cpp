@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// mean, var, std, nansum, nanmean, nanvar, nanstd and count_nonzero: reductions with an accumulator
-// of sums. A base block is summed in the type of its elements (f16 and bf16 in f32), in the order
-// of the dialect's reduction tree (gufunc/kernel/reduce_tree.hpp). The accumulators have double
-// precision, so that merging adds hardly any error, and all types share merge and finish.
+// mean, var, std, nansum, nanmean, nanvar, nanstd and count_nonzero: reductions whose accumulators
+// are sums. The elements of a base block are summed in their own type (f16 and bf16 in f32), in the
+// order of the dialect's reduction tree (gufunc/kernel/reduce_tree.hpp). The accumulators of
+// floating-point types have double precision: merging them adds hardly any error, and all types
+// share merge and finish. Sums of integers are exact or wrap, and sums of timedelta64 are integers.
 #include <gufunc/ops_loops.h>
 
 #include "complex_order.hpp"
@@ -292,13 +293,13 @@ GUF_DEVICE Moments<Complex> combined(Moments<Complex> a, Moments<Complex> b) {
   const bool only_a = b.count == 0, only_b = a.count == 0;
   const guf::f64 share = only_a ? 0.0 : (guf::f64)b.count / (guf::f64)count;
   const guf::f64 re = only_a ? 0.0 : distance(a.re, b.re);
-  guf::f64 im = 0, apart = re * re;
+  guf::f64 im = 0, squared_distance = re * re;
   if constexpr (Complex) {
     im = only_a ? 0.0 : distance(a.im, b.im);
-    apart += im * im;
+    squared_distance += im * im;
   }
   Moments<Complex> all{count, moved(a.re, re * share, b.re, only_b), a.im,
-                       a.squares + b.squares + apart * (share * (guf::f64)a.count)};
+                       a.squares + b.squares + squared_distance * (share * (guf::f64)a.count)};
   if constexpr (Complex) all.im = moved(a.im, im * share, b.im, only_b);
   if (only_a) all.squares = a.squares;
   if (only_b) all.squares = b.squares;
@@ -397,7 +398,8 @@ GUF_DEVICE void var_merge(guf::c128 re, guf::c128 im, guf::c128 rest, guf::c128 
   out_rest = guf::c128((guf::f64)all.count, all.squares);
 }
 
-// NumPy's var divides by 0 if there are too few elements, and its nanvar returns NaN.
+// If there are too few elements, NumPy's var divides by 0, and its nanvar of floating-point numbers
+// returns NaN.
 template <class A, class B, class C>
 GUF_DEVICE guf::f64 var_finish(A first, B second, C third, guf::f64 ddof) {
   const auto all = moments_in(first, second, third);

@@ -61,6 +61,8 @@ const Refused kRefused[] = {
     {"BatchOfUfunc", raw("ufunc", "f", {"f->f", "batch=g"}), "belong to GUF_GUFUNC"},
     {"BatchMayFail", raw("gufunc", "f", {"(n)->()", "f->f", "batch=g", "failure=text"}),
      "batch= and failure= exclude each other"},
+    {"BatchWithoutLoops", raw("gufunc", "f", {"(n)->()", "D->D fd->d", "batch=g"}),
+     "no loop has operands that are all f32 or all f64"},
     {"OverwritesElements", raw("ufunc", "f", {"f->f", "overwrites"}), "operand 0 must be an input"},
     {"OverwritesScalar", raw("gufunc", "f", {"()->(n)", "f->f", "overwrites"}),
      "operand 0 must be an input with core dimensions"},

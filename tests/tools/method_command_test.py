@@ -48,6 +48,11 @@ class MethodCommand(command_fixture.CommandTest):
         self.fails(4, 'which has no identity', 'reduce', 'maximum',
                    self.save('none.npy', np.ones(0)), '--explain')
 
+    def test_parameters_of_reductions(self):
+        values = self.save('values.npy', np.array([1.0, 2.0, 6.0]))
+        self.prints(7.0, 'reduce', 'var', values, '--parameter', '1')
+        self.fails(4, 'nparameters: expected 0 to 0', 'reduce', 'add', values, '--parameter', '1')
+
     def test_reduce_without_elements(self):
         """The file has 27 axes, several of extent 0, and 192 bytes including its header."""
         empty = self.save('empty.npy', np.zeros([0, 2, 0] * 9))

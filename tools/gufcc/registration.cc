@@ -258,6 +258,11 @@ class Builder {
     if (!options.batch.empty() && !options.failure.empty()) {
       return diagnostics_->error(raw.place, "batch= and failure= exclude each other");
     }
+    if (!options.batch.empty() &&
+        std::none_of(function->loops.begin(), function->loops.end(), has_batch_types)) {
+      return diagnostics_->error(raw.place,
+                                 "batch=: no loop has operands that are all f32 or all f64");
+    }
     if (function->overwrites && !overwrites_input(*function)) {
       return diagnostics_->error(
           raw.place, "overwrites: operand 0 must be an input with core dimensions and the role in");

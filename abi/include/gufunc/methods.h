@@ -112,8 +112,9 @@ typedef struct guf_at_args {
  * GUF_E_FLOATING_POINT and a GUF_E_VALUE that a loop reported.
  * [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, if the
  * output overlaps or more than 8 axes longer than 1 are reduced, copies. A reduction with a
- * user-defined accumulator also allocates its accumulators and, if the reduced axes have no common
- * stride, copies of input and mask.
+ * user-defined accumulator also allocates its accumulators, the indices of the base blocks and a
+ * mask of at most 128 elements if the block function has these inputs and, if the reduced axes have
+ * no common stride, copies of input and mask.
  * Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call
  *         GUF_E_ARG             <= input is NULL; both or neither of output and outputs are NULL;
  *                                  noutputs is not the number of results; nparameters is negative

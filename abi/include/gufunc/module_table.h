@@ -76,7 +76,8 @@ enum guf_function_flag {
                                         passes a copy of it, except to host loops that make a copy
                                         of each item themselves */
   GUF_FUNCTION_KEEPS_PRECISION =
-      1u << 8 /* results of guf_reduce that are f64 or c128 have the precision of the elements */
+      1u << 8 /* results of f64 and c128 that guf_reduce allocates have the precision of the
+                 elements */
 };
 
 enum guf_loop_kind {

@@ -160,8 +160,8 @@
 
 /* Reductions with accumulators of double precision. The loops of f64 are first, so that integers
  * are cast to f64. */
-#define GUF_LOOPS_nanmean "d?->qd e?->qd E?->qd f?->qd F?->qD D?->qD"
-#define GUF_LOOPS_mean GUF_LOOPS_nanmean " m?->qm"
+#define GUF_LOOPS_mean "d?->qd e?->qd E?->qd f?->qd F?->qD D?->qD m?->qm"
+#define GUF_LOOPS_nanmean GUF_LOOPS_mean
 #define GUF_LOOPS_mean_merge "qdqd->qd qDqD->qD qmqm->qm"
 #define GUF_LOOPS_mean_finish "qd->d qD->D qm->m"
 #define GUF_LOOPS_var "d?->qDd e?->qDd E?->qDd f?->qDd F?->DDD D?->DDD"
@@ -173,7 +173,7 @@
 #define GUF_LOOPS_std_finish GUF_LOOPS_var_finish
 #define GUF_LOOPS_nanvar_finish GUF_LOOPS_var_finish
 #define GUF_LOOPS_nanstd_finish GUF_LOOPS_var_finish
-#define GUF_LOOPS_nansum "?\?->q Q?->Q q?->q d?->d e?->d E?->d f?->d F?->D D?->D"
+#define GUF_LOOPS_nansum "?\?->q Q?->Q q?->q d?->d e?->d E?->d f?->d F?->D D?->D m?->m"
 #define GUF_LOOPS_count_nonzero \
   "?->q b->q B->q h->q H->q i->q I->q q->q Q->q e->q E->q f->q d->q F->q D->q M->q m->q"
 

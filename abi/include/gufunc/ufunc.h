@@ -209,9 +209,9 @@ GUF_API guf_status guf_ufunc_add_module_loop(guf_ufunc ufunc, guf_module module,
  *
  * With GUF_FUNCTION_ACCEPTS_EMPTY the ufunc also computes an accumulator of no elements (n is 0, or
  * the mask excludes all), which merge must accept. Empty axes and where= are then allowed.
- * With GUF_FUNCTION_KEEPS_PRECISION, a result that guf_reduce allocates has the precision of the
- * elements if the loop of finish, or the accumulator without finish, has f64 or c128: of elements
- * of f16, bf16, f32 or c64 the result f64 becomes f16, bf16, f32 or f32, and c128 becomes c64. */
+ * With GUF_FUNCTION_KEEPS_PRECISION, results of f64 and c128 that guf_reduce allocates have the
+ * precision of the elements: f64 becomes f16, bf16 or f32 if this is the dtype of the elements, and
+ * f32 if their dtype is c64; c128 becomes c64 if the dtype of the elements is c64. */
 typedef struct guf_reduction_desc {
   uint32_t struct_size;
   uint32_t flags; /* 0 */

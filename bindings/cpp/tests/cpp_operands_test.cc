@@ -127,7 +127,7 @@ TEST(CppOperands, CopiesOutliveTheirSources) {
   auto words = std::make_unique<gufunc::CallKeywords>();
   words->where(flags).dim("n", 3).dim(name, 4);
   auto reduced = std::make_unique<gufunc::ReduceKeywords>();
-  reduced->where(flags).initial(v).all_axes();
+  reduced->where(flags).initial(v).all_axes().parameters({v, 2});
   const Operand copy(*first);
   Operand assigned(7);
   assigned = *first;
@@ -148,6 +148,11 @@ TEST(CppOperands, CopiesOutliveTheirSources) {
   again.write(folded);
   EXPECT_EQ(folded.where->tensor->shape[0], 2);
   EXPECT_EQ(folded.initial->tensor->shape[0], 4);
+  ASSERT_EQ(folded.nparameters, 2);
+  EXPECT_EQ(folded.parameters[0].tensor->shape[0], 4);
+  EXPECT_EQ(folded.parameters[1].kind, GUF_OPERAND_WEAK_INT);
+  EXPECT_EQ(values(Ufunc("var").reduce(Values{1, 2, 6}, gufunc::ReduceKeywords().parameters({1}))),
+            (Values{7}));
 }
 
 }  // namespace

@@ -185,10 +185,6 @@ class Array:
     def ptp(
         self, axis: _Axis = None, out: _Out = None, *, keepdims: bool = False, **keywords: Any
     ) -> Any: ...
-    def mean(
-        self, axis: _Axis = None, dtype: _DType = None, out: _Out = None, keepdims: bool = False,
-        **keywords: Any
-    ) -> Any: ...
     def var(
         self, axis: _Axis = None, dtype: _DType = None, out: _Out = None, ddof: float = 0,
         keepdims: bool = False, **keywords: Any

@@ -15,7 +15,7 @@ _COMPARE = {"eq": "equal", "ne": "not_equal", "lt": "less", "le": "less_equal", 
 _EQUALITIES = {"equal": "__eq__", "not_equal": "__ne__"}  # symmetric; they raise no TypeError
 _UNARY = {"neg": "negative", "abs": "absolute", "invert": "invert"}
 _FOLDS = {"sum": "add", "prod": "multiply", "min": "minimum", "max": "maximum",
-          "any": "logical_or", "all": "logical_and", "mean": "mean"}
+          "any": "logical_or", "all": "logical_and"}
 _REDUCTIONS = ("argmax", "argmin", "ptp")
 _SPREADS = ("var", "std")
 _NUMBERS = (bool, int, float, complex)

@@ -22,7 +22,8 @@ _FLAGS = _dtypes.NameTable("a flag", {
     "commutative": lowlevel.GUF_FUNCTION_COMMUTATIVE,
     "associative": lowlevel.GUF_FUNCTION_ASSOCIATIVE,
     "inplace_safe": lowlevel.GUF_FUNCTION_INPLACE_SAFE,
-    "accepts_empty": lowlevel.GUF_FUNCTION_ACCEPTS_EMPTY})
+    "accepts_empty": lowlevel.GUF_FUNCTION_ACCEPTS_EMPTY,
+    "keeps_precision": lowlevel.GUF_FUNCTION_KEEPS_PRECISION})
 
 
 class Ufunc(_gufunc.UfuncBase):
@@ -336,7 +337,8 @@ def create(name, nin=0, nout=0, *, signature=None, rules=None, doc=None, identit
 
     signature  the signature of a generalized ufunc, which determines nin and nout
     identity   None, 0, 1, -1, -inf or "reorderable"
-    flags      any of "commutative", "associative", "inplace_safe", "accepts_empty"
+    flags      any of "commutative", "associative", "inplace_safe", "accepts_empty",
+               "keeps_precision"
     roles      "in", "out" or "inout" for each operand
     core_dims  a function ``f(sizes)`` that receives the core sizes of every call, with -1 for an
                unknown size. It may return the sizes with each -1 replaced, and it may raise an

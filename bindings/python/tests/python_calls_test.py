@@ -79,6 +79,31 @@ class Calls(unittest.TestCase):
         values, indices = gufunc.argmax(np.array([[3.0, 7.0], [9.0, 1.0]]), 0)
         self.assertEqual((values.tolist(), indices.tolist()), ([7, 9], [1, 0]))
 
+    def test_parameters_of_reductions(self):
+        x = np.array([1.0, 2.0, 6.0])
+        for parameters in (1, 1.0, (1,), np.int8(1)):
+            self.assertEqual(float(gufunc.var.reduce(x, parameters=parameters)), 7)
+        ours = gufunc.array(x)
+        self.assertEqual(ours.var(ddof=1).item(), 7)
+        self.assertEqual(ours.std(0, ddof=1).item(), np.sqrt(7))
+        for ufunc, parameters in ((gufunc.add, 1), (gufunc.var, (1, 2))):
+            with self.assertRaisesRegex(gufunc.ArgumentError, "nparameters: expected 0 to"):
+                ufunc.reduce(x, parameters=parameters)
+        with self.assertRaisesRegex(TypeError, "argument 3 is a parameter"):
+            gufunc.var.reduce(x, parameters=1j)
+
+    def test_precision_of_reductions(self):
+        half = np.array([1, 1 + 2**-10], np.float16)
+        same(gufunc.mean.reduce(half), np.float16(1))
+        out = np.zeros(())
+        gufunc.mean.reduce(half, out=out)
+        self.assertEqual(out, 1 + 2**-11)
+        same(gufunc.var.reduce(half, dtype="f8"), np.var(half, dtype="f8"))
+        big = np.full(300, 60000, np.float16)
+        same(gufunc.mean.reduce(big), np.float16(60000))
+        wide = np.full(300, 3e38, np.float32)
+        self.assertTrue(np.isinf(gufunc.nansum.reduce(wide)))
+
     def test_masks_of_lists_and_numbers(self):
         x = np.arange(3.0)
         masks = ([1, 0, 1], (1, 0, 1), [1.5, 0, np.nan], [True, False, True], [[0], [2]], range(3),

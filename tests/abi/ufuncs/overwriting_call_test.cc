@@ -120,4 +120,21 @@ TEST_F(OverwritingCall, CopiesEachChunk) {
   }
 }
 
+// The broadcast operand itself is not cut, but its copy has a matrix for each item.
+TEST_F(OverwritingCall, TheCopyLimitsTheChunks) {
+  std::vector<int64_t> done;
+  guf_chunk_options options = {};
+  options.struct_size = sizeof options;
+  options.chunk_bytes = 2 * kRows * kRows * 8;
+  options.user = &done;
+  options.progress = [](void *user, int64_t items, int64_t) {
+    static_cast<std::vector<int64_t> *>(user)->push_back(items);
+    return 0;
+  };
+  ASSERT_EQ(guf_call_chunked(solve1_, &args_, &options, nullptr, &error_), GUF_OK)
+      << error_.message;
+  EXPECT_THAT(done, testing::ElementsAre(2, 4, 5));
+  expect_results();
+}
+
 }  // namespace

@@ -245,7 +245,8 @@ TEST(StateReduce, ParametersThatDoNotFitAreRefused) {
   reduce.args.parameters = parameters;
   reduce.args.nparameters = 2;
   EXPECT_EQ(reduce.run(), GUF_E_ARG);
-  EXPECT_STREQ(reduce.error.message, "args->nparameters: expected 0 to 1, got 2");
+  EXPECT_STREQ(reduce.error.message,
+               "args->nparameters: expected 0 to 1 for the reduction of var, got 2");
   reduce.args.nparameters = -1;
   EXPECT_EQ(reduce.run(), GUF_E_ARG);
   reduce.args.nparameters = 1;
@@ -264,6 +265,12 @@ TEST(StateReduce, ParametersThatDoNotFitAreRefused) {
   EXPECT_STREQ(reduce.error.message,
                "Cannot cast array data from dtype('complex128') to dtype('float64') according to "
                "the rule 'same_kind'; argument 5 is a parameter");
+  parameters[0] = {};
+  parameters[0].kind = GUF_OPERAND_WEAK_COMPLEX;
+  EXPECT_EQ(reduce.run(), GUF_E_CASTING);
+  EXPECT_STREQ(reduce.error.message,
+               "Cannot cast a complex scalar to dtype('float64') according to the rule "
+               "'same_kind'; argument 5 is a parameter");
   Reduce plain("add", {GUF_F64, data.data(), {3}, {}, 0});
   plain.args.parameters = parameters;
   plain.args.nparameters = 1;

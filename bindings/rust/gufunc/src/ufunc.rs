@@ -133,6 +133,8 @@ impl FunctionFlags {
     pub const ACCEPTS_EMPTY: Self = Self(sys::GUF_FUNCTION_ACCEPTS_EMPTY);
     /// Kernels overwrite a copy of the first input. Only functions of modules have this property.
     pub const OVERWRITES: Self = Self(sys::GUF_FUNCTION_OVERWRITES);
+    /// Results of `f64` and `c128` that `reduce` allocates have the precision of the elements.
+    pub const KEEPS_PRECISION: Self = Self(sys::GUF_FUNCTION_KEEPS_PRECISION);
 
     /// Whether all properties of `other` are set.
     pub const fn contains(self, other: Self) -> bool {

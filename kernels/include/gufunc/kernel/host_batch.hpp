@@ -83,7 +83,7 @@ class batch_operand<operand<T, Role, D...>> {
     }
   }
   GUF_FN void store(char *base, i64 step, const i64 *strides) {
-    if constexpr (Role == role::out) {
+    if constexpr (Role != role::in) {
       each_element(strides, [&](const lanes<T> &element, i64 offset) {
         for (int w = 0; w < lanes_of<T>::count; ++w) {
           memory<T>::store(base + offset + w * step, element[w]);

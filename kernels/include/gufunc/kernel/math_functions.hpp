@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The public names of the functions of real numbers that take more instructions than a square root.
 // They call the dialect's own code, which has the same operations in the same order on every
-// backend. If GUF_VENDOR_MATH is defined (on a device, with `fp=vendor` or `fp=fast`), they call the
-// vendor's library: libdevice, ocml, or the builtins of OpenCL.
+// backend. If GUF_VENDOR_MATH is defined (on a device, with `fp=vendor` or `fp=fast`), they call
+// the vendor's library: libdevice, ocml, or the builtins of OpenCL.
 #ifndef GUFUNC_KERNEL_MATH_FUNCTIONS_HPP
 #define GUFUNC_KERNEL_MATH_FUNCTIONS_HPP
 
