@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // det, slogdet, inv, solve, solve1, cholesky and cholesky_upper. Matrices are eliminated row by
-// row, with partial pivoting. From each element, the products are subtracted one after the other, in
-// the order of the pivots, whatever the number of threads. det, slogdet, inv, solve and solve1
+// row, with partial pivoting. From each element, the products are subtracted one after the other,
+// in the order of the pivots, whatever the number of threads. det, slogdet, inv, solve and solve1
 // overwrite their first operand.
 //
 // An item for which NumPy raises LinAlgError becomes NaN.

@@ -371,11 +371,10 @@ PyMethodDef gufpy_ufunc_methods[] = {
      "       where=True, *, stream=None, device=None, order='K', threads=0, parameters=())\n--\n\n"
      "Reduces elements along axes, as NumPy's reduce does. The reduced axes are removed, or have\n"
      "extent 1 with keepdims. None reduces all axes. Without `initial` a reduction starts from\n"
-     "the identity, if there is one. `parameters` is a number, or a tuple of numbers, for a reduction with a\n"
-     "user-defined accumulator, such as ddof of var. AxisError for an axis that the array does not "
-     "have,\n"
-     "ShapeError for a ufunc without a reduction, or if there is no identity and there are no\n"
-     "elements."},
+     "the identity, if there is one. `parameters` is a number, or a tuple of numbers, for a\n"
+     "reduction with a user-defined accumulator, such as ddof of var. AxisError for an axis that\n"
+     "the array does not have, ShapeError for a ufunc without a reduction, or if there is no\n"
+     "identity and there are no elements."},
     {"accumulate", GUFPY_FASTCALL(ufunc_accumulate),
      "accumulate($self, /, array, axis=0, dtype=None, out=None, *, stream=None, device=None,\n"
      "           order='K', threads=0)\n--\n\n"
