@@ -2,7 +2,8 @@
 """Compares det, slogdet, inv, solve, solve1, cholesky and cholesky_upper with numpy.linalg. Calls
 are random: types, shapes, broadcasting, layouts, alignment, byte order, axes, provided outputs,
 overlap, and singular, indefinite and non-finite matrices. Every call is repeated item by item, with
-the same bits, and no call may change an input.
+the same bits, and no call may change an input. The elements that cholesky does not read are random
+too. A few fixed calls follow.
 
     linear_algebra.py --library LIBGUFUNC [--cases N] [--seed N] [--device cuda:0] [--only NAME...]
 """
@@ -73,6 +74,16 @@ def random_matrices(nprng, shape, letter, kind, definite):
     return x
 
 
+def with_unread(x, upper):
+    """Changes the elements that cholesky does not read: the other triangle and the imaginary parts
+    of the diagonal."""
+    n = x.shape[-1]
+    unread = np.tril(np.full((n, n), 7), -1) if upper else np.triu(np.full((n, n), 7), 1)
+    if x.dtype.kind == 'c':
+        unread = unread + 7j * np.eye(n)
+    return (x + unread).astype(x.dtype)
+
+
 def numpy_letter(letter):
     return {'q': 'l', 'Q': 'L'}.get(letter, letter)
 
@@ -101,6 +112,8 @@ class Call:
             shape = tuple(self.repeated(rng, loop) + core)
             if number == 0:
                 values = random_matrices(nprng, shape, letter, self.kind, is_cholesky(name))
+                if is_cholesky(name):
+                    values = with_unread(values, name == 'cholesky_upper')
             else:
                 values = (4 * nprng.standard_normal(shape)).astype(numpy_letter(letter))
             self.add_input(rng, values, len(core), moves)
@@ -238,6 +251,20 @@ def difference(call, library):
     return None
 
 
+def fixed_differences(library):
+    """Yields a sentence for each fixed call with another result."""
+    for dtype, large, small, expected in (('D', 1e308, 1e-300, 2e16j), ('F', 2e38, 1e-30, 8e16j)):
+        diagonal = np.array([large * (1 + 1j), large * (1 + 1j), small, small], dtype)
+        found = library.call('det', [np.diag(diagonal)], [None])[0][1]
+        if not np.abs(found - expected) <= 1e-6 * np.abs(expected):
+            yield f'det of {diagonal}: expected {expected}, got {found}'
+    matrices = np.random.default_rng(1).standard_normal((20, 4, 4))
+    expected = library.call('inv', [matrices[1:].copy()], [None])[0][1]
+    library.call('inv', [matrices[1:]], [matrices[:-1]])
+    if not np.array_equal(matrices[:-1], expected):
+        yield 'inv, whose output overlaps the next items of the input, has other results'
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -262,6 +289,9 @@ def main():
         if text:
             failures += 1
             print(f'DIFFERS {call}: {text}') if failures <= 20 else None
+    for text in [] if options.only else fixed_differences(library):
+        failures += 1
+        print(f'DIFFERS {text}')
     print(f'{options.cases} calls of {len(names)} functions, seed {options.seed}: '
           f'{failures} differ')
     return 1 if failures else 0
