@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Determines the device of a call and the operands that are copied to it. The decision does not
-// depend on elements, shapes or dtypes. Only for the device "auto", the time for a call on the host
-// is then compared with the time on the device, including the transfer.
+// depend on elements, shapes or dtypes. For the device "auto" only, a later step compares the
+// estimated time on the host with the estimated time on the device, including transfers.
 #include "core/call/placement.h"
 
 #include <algorithm>
