@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which files this process may load code from, by its privileges and the owners and groups
-// that it trusts.
+// Decides from which files this process may load code. The decision depends on the privileges of
+// the process and on the owners and groups that the process trusts.
 #ifndef GUFUNC_CORE_BASE_FILE_TRUST_H
 #define GUFUNC_CORE_BASE_FILE_TRUST_H
 
