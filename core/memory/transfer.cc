@@ -172,7 +172,7 @@ bool can_copy_bytes(const CopyEndpoint &to, const CopyEndpoint &from) {
   return target >= source + size || source >= target + size;
 }
 
-// Waits for work that may still be writing memory which the host is about to read.
+// Waits for the queued work of the stream, which may still write memory that the host then reads.
 guf_status wait_for(Stream *stream, guf_error *error) {
   if (stream == nullptr) return GUF_OK;
   const guf_backend_api &api = stream->device->backend->api;
