@@ -80,7 +80,8 @@ guf_status find_kernels(const op::CallView &call, const op::Loop &loop, MethodKe
 guf_status run(const op::CallView &call, const op::Loop &loop, const MethodKernels &kernels,
                Geometry *geometry, guf_error *error);
 
-// Appends the description of a method whose result has no elements.
+// Appends the description of a method call that launches nothing, because there are no elements to
+// compute.
 guf_status describe_nothing(std::string *out);
 
 // Appends to `out` how the backend would run the method, or nothing if the backend provides no
