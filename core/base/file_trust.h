@@ -26,8 +26,8 @@ struct TrustRule {
 //   Owner      must be a trusted owner. For directories above the file's own directory, a process
 //              without privileges also accepts owners that its user namespace does not map.
 //   Writers    must be the owner alone, or, in a process without privileges, also a group of the
-// rule. A sticky directory such as /tmp, above the file's own directory, may be writable by anyone,
-// because other users cannot rename or remove the next entry of
+//              rule. A sticky directory such as /tmp, above the file's own directory, may be
+//              writable by anyone, because other users cannot rename or remove the next entry of
 //              the path, which has a trusted owner.
 // Errors  GUF_E_UNTRUSTED <= a check fails; the message names the entry
 //         GUF_E_IO;  GUF_E_NO_MEMORY
