@@ -92,9 +92,9 @@ class Ref {
 };
 
 // Frees the objects whose last reference is gone. Costs one atomic load if there are no such
-// objects. Functions that create objects or wait call collect(), and so do guf_poll,
-// guf_device_trim_memory and guf_shutdown. A release never calls it. Destructors may call drivers
-// and queue callbacks.
+// objects. collect() is called by functions that create objects, by functions that wait, and by
+// guf_poll, guf_device_trim_memory and guf_shutdown. A release never calls it. Destructors may call
+// drivers and queue callbacks.
 void collect();
 
 // Adds one external reference and returns the handle. The first call for an object also adds an

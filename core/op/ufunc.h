@@ -73,8 +73,8 @@ struct Loop;
 
 // Loops for datetime types with units, which are created when calls need them. The loops that are
 // added to a ufunc have datetime types without units. The set is append-only and is read without a
-// lock. All steps after resolution use types with units, so that they convert operands whose units
-// differ.
+// lock. All steps after resolution use types with units, so that operands with other units are
+// converted.
 class UnitLoops {
  public:
   UnitLoops() = default;
