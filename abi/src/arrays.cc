@@ -56,7 +56,7 @@ guf_status make(guf_array array, guf_array *out_array, guf_error *error, View vi
   });
 }
 
-// Checks that the list of `count` values is not NULL unless `count` is 0.
+// Checks that a list is not NULL if it has values.
 guf_status need_list(const int64_t *list, int32_t count, const char *parameter, guf_error *error) {
   return count > 0 ? capi::need(list, parameter, error) : GUF_OK;
 }

@@ -49,7 +49,7 @@ __attribute__((no_sanitize("null", "alignment"))) guf_status guard_hot(guf_error
 }
 
 // Runs the body of an exported function: `return capi::guard(error, [&] { ...; return GUF_OK; });`.
-// Converts exceptions of the standard library to a status.
+// Converts every exception to a status.
 // Errors  GUF_E_NO_MEMORY <= std::bad_alloc;  GUF_E_INTERNAL <= any other exception
 template <class Body>
 guf_status guard(guf_error *error, Body &&body) {

@@ -14,7 +14,7 @@
 
 namespace gufunc::capi {
 
-// retain and release accept NULL and then do nothing.
+// retain and release do nothing if the handle is NULL.
 // Errors  GUF_E_HANDLE <= not NULL and not a live handle of this kind
 template <class HandleType>
 guf_status retain(HandleType handle, base::Kind kind, const char *parameter, guf_error *error) {
@@ -29,7 +29,7 @@ guf_status release(HandleType handle, base::Kind kind, const char *parameter, gu
   return base::fail_handle(parameter, kind, error);
 }
 
-// Returns a typed handle, which has one reference for the program. Throws std::bad_alloc
+// Returns a typed handle with one reference, which the program owns. Throws std::bad_alloc
 template <class HandleType, class T>
 HandleType publish(const base::Ref<T> &object) {
   return reinterpret_cast<HandleType>(base::publish(object.get()));
@@ -44,7 +44,7 @@ guf_status check_epoch(const T &object, const char *parameter, guf_error *error)
                     parameter);
 }
 
-// Finds a device by its handle. The handle of "auto" finds the device that "auto" selected.
+// Finds a device by its handle. For the handle of "auto", finds the device that "auto" selected.
 // Errors  GUF_E_HANDLE
 inline guf_status need_device(guf_device device, const char *parameter, backend::Device **out,
                               guf_error *error) {

@@ -61,7 +61,7 @@ auto select(Resolve resolve, Explain explain) {
 }
 
 // Each of the functions below resolves or explains one kind of request. They are not inlined,
-// because each of them has views of up to 40 KB on its stack.
+// because each of them has views of up to 60 KB on its stack.
 template <class Answer>
 [[gnu::noinline]] guf_status answer_call(guf_ufunc ufunc, const guf_call_args *args, Answer *out,
                                          guf_error *error) {

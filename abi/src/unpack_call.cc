@@ -13,7 +13,7 @@
 #include "core/op/state_reduction.h"
 #include "core/validate/validate_call.h"
 
-// The struct had no parameters at first.
+// The first version of guf_reduce_args ended before `parameters`.
 template <>
 inline constexpr uint32_t gufunc::base::kFirstSize<guf_reduce_args> =
     offsetof(guf_reduce_args, parameters);

@@ -68,7 +68,7 @@ Array::Array(const Layout &layout, uint32_t flags, backend::Device *device,
   }
 }
 
-// The text for a number that is too large is NumPy's.
+// If `ndim` is too large, the message is NumPy's.
 guf_status check_ndim(int64_t ndim, guf_error *error) {
   if (ndim >= 0 && ndim <= GUF_MAX_NDIM) return GUF_OK;
   const auto found = static_cast<long long>(ndim);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text of arrays as NumPy prints them, with 75 columns and 8 digits. Long arrays are shortened. The
-// text of datetime64 elements is that of ISO 8601; the text of timedelta64 elements is an integer.
+// Text of arrays as NumPy prints them, with 75 columns and 8 digits. Long arrays are shortened.
+// datetime64 elements are written as ISO 8601 text, and timedelta64 elements as integers.
 #ifndef GUFUNC_CORE_ARRAY_PRINT_H
 #define GUFUNC_CORE_ARRAY_PRINT_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Views: other shapes and strides over the same storage, with NumPy's rules and messages. Also
-// validates axis numbers, of which negative ones count from the end.
+// validates axis numbers. Negative numbers count from the end.
 #ifndef GUFUNC_CORE_ARRAY_VIEWS_H
 #define GUFUNC_CORE_ARRAY_VIEWS_H
 

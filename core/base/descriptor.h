@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The owner of a file descriptor. The programs in tools/ use it too, so it is complete in this
-// header.
+// The owner of a file descriptor. The programs in tools/ use it too, so this header contains all of
+// its code.
 #ifndef GUFUNC_CORE_BASE_DESCRIPTOR_H
 #define GUFUNC_CORE_BASE_DESCRIPTOR_H
 

@@ -29,7 +29,7 @@ class ElfFile {
   static constexpr size_t kMaxSegments = 64;
 
   // Checks the magic, class, byte order, type ET_DYN, the host's machine, the header sizes, and
-  // that every program header is inside the file.
+  // that the program headers and all PT_LOAD and PT_NOTE segments are inside the file.
   // Errors  GUF_E_BAD_FILE <= a check fails; the message names the field
   static guf_status open(std::span<const std::byte> bytes, ElfFile *out, guf_error *error);
 

@@ -5,8 +5,8 @@
 
 #include <gufunc/status.h>
 
-// Returns from the enclosing function if the status is not GUF_OK. The guf_error is not written
-// again: the function that detected the error has filled it.
+// Returns from the enclosing function if the status is not GUF_OK. Does not write the guf_error,
+// because the function that detected the error has written it.
 #define GUF_TRY(expression)                              \
   do {                                                   \
     if (const guf_status guf_try_status = (expression);  \
@@ -46,8 +46,8 @@ guf_status status_of_errno(int code);
 // may be temporary, so its outcome must not be cached, and the next call must try again.
 bool is_shortage(guf_status status, int32_t native_code);
 
-// Escapes the bytes of a message that copy_harmless escapes. Used for messages that other code
-// wrote (a plugin, a hook).
+// Escapes the message in `error` like copy_harmless. Used for messages that a plugin or a hook
+// wrote.
 [[gnu::cold, gnu::noinline]] void make_harmless(guf_error *error);
 
 // A bounded text buffer for messages that contain lists. Text beyond its capacity is dropped.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides which files this process may load code from, by its privileges and the owners and groups
-// that it trusts.
+// Decides from which files this process may load code. The decision depends on the privileges of
+// the process and on the owners and groups that the process trusts.
 #ifndef GUFUNC_CORE_BASE_FILE_TRUST_H
 #define GUFUNC_CORE_BASE_FILE_TRUST_H
 
@@ -27,7 +27,7 @@ struct TrustRule {
 //              without privileges also accepts owners that its user namespace does not map.
 //   Writers    must be the owner alone, or, in a process without privileges, also a group of the
 //              rule. A sticky directory such as /tmp, above the file's own directory, may be
-//              writable for all, because other users cannot rename or remove the next entry of
+//              writable by anyone, because other users cannot rename or remove the next entry of
 //              the path, which has a trusted owner.
 // Errors  GUF_E_UNTRUSTED <= a check fails; the message names the entry
 //         GUF_E_IO;  GUF_E_NO_MEMORY

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forks: their detection at the cost of two loads, a lock that survives a fork, and a delay of
-// fork() in other threads during work that a child could not finish, such as dlopen.
+// Detects forks at the cost of two loads, provides a lock that a forked child can always acquire,
+// and delays fork() in other threads during work that a child could not finish, such as dlopen.
 #ifndef GUFUNC_CORE_BASE_FORK_H
 #define GUFUNC_CORE_BASE_FORK_H
 

@@ -13,8 +13,8 @@ enum class LogLevel : int32_t { kError = 0, kWarning = 1, kInformation = 2 };
 inline constexpr size_t kLogLines = 128;  // number of lines; a full ring drops its oldest line
 inline constexpr size_t kLogWidth = 248;  // bytes per line; longer messages are truncated
 
-// Writes a line, without an allocation. Must not be used on hot paths, because it copies the text
-// under a lock.
+// Writes a line. Allocates nothing. Must not be used on hot paths, because it copies the text under
+// a lock.
 void log_text(LogLevel level, const char *message);
 [[gnu::format(printf, 2, 3)]] void log(LogLevel level, const char *format, ...);
 

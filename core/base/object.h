@@ -39,9 +39,9 @@ class Object {
 
   Kind kind() const { return kind_; }
   void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
-  // Adds a reference, and returns false if the last reference is already gone. Used by registries
-  // that point to an object without owning a reference. The object's destructor must first remove
-  // the object from the registry, under the lock that guards this call.
+  // Adds a reference. Returns false, without adding a reference, if the last one is already gone.
+  // Used by registries that point to an object without owning a reference. The object's destructor
+  // must first remove the object from the registry, under the lock that guards this call.
   bool try_retain() {
     uint32_t seen = references_.load(std::memory_order_relaxed);
     while (seen != 0) {
@@ -92,8 +92,9 @@ class Ref {
 };
 
 // Frees the objects whose last reference is gone. Costs one atomic load if there are no such
-// objects. Functions that create objects call collect(), and so do guf_poll, guf_device_trim_memory
-// and guf_shutdown. A release never calls it. Destructors may call drivers and queue callbacks.
+// objects. collect() is called by functions that create objects, by functions that wait, and by
+// guf_poll, guf_device_trim_memory and guf_shutdown. A release never calls it. Destructors may call
+// drivers and queue callbacks.
 void collect();
 
 // Adds one external reference and returns the handle. The first call for an object also adds an
@@ -108,7 +109,7 @@ Object *find(uint64_t handle, Kind kind);
 bool retain(uint64_t handle, Kind kind);
 bool release(uint64_t handle, Kind kind);
 
-// Returns GUF_E_HANDLE with the message that `parameter` is not a live handle of this kind.
+// Reports that `parameter` is not a live handle of this kind. Returns GUF_E_HANDLE.
 [[gnu::cold, gnu::noinline]] guf_status fail_handle(const char *parameter, Kind kind,
                                                     guf_error *error);
 

@@ -15,7 +15,7 @@ namespace gufunc::base {
 template <class T>
 inline constexpr uint32_t kFirstSize = sizeof(T);
 
-// The limit for the size of every struct. A larger struct_size is an uninitialised value.
+// The limit for the size of every struct. A larger struct_size is treated as uninitialised.
 inline constexpr uint32_t kMaxStructSize = 1U << 16;
 
 // Checks the struct_size of a caller's struct. `name` is the caller's argument, for error messages.

@@ -14,7 +14,7 @@ namespace gufunc::base {
 // begins there. Reads at most `left` bytes.
 size_t utf8_length(const char *bytes, size_t left);
 
-// Returns utf8_length, but 0 for a character that a terminal may interpret instead of showing it.
+// Like utf8_length, but returns 0 for a character that a terminal may interpret instead of display.
 // Line feeds and tabs are harmless.
 size_t harmless_length(const char *bytes, size_t left);
 

@@ -33,8 +33,8 @@ guf_status find_copier(guf_dtype unit, base::Ref<op::Ufunc> *out, resolve::Choic
                     dtype::name(unit));
 }
 
-// Returns the stride of the mask along the axis of the masked array that `naxes_after` axes follow.
-// The mask has no core axes.
+// Returns the stride of the mask along the axis of the masked array that is followed by
+// `naxes_after` axes. The mask has no core axes.
 int64_t mask_stride(const array::Layout &mask, int32_t naxes_after, int32_t ncore) {
   const int32_t axis = mask.ndim - 1 - (naxes_after - ncore);
   if (naxes_after < ncore || axis < 0 || mask.shape[axis] == 1) return 0;

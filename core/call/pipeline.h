@@ -23,7 +23,7 @@ guf_status call(op::CallView &call, guf_operand *outputs, guf_error *error);
 // Errors  as guf_call before the launch
 guf_status resolve(op::CallView &call, guf_resolution *out, guf_error *error);
 
-// The options in which the callers of `decide` differ.
+// Options of `decide`.
 struct DecideOptions {
   // Whether a call on the device "auto" with host operands may run on the automatic device.
   AutoOffload auto_offload = AutoOffload::kNever;

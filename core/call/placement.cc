@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Determines the device of a call and the operands that are copied to it. The decision does not
-// depend on elements, shapes or dtypes. Only for the device "auto", the time for a call on the host
-// is then compared with the time on the device, including the transfer.
+// depend on elements, shapes or dtypes. For the device "auto" only, a later step compares the
+// estimated time on the host with the estimated time on the device, including transfers.
 #include "core/call/placement.h"
 
 #include <algorithm>
@@ -101,8 +101,8 @@ guf_status place_on_device(op::CallView &call, Locations locations, guf_error *e
   return GUF_OK;
 }
 
-// Returns the device that "auto" requests. If all operands are on the host, no device is requested
-// yet, because `decide_auto_placement` decides later.
+// Returns the device that "auto" requests. Returns nullptr if there is neither a stream nor an
+// operand in device memory, because `decide_auto_placement` then decides later.
 Device *find_auto_device(const Locations &locations, op::CallView *call) {
   const bool open =
       locations.device == nullptr && call->stream == nullptr && !call->automatic->host_memory;

@@ -51,8 +51,9 @@ enum class AutoOffload : uint8_t {
 };
 
 // Sets auto_placement of a call whose types and shapes are known. Assigns the call to the automatic
-// device if that is faster or if the host has no kernel. Loads the kernel of the device if the work
-// outweighs the transfer, and otherwise the kernel of the host.
+// device if the ufunc has core dimensions and is faster there, or if the host has no kernel. Loads
+// the kernel of the device if the work outweighs the transfer, and otherwise the kernel of the
+// host.
 // Errors  as backend::load_kernel, except GUF_E_NO_IMAGE
 guf_status decide_auto_placement(op::CallView &call, const resolve::Choice &choice,
                                  const broadcast::LoopShape &loop, AutoOffload offload,
@@ -64,7 +65,7 @@ std::string describe_auto(const op::CallView &call, const resolve::Choice &choic
                           const broadcast::LoopShape &loop);
 std::string describe_auto(const op::CallView &call);
 
-// Writes a shortened description to the trace, if a trace is written.
+// Writes a shorter form of this description to the trace, if tracing is on.
 void trace_auto(const op::CallView &call);
 
 }  // namespace gufunc::call

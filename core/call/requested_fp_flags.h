@@ -31,7 +31,8 @@ class FpFailure {
 
   // Returns the guf_error to pass to the next launch.
   guf_error *error() { return status_ == GUF_OK ? error_ : &later_; }
-  // Returns the status of a launch, or GUF_OK if it failed only because of a floating-point flag.
+  // Returns the status of a launch, or GUF_OK if the launch failed only because of a floating-point
+  // flag.
   guf_status keep(guf_status status) {
     return __builtin_expect(status == GUF_OK, 1) ? status : keep_failure(status);
   }

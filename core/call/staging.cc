@@ -75,9 +75,9 @@ Staging Staging::of_call(const op::CallView &call, const resolve::Choice &choice
     if (i == 0 && overwrites) {
       made.add({i, view.layout.dtype, true, false, true});
     } else if (separate && writes) {
-      // The function runs in place on the separate output. It needs a copy if the output does not
-      // have the dtype of the loop, or if there is a mask, because elements that the mask excludes
-      // must not change.
+      // The function runs in place on the separate output. It needs a copy if the output is
+      // transferred or does not have the dtype of the loop, or if there is a mask, because elements
+      // that the mask excludes must not change.
       const guf_dtype dtype = choice.loop->types[static_cast<size_t>(i)];
       const bool is_cast = view.layout.dtype != dtype || (view.flags & op::kSwapped) != 0;
       if (transferred || is_cast || call.has_where) {

@@ -118,7 +118,7 @@ class Temporaries {
   std::vector<base::Ref<array::Array>> kept_;
   std::vector<Staged> staged_;
   backend::BorrowedStream borrowed_;
-  op::OperandView original_mask_;  // the original mask; set if a stream was borrowed
+  op::OperandView original_mask_;  // the mask before any copy; set if a stream was borrowed
   bool retained_ = false;
 };
 

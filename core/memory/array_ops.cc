@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations on whole arrays. Each operation checks its arguments, with NumPy's messages, and then
-// makes one transfer. To print an array, its elements are copied to the host; then values, shape,
-// dtype and device are formatted.
+// makes one transfer. To print an array, `print` copies the elements to the host and then formats
+// the values, the shape, the dtype and the device.
 #include "core/memory/array_ops.h"
 
 #include <cstring>
@@ -92,8 +92,8 @@ guf_status copy_elements(Array &to, Array &from, Stream *stream, guf_error *erro
   return transfer(endpoint_of(to, *to_device), endpoint_of(from, *from_device), stream, error);
 }
 
-// Waits before the host reads an array, until all queued work that uses the array is complete.
-// Device memory is copied on the default stream, so only work on other streams requires a wait.
+// Waits for queued work that uses the array, so that the host can read the array. Device memory is
+// copied on the default stream, so the function then waits for work on other streams only.
 guf_status wait_until_readable(Array &array, guf_error *error) {
   const bool host = array.device() == nullptr || array.device()->host_memory;
   return host ? synchronize(array, UINT64_MAX, error)

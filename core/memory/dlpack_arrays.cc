@@ -101,7 +101,8 @@ bool has_type(int32_t type, const backend::DlpackTypes &types) {
 }
 
 // Finds the device of the array, and another device that accesses the memory in place (or nullptr).
-// DLPack defines the device types of host memory. The notes of the backends define all other types.
+// DLPack defines the device types of host memory. The ELF notes of the plugins define all other
+// types.
 guf_status find_devices(const DlpackDevice &source, Device **out, Device **out_reader,
                         guf_error *error) {
   *out_reader = nullptr;

@@ -40,7 +40,7 @@ guf_status from_dlpack(const guf_dlpack_tensor &tensor, bool read_only,
                        base::Ref<array::Array> *out, guf_error *error);
 
 // An array that is exported as a tensor, in both forms of DLPack (versioned and unversioned). The
-// object has a reference to itself, which the consumer's call of a deleter releases.
+// object owns a reference to itself. The consumer releases this reference by calling a deleter.
 class ExportedTensor final : public base::Object {
  public:
   ExportedTensor(array::Array &array, bool copied);

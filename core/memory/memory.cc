@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Creates arrays in new memory of a device or in memory of the program. Releases memory: to the
-// device's allocator, or to the program through its callback.
+// Creates arrays in new memory of a device or in memory of the program. Returns memory to the
+// device's allocator, or to the program by its callback.
 #include "core/memory/memory.h"
 
 #include <algorithm>

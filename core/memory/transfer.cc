@@ -2,9 +2,9 @@
 // Copies of elements. On a device, elementwise copies use the backend's convert slot. Dimensions
 // are sorted by the steps of the destination and merged where possible.
 //
-// Between a device and the host, only contiguous bytes are copied. Casts and strided accesses run
-// where the elements are stored, through contiguous staging arrays. Copies between two GPUs of the
-// same backend do not pass through host memory.
+// Between a device and the host, only contiguous bytes are copied, through contiguous staging
+// arrays where necessary. Strided elements are packed or unpacked where they are stored. Casts run
+// on the host. Copies between two GPUs of the same backend do not pass through host memory.
 #include "core/memory/transfer.h"
 
 #include <sched.h>
@@ -148,8 +148,8 @@ bool is_plain(const CopyEndpoint &endpoint) {
   return !endpoint.operand.swapped;
 }
 
-// Returns whether both endpoints store the elements as the same bytes in the same order. Leading
-// axes of extent 1 are ignored.
+// Returns whether both endpoints have the same dtype and store contiguous elements in C order and
+// in native byte order. Does not compare the shapes.
 bool same_bytes(const CopyEndpoint &to, const CopyEndpoint &from) {
   return to.operand.layout.dtype == from.operand.layout.dtype && is_plain(to) && is_plain(from);
 }
@@ -172,7 +172,7 @@ bool can_copy_bytes(const CopyEndpoint &to, const CopyEndpoint &from) {
   return target >= source + size || source >= target + size;
 }
 
-// Waits for work that may still be writing memory which the host is about to read.
+// Waits for the queued work of the stream, which may still write memory that the host then reads.
 guf_status wait_for(Stream *stream, guf_error *error) {
   if (stream == nullptr) return GUF_OK;
   const guf_backend_api &api = stream->device->backend->api;

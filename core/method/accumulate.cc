@@ -22,7 +22,7 @@ void make_geometry(const op::CallView &call, const AccumulateDecision &decision,
   begin(decision.method, call, *decision.choice.loop, &input, output, &geometry);
   for (int32_t k = input.layout.ndim - 1; k >= 0; --k) {
     const int64_t extent = input.layout.shape[k];
-    // The stride of an axis of extent 1 is arbitrary, and the output may be longer along the axis.
+    // An input axis of extent 1 may have any stride, and may be broadcast to a longer output axis.
     const int64_t step = extent == 1 ? 0 : input.layout.strides[k];
     if (k == decision.axis) {
       geometry.reduce({extent, step, 0, 0});
@@ -77,12 +77,12 @@ int32_t find_extents(const op::CallView &call, const AccumulateDecision &decisio
   return status;
 }
 
-// Runs the method. An output of the caller must have been checked.
+// Runs the method. decide_accumulate or decide_reduceat has checked the output of the caller.
 guf_status finish(ReduceView &view, const AccumulateDecision &decision, guf_operand *output,
                   guf_error *error) {
   op::CallView &call = view.call;
-  // accumulate reads each element before it writes the result at the same position, so an output
-  // with the same view as the input needs no copy.
+  // accumulate reads each element before it writes the result at the same position, so no copy is
+  // needed if the output is the same view as the input.
   const bool in_place = decision.method == GUF_METHOD_ACCUMULATE &&
                         array::same_view(call.operand[kInput].layout, call.operand[kOutput].layout);
   const bool copy_input = !in_place && overlaps_output(call, call.operand[kInput]);

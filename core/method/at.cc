@@ -59,8 +59,8 @@ guf_status prepare_at(AtView &view, guf_error *error) {
   return call::place(call, error);
 }
 
-// Fills in the geometry of a launch. If the index offsets were not read, the block contains their
-// number, but no pointer to them.
+// Fills in the geometry of a launch. If the indices were not read, the block contains the number of
+// index offsets, but no pointer to them.
 void make_geometry(const AtView &view, const op::Loop &loop, const IndexOffsets &offsets,
                    Geometry *out) {
   const op::CallView &call = view.call;

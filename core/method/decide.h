@@ -35,7 +35,8 @@ struct AccumulateDecision {
 };
 
 // Each function reports the errors that gufunc/methods.h lists for the steps before a launch. With
-// Elements::kNotRead, the function reads no values from memory, so it cannot reject any value.
+// Elements::kNotRead, the function neither reads nor checks indices and initial values that are in
+// memory.
 guf_status decide_reduce(ReduceView &view, Elements elements, ReduceDecision *out,
                          guf_error *error);
 guf_status decide_accumulate(ReduceView &view, AccumulateDecision *out, guf_error *error);
@@ -65,11 +66,11 @@ guf_status describe_accumulate(ReduceView &view, const AccumulateDecision &decis
 guf_status describe_at(AtView &view, const resolve::Choice &choice, const IndexOffsets &offsets,
                        std::string *out, guf_error *error);
 
-// Returns whether the backend can run `at` with this loop as a method, which
-// requires that all dtypes of the loop are equal.
+// Returns whether the backend can run `at` as a method with this loop. This requires that all
+// dtypes of the loop are equal.
 bool is_uniform(const op::CallView &call, const op::Loop &loop);
 
-// The memory of the shape and strides that spread_outer sets.
+// Buffer for the shape and strides that spread_outer sets.
 struct OuterBuffer {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];

@@ -3,9 +3,9 @@
 // extents of the reduced dimensions influence the bits of the result, so they must not change
 // unless the loop is exact (every order produces the same bits).
 //
-// Each reduced axis has its own reduction tree, and a block can store eight axes. For more than
-// eight, a rule applies that depends only on the shape: of the axes of extent > 1, the last seven
-// are reduced one by one, and all earlier axes are reduced as a single axis.
+// Each reduced axis has its own reduction tree, and a block can store eight axes. If more than
+// eight axes of extent > 1 are reduced, the last seven are reduced separately, and all earlier ones
+// are reduced as a single axis. This rule depends only on the shape.
 #include "core/method/geometry.h"
 
 #include <algorithm>
@@ -191,7 +191,7 @@ guf_status fill_block(Geometry *geometry, guf_error *error) {
   return GUF_OK;
 }
 
-// Advances the addresses of a block along a dimension over which the core iterates.
+// Advances the addresses of a block along a kept dimension that does not fit into the block.
 void advance(const Axis &axis, int64_t steps, guf_method_block *block) {
   if (block->input != 0) block->input += base::offset_of(axis.input_step, steps);
   block->output += base::offset_of(axis.output_step, steps);
@@ -293,14 +293,14 @@ void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
 void merge_folds(Geometry *geometry) {
   drop_single(&geometry->nreduced, geometry->reduced);
   if ((geometry->block.flags & GUF_METHOD_MIXED) != 0) {
-    // A mixed loop, (X, Y) -> X, reduces strictly in C order, which merging contiguous neighbours
-    // preserves.
+    // A mixed loop, (X, Y) -> X, reduces strictly in C order. Merging contiguous neighbours
+    // preserves this order.
     coalesce(&geometry->nreduced, geometry->reduced);
     return;
   }
   if ((geometry->block.flags & GUF_METHOD_EXACT) == 0) {
     // If there are more dimensions than a block can store, the outermost dimensions are merged. The
-    // caller has arranged their steps so that this is possible.
+    // caller has made the outermost dimensions contiguous with each other.
     constexpr int32_t kApart = GUF_MAX_LOOP_NDIM - 1;
     int32_t rest = geometry->nreduced - kApart;
     if (rest < 2) return;

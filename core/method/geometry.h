@@ -33,7 +33,7 @@ struct Geometry {
   bool overfull;               // whether too many dimensions were added
   Axis kept[GUF_MAX_NDIM];     // kept dimensions, in any order
   Axis reduced[GUF_MAX_NDIM];  // reduced dimensions, in the order of the reduction
-  uint64_t input_bits;         // OR of all byte offsets other than steps; used for alignment
+  uint64_t input_bits;         // at: OR of the index offsets, for the alignment check
   uint64_t output_bits;
   const void *structured_initial;  // becomes guf_backend_method.initial
   guf_method_block block;
@@ -62,7 +62,7 @@ void begin(int32_t method, const op::CallView &call, const op::Loop &loop,
 // The kernels of a method.
 struct MethodKernels {
   void *kernel;
-  void *fold;  // fold entry (enum guf_fold); nullptr for a loop without one or a unary ufunc
+  void *fold;  // fold entry (enum guf_fold); nullptr if the loop has none or the ufunc is unary
 };
 // Finds the kernels of a method.
 // Errors  as backend::load_kernel and load_fold
@@ -71,15 +71,17 @@ struct MethodKernels {
 guf_status find_kernels(const op::CallView &call, const op::Loop &loop, MethodKernels *out,
                         guf_error *error);
 
-// Drops, flips, sorts and merges kept dimensions, then launches. If kept dimensions do not fit into
-// a block, launches once per index of these dimensions. The caller or `merge_folds` must ensure
-// that at most GUF_MAX_LOOP_NDIM reduced dimensions remain.
+// Simplifies the kept dimensions, then launches: drops extents of 1, makes negative steps positive,
+// sorts and merges. If kept dimensions do not fit into a block, launches once per index of these
+// dimensions. The caller or `merge_folds` must ensure that at most GUF_MAX_LOOP_NDIM reduced
+// dimensions remain.
 // Errors  as a launch
 //         GUF_E_INTERNAL <= too many reduced dimensions, or an overfull geometry
 guf_status run(const op::CallView &call, const op::Loop &loop, const MethodKernels &kernels,
                Geometry *geometry, guf_error *error);
 
-// Appends the description of a method whose result has no elements.
+// Appends the description of a method call that launches nothing, because there are no elements to
+// compute.
 guf_status describe_nothing(std::string *out);
 
 // Appends to `out` how the backend would run the method, or nothing if the backend provides no
@@ -90,9 +92,9 @@ guf_status describe(const op::CallView &call, const op::Loop &loop, const Method
 
 // Removes reduced dimensions of extent 1. If the loop is exact, so that every order
 // produces the same bits, also sorts the reduced dimensions by stride and merges them where
-// possible. A mixed loop, (X, Y) -> X, keeps its order, and contiguous dimensions are
-// merged. The dimensions of other loops are not merged, except the outermost ones if there
-// are more dimensions than a block can store.
+// possible. For a mixed loop, (X, Y) -> X, keeps the order and merges contiguous dimensions. For
+// all other loops, merges only the outermost dimensions, and only if there are more dimensions than
+// a block can store.
 void merge_folds(Geometry *geometry);
 
 // Returns whether the number of reduced axes of extent > 1 exceeds the limit of a block. Returns
@@ -105,13 +107,14 @@ bool exceeds_reduced_axis_limit(const array::Layout &input, const array::AxisSet
 guf_status make_reduced_axes_contiguous(op::CallView &call, const array::AxisSet &reduced,
                                         call::Temporaries *arrays, guf_error *error);
 
-// Sets the operands to the layout that `make_reduced_axes_contiguous` would produce, to describe a
-// reduction.
+// Buffer for the layouts that `set_contiguous_layout` sets.
 struct ContiguousBuffer {
   int64_t shape[GUF_MAX_NDIM];
   int64_t strides[GUF_MAX_NDIM];
   int64_t mask_strides[GUF_MAX_NDIM];
 };
+// Sets the operands to the layout that `make_reduced_axes_contiguous` would produce, to describe a
+// reduction.
 void set_contiguous_layout(op::CallView &call, const array::AxisSet &reduced,
                            ContiguousBuffer *buffer);
 

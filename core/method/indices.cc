@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads integers of any width, alignment and byte order. For `at`, broadcasts the index arrays
-// against each other. Each index array contributes the byte offset along its axis to every index
-// offset.
+// against each other. An index offset is the sum of the byte offsets along all indexed axes.
 #include "core/method/indices.h"
 
 #include <algorithm>
@@ -130,7 +129,8 @@ guf_status check_single_indices(const AtView &view, guf_error *error) {
 // Adds the offsets of one axis to `offsets->array`, and sets its bits. `read` returns the index at
 // a byte offset of the index array.
 //
-// PERF. The loop has no branches. If it finds an invalid index, a second loop finds its value.
+// PERF. The first loop has no branches and only detects that an index is invalid. A second loop
+// then finds the first invalid index.
 template <class Read>
 guf_status add_axis_with(const AtView &view, int32_t axis, IndexOffsets *offsets, Read read,
                          guf_error *error) {

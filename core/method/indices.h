@@ -26,8 +26,8 @@ struct IndexOffsets {
   int64_t shape[GUF_MAX_NDIM];
   std::vector<int64_t> array;    // byte offsets from the array's address
   std::vector<int64_t> operand;  // byte offsets from the operand's address; empty if unary
-  uint64_t array_bits = 0;       // the bits that are set in any element of `array`
-  uint64_t operand_bits = 0;     // the bits that are set in any element of `operand`
+  uint64_t array_bits = 0;       // bitwise OR of `array`
+  uint64_t operand_bits = 0;     // bitwise OR of `operand`
 };
 
 // Reads and checks every index. Waits for the view's stream if an index operand is an array. With

@@ -123,9 +123,9 @@ guf_status read_element(ReduceView &view, guf_dtype type, unsigned char *out, gu
   return memory::convert(*host, nullptr, to, from, error);
 }
 
-// Converts a scalar with a dtype to a Python int, because NumPy does so if the reduction
-// runs in a signed integer dtype. Fails for a datetime value that NumPy converts to a Python date
-// or duration, because Python does not convert these to int.
+// Converts a scalar with a dtype to a weak int. For a reduction in a signed integer dtype, NumPy
+// converts the scalar to a Python int. The conversion fails for a datetime value that NumPy
+// converts to a Python date or duration, because Python cannot convert these objects to int.
 guf_status make_number_of(ReduceView &view, op::OperandView *out, guf_error *error) {
   const guf_dtype type = view.initial.layout.dtype;
   unsigned char bytes[16];

@@ -20,7 +20,9 @@ inline constexpr size_t kInitialValueBytes = GUF_MAX_STRUCTURED_ITEMSIZE + 1;
 // initial value is in an array. With Elements::kNotRead, a value in an array is not read:
 // `*out_has` is true and `out` is unspecified.
 // Errors  GUF_E_OVERFLOW <= a Python int outside the range of the type
-//         GUF_E_VALUE <= several values;  GUF_E_CASTING <= complex to real
+//         GUF_E_VALUE <= the value has dimensions, or is an integer and the type a datetime
+//         without a unit
+//         GUF_E_CASTING <= the value does not convert to the type
 //         GUF_E_DEVICE_MISMATCH <= the value is in device memory
 guf_status find_initial_value(ReduceView &view, guf_dtype type, Elements elements,
                               unsigned char *out, bool *out_has, guf_error *error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reports the types and shapes of a method, or describes the method as text: the loop and its
-// kernel, the casts, the shapes, and the order of the reduction (docs/reductions.md). The method's
-// decisions are made, but nothing is launched.
+// kernel, the casts, the shapes, and the order of the reduction (docs/reductions.md). The functions
+// make the method's decisions, but launch nothing.
 #include <algorithm>
 
 #include "core/array/overlap.h"
@@ -30,7 +30,8 @@ void describe_shape(const array::Layout &layout, guf_resolution *out) {
   std::copy_n(layout.shape, layout.ndim, out->output_shapes[0]);
 }
 
-// Operand 0 is also the result. A missing output has no dtype until the loop is chosen.
+// Reports the output's dtype for operand 0 too, because operand 0 is also the result. If the caller
+// passed no output, operand 0 of `call` is a copy of the input.
 void describe_reduction_types(const op::CallView &call, const resolve::Choice &choice,
                               guf_resolution *out) {
   describe_types(call, choice, out);
@@ -54,7 +55,8 @@ guf_status begin_text(const op::CallView &call, const char *method, const resolv
   return GUF_OK;
 }
 
-// Appends the description of an operand. A result that is not allocated has a shape but no strides.
+// Appends the description of an operand. For an output that is not allocated yet, describes the
+// shape but no strides.
 void add_operand(const op::CallView &call, const resolve::Choice &choice, int32_t i,
                  const guf_resolution &resolution, std::string *out) {
   const guf_dtype loop = choice.loop->types[static_cast<size_t>(i)];

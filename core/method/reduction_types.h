@@ -12,7 +12,7 @@ namespace gufunc::method {
 // Errors  GUF_E_VALUE <= the ufunc is not binary, or has several outputs or core dimensions
 guf_status check_reducible(const op::Ufunc &ufunc, const char *name, guf_error *error);
 
-// Prepares the operands: converts weak scalars to array elements, sets operand 0, checks all
+// Prepares the operands: converts a weak input to its default dtype, sets operand 0, checks all
 // operands, and chooses the device.
 // Errors  as guf_call for its operands
 guf_status prepare(ReduceView &view, guf_error *error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A reduction with a user-defined accumulator: its types, axes and shapes, which are decided before
-// anything is allocated, its launches, and its description. core/op/state_reduction.h explains the
-// block, merge and finish ufuncs.
+// Decides the types, axes and shapes of a reduction with a user-defined accumulator, launches its
+// steps, and describes it as text. All decisions are made before the first allocation.
+// core/op/state_reduction.h explains the block, merge and finish ufuncs.
 #include "core/method/state_reduce.h"
 
 #include <algorithm>
@@ -137,7 +137,7 @@ const op::Loop *exact_loop(op::Ufunc &ufunc, const guf_dtype *inputs, int32_t co
   }
   if (!std::any_of(inputs, end, dtype::is_time)) return nullptr;
   for (const op::Loop *const loop : ufunc.loops().loops) {
-    guf_dtype types[GUF_MAX_OPERANDS];  // the inputs that follow are those of this loop
+    guf_dtype types[GUF_MAX_OPERANDS];  // the requested inputs, then inputs of this loop
     std::copy_n(&loop->types[0], ufunc.nin(), types);
     std::copy(inputs, end, types);
     resolve::Choice choice;
@@ -160,8 +160,7 @@ guf_status find_loop(op::Ufunc &ufunc, const guf_dtype *inputs, int32_t count, c
                     ufunc.full_name.c_str(), part, types.c_str());
 }
 
-// Returns the dtype of a result that has the precision of the elements
-// (GUF_FUNCTION_KEEPS_PRECISION).
+// Returns `result`, narrowed to the precision of the elements (GUF_FUNCTION_KEEPS_PRECISION).
 guf_dtype in_precision_of(guf_dtype element, guf_dtype result) {
   const bool complex = element == GUF_C64 || element == GUF_C128;
   if (!complex && !dtype::is_real_float(element)) return result;
@@ -243,7 +242,7 @@ guf_status convert_parameter(op::OperandView *parameter, int32_t index, guf_dtyp
   return GUF_OK;
 }
 
-// Converts the parameters to the dtypes of the loop of finish. Parameters that were left out are 0.
+// Converts the parameters to the dtypes of the loop of finish. Omitted parameters become 0.
 guf_status convert_parameters(const ReduceView &view, const StateDecision &decision,
                               StateResults *results, guf_error *error) {
   const int32_t count = view.call.ufunc->state_reduction()->nparameters();
@@ -284,8 +283,8 @@ guf_status count_elements(const array::Layout &input, StateDecision *out, guf_er
                     "argument %d: too many elements along the reduced axes", kInput);
 }
 
-// Checks that there are elements to reduce. An accumulator of no elements exists only if the block
-// function ufunc declares GUF_FUNCTION_ACCEPTS_EMPTY.
+// Checks that there are elements to reduce. A block function accepts zero elements only if it
+// declares GUF_FUNCTION_ACCEPTS_EMPTY.
 guf_status check_elements(const ReduceView &view, const StateDecision &decision, guf_error *error) {
   const op::Ufunc &block_function = *view.call.ufunc;
   const bool accepts_empty = (block_function.flags & GUF_FUNCTION_ACCEPTS_EMPTY) != 0;

@@ -9,9 +9,9 @@
 
 namespace gufunc::op {
 
-// Returns the known name with the smallest edit distance, or "" if every distance
-// exceeds a third of the length of `requested`. Ignores case, and the "module:"
-// prefix of known names if `requested` has none.
+// Returns the known name with the smallest edit distance, or "" if every distance exceeds both 1
+// and a third of the length of `requested`. Ignores case, and the "module:" prefix of known names
+// if `requested` has none.
 std::string nearest_name(std::string_view requested, const std::vector<std::string> &known);
 
 // Returns the text that follows "no ufunc named 'x'" in a message. The text reports that

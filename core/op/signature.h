@@ -81,8 +81,8 @@ guf_status make_elementwise(int32_t nin, int32_t nout, const int32_t *roles, int
 guf_status parse_signature(std::string_view text, std::string_view rules, const int32_t *roles,
                            int32_t nroles, Signature *out, guf_error *error);
 
-// Returns whether a kernel for one signature also works for the other one, because operands,
-// dimensions and roles are equal. The names of the dimensions may differ.
+// Returns whether a kernel for one signature also works for the other, because operands, dimensions
+// and roles are equal. The names of the dimensions may differ.
 bool same_form(const Signature &a, const Signature &b);
 
 // Evaluates the expression of `rule` for the given sizes of the dimensions of `signature`. `ufunc`

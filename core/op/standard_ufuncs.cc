@@ -139,8 +139,8 @@ base::Ref<Ufunc> make(const Row &row) {
   return ufunc;
 }
 
-// Creates a merge or finish function, which may also be an ordinary function. Returns an empty
-// reference for an empty name.
+// Creates the merge or finish function of a reduction. The name may also be that of an ordinary
+// ufunc (kRows). Returns an empty reference for an empty name.
 base::Ref<Ufunc> make_part(std::string_view name) {
   for (const Row &part : kParts) {
     if (part.name == name) return make(part);

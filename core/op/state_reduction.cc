@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The check whether the signatures of three ufuncs form a reduction.
+// Checks whether the signatures of three ufuncs form a reduction.
 #include "core/op/state_reduction.h"
 
 #include <string>
@@ -87,7 +87,8 @@ guf_status check_state_reduction(const Signature &block_function, const Signatur
 
 guf_status check_elements(const Ufunc &block_function, int64_t n, guf_error *error) {
   if (n != 0 || (block_function.flags & GUF_FUNCTION_ACCEPTS_EMPTY) != 0) return GUF_OK;
-  // The ufunc numbers its elements, as argmax does.
+  // If the block function has an input for the index of the first element, the message is NumPy's
+  // for argmax.
   if (block_inputs(block_function.signature).first != base::kNone) {
     return base::fail(error, GUF_E_VALUE, base::kNone, base::kNone,
                       "attempt to get %s of an empty sequence", block_function.name.c_str());

@@ -72,9 +72,9 @@ class ChoiceCache {
 struct Loop;
 
 // Loops for datetime types with units, which are created when calls need them. The loops that are
-// added to a ufunc have datetime types without units. This is an append-only set that is read
-// without a lock. All steps after resolution use types
-// with units, so that no cast between units is omitted.
+// added to a ufunc have datetime types without units. The set is append-only and is read without a
+// lock. All steps after resolution use types with units, so that operands with other units are
+// converted.
 class UnitLoops {
  public:
   UnitLoops() = default;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addition of loops to a ufunc, the loops that are created for datetime types with units, the cache
-// of resolution results, and the destruction of a ufunc.
+// Adds loops to a ufunc, creates loops for datetime types with units, caches resolution results,
+// and destroys ufuncs.
 #include "core/op/ufunc.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ void run_destroy(void *user, uint64_t function) {
 }
 
 // Returns whether a call cannot distinguish two loops: their input types are equal or, in a ufunc
-// without inputs or without outputs, all their types are.
+// without inputs or without outputs, all their types are equal.
 bool same_inputs(const Ufunc &ufunc, const Loop &a, const Loop &b) {
   const bool one_side = ufunc.nin() == 0 || ufunc.nout() == 0;
   const int32_t count = one_side ? ufunc.noperands() : ufunc.nin();

@@ -21,8 +21,9 @@ class Device;
 
 namespace gufunc::op {
 
-// A name of the standard library and its ufunc. make_standard_ufuncs creates all ufuncs of ops.def
-// with their loops, but without kernels. Throws std::bad_alloc.
+// A plain name and its ufunc, which belongs to the standard library or to a program.
+// make_standard_ufuncs creates all ufuncs of ops.def with their loops, but without kernels. Throws
+// std::bad_alloc.
 struct StandardName {
   std::string name;
   base::Ref<Ufunc> ufunc;
