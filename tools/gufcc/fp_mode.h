@@ -12,7 +12,7 @@
 namespace gufunc::gufcc {
 
 enum class FpMode {
-  kStrict,  // every operation is rounded, and the mathematics is the dialect's own
+  kStrict,  // rounds every operation and calls the dialect's own mathematical functions
   kFast,    // allows contraction of a * b + c; otherwise like kVendor
   kVendor,  // like kStrict, but devices call the mathematical functions of their vendor
 };
