@@ -24,7 +24,7 @@ using gufunc::gufcc::FpMode;
 using gufunc::gufcc::kFpModes;
 using gufunc::gufcc::Options;
 
-// Exit status 2 means an invalid command line, as in gufunc. 1 means any other failure.
+// Exit status 2 means an invalid command line, as in the tool gufunc. 1 means any other failure.
 constexpr int kExitFailed = 1, kExitUsage = 2;
 
 constexpr int kMaxJobs = 1024;  // one thread per job

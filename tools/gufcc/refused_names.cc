@@ -86,7 +86,7 @@ struct NameRow {
   const char *advice;
 };
 
-// Advice for functions.
+// Advice for functions. is_library_function searches kFunctions but not kFurtherFunctions.
 constexpr NameRow kFunctions[] = {
     {"printf puts putchar fprintf fputs fputc fwrite putc vprintf perror", kPrinting},
     {"malloc calloc realloc free aligned_alloc _Znwm _Znam _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm", kMemory},

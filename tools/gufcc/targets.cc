@@ -17,8 +17,8 @@ Target host(const char *level, Command extra = {}) {
   return target;
 }
 
-// All NVIDIA images are made from PTX for compute capability 7.5. For an sm_ target of a later
-// architecture, ptxas assembles this PTX.
+// All NVIDIA images are made from PTX for compute capability 7.5. For sm_ targets, ptxas assembles
+// the PTX.
 Target nvidia(const char *prefix, int arch) {
   const std::string name = prefix + std::to_string(arch);
   Target target{name, name, TargetKind::kNvidia, {}};
@@ -146,9 +146,9 @@ bool check_command(const std::string &name, const std::string &compiler, Command
             "-Xclang",   "-finclude-default-header",
             "-emit-llvm"};
   } else if (name == "gcc") {
-    // Compiles for the lowest level, optimized because some warnings need optimization. Functions
-    // of lanes (host_batch.hpp) have parameters of 64 bytes, of whose ABI g++ warns (psabi); they
-    // are inlined.
+    // Compiles for the lowest level, optimized because some warnings need optimization. -Wno-psabi:
+    // g++ warns about the ABI of 64-byte vectors, which functions of lanes (host_batch.hpp) have as
+    // parameters. The ABI does not matter, because these functions are inlined.
     *out = {
         "g++",       "-x",      "c++",       "-std=c++17", "-march=x86-64-v2", "-fno-exceptions",
         "-fno-rtti", "-Werror", "-Wno-psabi"};
