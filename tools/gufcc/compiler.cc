@@ -404,8 +404,8 @@ std::string Compiler::readable(const std::string &text) const {
   return kept;
 }
 
-// The complaint about all parameters of a function is left out if another complaint names the wrong
-// parameter.
+// Leaves out the complaint about all parameters of a function if there is another complaint about
+// the function, which is more specific.
 std::string Compiler::call_complaints(const std::string &output) const {
   constexpr std::string_view kAllParameters = ": expected parameters (";
   std::istringstream lines(output);

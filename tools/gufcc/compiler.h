@@ -45,7 +45,7 @@ class Compiler {
   // Finds the compiler and the dialect's headers.
   bool locate();
 
-  // Runs the preprocessor with -DGUF_SCAN.
+  // Runs the preprocessor with -DGUF_SCAN. Line markers in the result have the paths as typed.
   bool scan(size_t source, std::string *preprocessed);
 
   // A translation unit to compile.

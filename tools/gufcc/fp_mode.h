@@ -17,8 +17,8 @@ enum class FpMode {
   kVendor,  // like kStrict, but devices call the mathematical functions of their vendor
 };
 
-// Whether devices call the mathematical functions of their vendor. The dialect's own functions do
-// not allow contraction (gufunc/kernel/math_bits.hpp).
+// Whether devices call the mathematical functions of their vendor. kFast includes this, because the
+// dialect's own functions require code without contraction (gufunc/kernel/math_bits.hpp).
 inline bool calls_vendor(FpMode mode) {
   return mode != FpMode::kStrict;
 }

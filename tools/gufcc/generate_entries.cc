@@ -190,8 +190,8 @@ std::string opencl_entry(const EntryCall &call) {
 }
 
 // Entries for CUDA and HIP read the addresses of operands from the block; OpenCL needs the
-// addresses as separate arguments. On the host, an entry is a function that runs one work-item; a
-// record describes the entry for the table of the --emulate file.
+// addresses as separate arguments. In the --emulate file, an entry is a function that runs one
+// work-item, and a record describes the entry for the table of the file.
 std::string device_entry_text(const EntryCall &call) {
   const std::string called =
       fmt::format("{}{}(p{}{});", bases(call, "p.address[{}]"), call.function,

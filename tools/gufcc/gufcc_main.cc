@@ -96,8 +96,8 @@ void describe(CLI::App *app, Options *options) {
   app->add_flag("-v,--verbose", options->verbose, "Print the commands");
 }
 
-// Prints a text with its line feeds. Other control characters, which names of files and sources may
-// contain, are escaped.
+// Prints a text. Escapes control characters except line feeds, because names of files and sources
+// may contain control characters.
 void print(std::FILE *to, const std::string &text) {
   std::fputs(gufunc::base::printable(text, gufunc::base::LineFeeds::kKeep).c_str(), to);
 }

@@ -276,8 +276,8 @@ bool lacks_code_flags(const std::string &output) {
   return output.find("Unknown command line argument '-ir-dump-directory") != std::string::npos;
 }
 
-// A function extends from "define ... {" to "}". It is reported if it contains both a remaining
-// alloca and an access marked as independent; each generated loop is a separate function.
+// Each generated loop is a separate function, from "define ... {" to "}". Reports a function that
+// contains both an alloca that the optimizer left and an access marked as independent.
 std::set<int> find_stack_loops(std::string_view code) {
   std::set<int> callees;
   std::string_view definition;

@@ -125,7 +125,7 @@ bool run_parallel(int workers, int count, const std::function<bool(int)> &job) {
   };
   std::vector<std::thread> threads;
   threads.reserve(static_cast<size_t>(std::max(0, std::min(workers, count) - 1)));
-  bool can_start = true;  // if no further thread can start, the running ones do all jobs
+  bool can_start = true;  // if no further thread can start, the running threads do all jobs
   while (can_start && threads.size() < threads.capacity()) {
     try {
       threads.emplace_back(work);

@@ -16,7 +16,8 @@
 namespace gufunc::gufcc {
 namespace {
 
-constexpr char kVersion[] = "rules 2\n";  // key prefix of a unit that passed without messages
+// The first part of the cache keys. The cache contains only units that passed without messages.
+constexpr char kVersion[] = "rules 2\n";
 
 const Command kCommon = {"-std=c++17", "-fno-exceptions", "-fno-rtti", "-ferror-limit=0"};
 const Command kDevice = {"-x",        "hip",       "--cuda-device-only",

@@ -82,8 +82,8 @@ const std::vector<Target> &all_targets() {
   static const auto *const kTargets = [] {
     auto *all = new std::vector<Target>{
         host("v2"), host("v3"),
-        // Without this flag, clang prefers vectors of 256 bits for v4, because wider ones slow down
-        // the first processors with AVX-512.
+        // Without this flag, clang prefers vectors of 256 bits for v4, because wider vectors slow
+        // down the first processors with AVX-512.
         host("v4", {"-mprefer-vector-width=512"})};
     for (const int arch : {75, 80, 90, 100, 120}) {
       if (arch == 75) all->push_back(nvidia("ptx_", arch));
@@ -157,7 +157,7 @@ bool check_command(const std::string &name, const std::string &compiler, Command
                                     name);
   }
   // The code does not run, so each compiler uses the optimization level with which it compiles
-  // fastest. Always-inlined functions are checked where they are inlined.
+  // fastest. -O0 also inlines always-inline functions, so the compiler checks their code too.
   out->push_back(name == "nvptx64" || name == "opencl" ? "-O0" : "-O1");
   out->insert(out->end(), {"-ffp-contract=off", "-Wall", "-Wextra"});
   return true;
