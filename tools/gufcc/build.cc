@@ -96,7 +96,7 @@ bool Build::run() {
       !write_emulation(options_.emulate_asan, Instrumentation::kAddressSanitizer)) {
     return false;
   }
-  // The module is moved into place last, so a module file exists only if all steps succeeded.
+  // The module is moved into place last, so only a successful build replaces the module file.
   return write_depfile() && move_into_place(linked(), options_.output, diagnostics_);
 }
 
@@ -272,8 +272,8 @@ bool Build::choose_targets() {
   return true;
 }
 
-// Numbers the units. All images of a unit are a family, whose number is the number of the unit.
-// Loops that no device can run get the number of a family without images.
+// Assigns the numbers of families. The images of a unit are a family, whose number is 1 + the index
+// of the unit. Loops that no device can run get the number of a family without images.
 void Build::assign_families() {
   for (RawKernel &kernel : module_.kernels) {
     const Unit &unit = unit_of(kernel.source, kernel.fp);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps around clang, and the report of a failed compilation in terms of the user's source
 // lines. An object depends on the preprocessed text, the flags and the compiler's version; the hash
-// of all three is the key of the object in the cache. The key contains no paths, so all checkouts
-// and build folders share objects.
+// of all three is the key of the object in the cache. The hashed text contains paths only if the
+// object does (debug information, source locations), so checkouts and build folders share objects.
 #include "compiler.h"
 
 #include <algorithm>
@@ -26,8 +26,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Results must not depend on the ISA, so the flags allow neither contraction nor reassociation.
-// Kernels do not set errno.
+// Flags of host code besides the optimization level. Results must not depend on the ISA, so the
+// flags do not allow reassociation; Build adds the flag for contraction. Kernels do not set errno.
 const Command kCodeFlags = {
     "-fno-math-errno", "-fPIC",           "-fvisibility=hidden",     "-fvisibility-inlines-hidden",
     "-fno-exceptions", "-fno-rtti",       "-fno-threadsafe-statics", "-Wall",
@@ -64,8 +64,8 @@ bool uses_source_locations(const std::string &text) {
   return false;
 }
 
-// Extracts the user's message from a line with one of gufcc's own assertions; returns "" for other
-// lines. Examples of lines:
+// Extracts the message for the user from a line with one of gufcc's own assertions; returns "" for
+// other lines. Examples of lines:
 // "k.guf.cpp:4:1: error: static assertion failed ...: gufcc: f: expected 2 parameters ..."
 // "k.guf.cpp:4:1: error: static assertion failed due to requirement 'guf_probe_result<S, float>':
 // gufcc: f: expected a result ..., got one of type '%TYPE%'"
@@ -393,7 +393,7 @@ std::string Compiler::readable(const std::string &text) const {
   const std::string skipped = "In file included from " + work_.string();
   std::istringstream lines(typed_paths_.as_typed(text));
   std::string kept;
-  bool under_own_text = false;  // the next line underlines generated text
+  bool under_own_text = false;  // the previous line shows or underlines generated text
   for (std::string line; std::getline(lines, line);) {
     const bool own_text =
         line.find(kProbeName) != std::string::npos && line.find(" | ") != std::string::npos;
@@ -404,8 +404,8 @@ std::string Compiler::readable(const std::string &text) const {
   return kept;
 }
 
-// The complaint about all parameters of a function is left out if another complaint names the wrong
-// parameter.
+// Leaves out the complaint about all parameters of a function if there is another complaint about
+// the function, which is more specific.
 std::string Compiler::call_complaints(const std::string &output) const {
   constexpr std::string_view kAllParameters = ": expected parameters (";
   std::istringstream lines(output);
@@ -441,9 +441,9 @@ bool Compiler::report_calls(const Unit &unit) {
   return !found.empty();
 }
 
-// The compiler reports an error once per ISA level and from inside the generated loops. Therefore a
-// probe that calls each function once is compiled, which reports the error once, at the line of the
-// registration.
+// Compiles a probe that calls each function once, which reports the error at the line of the
+// registration. The failed compilation reports the error from inside the generated loops, and for
+// each ISA level again; only the first failure is reported.
 void Compiler::report_failure(const Unit &unit, const std::string &output) {
   if (compile_failed_) return;
   compile_failed_ = true;

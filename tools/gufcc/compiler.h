@@ -45,25 +45,25 @@ class Compiler {
   // Finds the compiler and the dialect's headers.
   bool locate();
 
-  // Runs the preprocessor with -DGUF_SCAN.
+  // Runs the preprocessor with -DGUF_SCAN. Line markers in the result have the paths as typed.
   bool scan(size_t source, std::string *preprocessed);
 
   // A translation unit to compile.
   struct Unit {
     std::string stem;  // stem of the intermediate files
     std::string text;
-    std::string call_probe;  // detects wrong parameter counts and result types
+    std::string call_probe;  // source that detects wrong parameters and result types
     // Source that calls each function once. Its errors are shorter than the errors of `text`.
     // Empty for devices.
     std::string probe;
     Command command;  // compiler and flags, without files
     const char *action = "-c";
     bool quiet = true;  // no warnings: rules_check.h prints them
-    // Returns the source to compile instead if the functions in `on_stack` keep variables on the
-    // stack (llvm_code.h). No function is set for devices.
+    // Returns the source to compile instead if the loops with the numbers in `on_stack` keep
+    // variables on the stack (llvm_code.h). Empty for devices.
     std::function<std::string(const std::set<int> &on_stack)> text_on_stack;
-    Command places = {};         // flags that contain paths; they come last
-    std::string stack_key = {};  // replaces `places` in the cache key
+    Command places = {};         // flags after `command` that are not part of the cache key
+    std::string stack_key = {};  // part of the cache key instead of `places`
     bool is_nvcc = false;        // nvcc spells some flags differently
     bool has_lines = false;      // with debug information, the object contains lines and paths
   };
@@ -74,8 +74,9 @@ class Compiler {
   // Compiles a unit to `object`, or copies the object from the cache.
   bool compile(const Unit &unit, const std::filesystem::path &object);
 
-  // The two halves of compile(). expand() preprocesses a unit to the text that is its cache key and
-  // that contains no paths. Units with the same text compile to the same object.
+  // The two halves of compile(). expand() returns the text whose hash is the cache key: the
+  // preprocessed unit with its flags and the compiler's version. Units with the same text compile
+  // to the same object.
   bool expand(const Unit &unit, std::string *text);
   bool compile_expanded(const Unit &unit, const std::string &text,
                         const std::filesystem::path &object);
@@ -84,7 +85,8 @@ class Compiler {
   // because a later build would not repeat them.
   enum class Made { kFailed, kWithMessages, kSilently };
 
-  // Copies the file with the key `text` from the cache, or calls `make` and caches the file.
+  // Copies `file` from the cache, where its key is the hash of `text`, or calls `make` and caches
+  // the file. `what` names the file in the output of -v.
   bool make_cached(const std::string &text, const std::string &what,
                    const std::filesystem::path &file, const std::function<Made()> &make);
 
@@ -110,8 +112,8 @@ class Compiler {
   std::map<std::string, Place> find_symbols(const Unit &unit,
                                             const std::filesystem::path &object) const;
 
-  // Runs a command. If it fails, its output becomes the diagnostics, with the user's paths as
-  // typed.
+  // Runs a command and adds its output, rewritten for the user, to the diagnostics. `what` names
+  // the step in the error for a failed command.
   bool run(const Command &command, const char *what) {
     return run_and_see(command, what) != Made::kFailed;
   }
@@ -127,7 +129,7 @@ class Compiler {
   Command open_include_flags() const { return {include_flags_.begin() + 1, include_flags_.end()}; }
   // Like include_flags(), with the dialect's headers as system headers, which cause no warnings.
   Command system_include_flags() const;
-  // Every file that was read, except intermediate files.
+  // Every file that preprocessing read, except intermediate files.
   const std::set<std::string> &dependencies() const { return dependencies_; }
 
  private:

@@ -99,7 +99,7 @@ constexpr Advice kAdvice[] = {
      "-I adds a folder; a kernel has no headers of the system but freestanding ones"},
 };
 
-// Whether a note refers to code that gufcc generated.
+// Whether a note refers to the dialect's headers or to code that gufcc generated.
 bool is_ours(const CompilerMessage &message) {
   return message.place.find("include/gufunc/kernel") != std::string::npos ||
          message.text == "host variable declared here" ||
@@ -131,8 +131,7 @@ std::string without_column(const std::string &place) {
   return place.substr(0, place.rfind(':'));
 }
 
-// Adds an explanation to the error for a call of a function that lacks GUF_DEVICE. clang's message
-// contains the name of the function.
+// Replaces the error for a call of a function that lacks GUF_DEVICE by an explanation.
 void explain_host_function(CompilerMessage *message) {
   const std::string name = quoted_names(message->text)[0];
   const std::string plain = name.substr(0, name.find('<'));

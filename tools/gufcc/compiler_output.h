@@ -27,7 +27,7 @@ std::string write_messages(const std::vector<CompilerMessage> &messages);
 // have different types.
 enum class LoopKind { kAny, kFloat, kDouble };
 
-// Whether a message concerns a conversion between float and double.
+// Whether a message, in clang's own words, concerns a conversion between float and double.
 bool is_about_precision(const CompilerMessage &message);
 
 // Rewrites messages in terms of kernels. Drops notes about generated code, duplicates, errors that

@@ -20,7 +20,7 @@ namespace {
 constexpr int kLevel = 19;
 constexpr int kMinWindow = 20, kMaxWindow = 27;  // log2; every decoder supports 27
 
-// The window covers the whole frame, so that a later image can refer to the first similar one.
+// The window covers the whole frame, so that an image can refer to any earlier similar image.
 int window_of(size_t size) {
   int log = kMinWindow;
   while (log < kMaxWindow && (size_t{1} << log) < size) ++log;

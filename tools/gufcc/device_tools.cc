@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel compiler makes PTX for the oldest architecture, in a PTX version that drivers since
-// r418 accept. For later architectures, ptxas assembles this PTX. lld links AMD's code objects as
-// raw ELF.
+// The kernel compiler (or nvcc) makes PTX for the oldest architecture; clang's PTX has a version
+// that drivers since r418 accept. For sm_ targets, ptxas assembles the PTX. lld links AMD's code
+// objects as raw ELF.
 #include "device_tools.h"
 
 #include <cstdlib>
@@ -22,7 +22,7 @@ bool has_file(const fs::path &path) {
   return fs::is_regular_file(path, failure);
 }
 
-// Searches PATH like a shell. Returns "" if the program is not found.
+// Searches the folders of PATH. Returns "" if the program is not found.
 fs::path on_path(const std::string &name) {
   const char *const path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
@@ -173,7 +173,7 @@ bool DeviceTools::locate(std::vector<Target> *targets, bool vendor) {
   const auto has_target = [&](const auto &serves) {
     return std::any_of(targets->begin(), targets->end(), serves);
   };
-  // A tool that the command line names must exist, even if it is not needed.
+  // A ptxas that --ptxas names must run, even if the only NVIDIA target is PTX, which needs none.
   const bool names_ptxas = !options_.ptxas.empty();
   const auto is_assembled = [&](const Target &t) {
     return names_ptxas ? of_nvidia(t) : is_sass(t);
@@ -201,7 +201,7 @@ bool DeviceTools::make_constants(const Target &target) {
                         "compiling constants of the device library");
 }
 
-// Adds the flags of the kernel compiler that follow the flags of the target.
+// Adds the flags that clang gets for every device target, after the flags of the target.
 void DeviceTools::add_common(FpMode fp, Compiler::Unit *unit) const {
   if (calls_vendor(fp)) unit->command.emplace_back("-DGUF_VENDOR_MATH");
   unit->command.insert(unit->command.end(), compiler_->include_flags().begin(),
@@ -226,9 +226,9 @@ void DeviceTools::add_clang_ptx(FpMode fp, Compiler::Unit *unit) const {
   unit->stack_key = libdevice_hash_;
 }
 
-// nvcc links its own libdevice. -w suppresses nvcc's warnings: those about kernels repeat the
-// warnings of the kernel compiler, and all others are about branches that are unreachable for the
-// given template arguments.
+// nvcc links its own libdevice. -w suppresses nvcc's warnings: warnings about kernels repeat the
+// kernel compiler's, and all other warnings are about branches that are unreachable for the given
+// template arguments.
 void DeviceTools::add_nvcc_ptx(FpMode fp, Compiler::Unit *unit) const {
   unit->command = {nvcc_, "-x", "cu", "-std=c++17", "-O3", "-w", "-arch=compute_75"};
   unit->command.emplace_back(fp == FpMode::kFast ? "-fmad=true" : "-fmad=false");

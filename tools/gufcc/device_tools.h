@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tools for device images besides the kernel compiler: NVIDIA's assembler and the vendors'
+// Finds the tools for device images besides the kernel compiler: ptxas, nvcc, lld and the vendors'
 // bitcode.
 #ifndef GUFUNC_TOOLS_GUFCC_DEVICE_TOOLS_H
 #define GUFUNC_TOOLS_GUFCC_DEVICE_TOOLS_H
@@ -16,25 +16,25 @@ class DeviceTools {
 
   // Finds the tools that `targets` need, and if `vendor` is true, the vendors' mathematical
   // libraries. Targets whose tools are missing are removed with a warning. Returns false if a tool
-  // that the command line names is missing, or if a file cannot be read.
+  // that the command line names is missing, or if a file cannot be read or made.
   bool locate(std::vector<Target> *targets, bool vendor);
 
-  // Adds to `unit` the compiler and flags that make PTX, or the code object of a target. The caller
-  // fills the other fields.
+  // Set the command of `unit`, which makes PTX (add_nvidia) or the code object of `target`
+  // (add_amd). The caller sets the names and sources.
   void add_nvidia(const Target &target, FpMode fp, Compiler::Unit *unit) const;
   void add_amd(const Target &target, FpMode fp, Compiler::Unit *unit) const;
 
   // ptxas and its flags for a target, without files.
   Command ptxas_command(const Target &target) const;
-  // The flags and the version of ptxas, on which its output depends besides the PTX. The path of
-  // ptxas is not part of the key.
+  // The part of a cache key that identifies ptxas: its version and flags, but not its path.
   std::string ptxas_key(const Target &target) const;
 
  private:
   // The reason why the images for a kind of target cannot be made. `text` is empty if they can be.
   struct Lack {
     std::string text;
-    bool was_named = false;  // the command line names the tool: an error instead of a warning
+    // An error instead of a warning: the command line names the tool, or the compiler failed.
+    bool was_named = false;
   };
   Lack find_ptx_maker(bool vendor);
   Lack find_nvcc();

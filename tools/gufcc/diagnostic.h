@@ -50,7 +50,7 @@ class Diagnostics {
   const std::string &text() const { return text_; }
 
  private:
-  static constexpr int kMax = 100;  // errors, and warnings
+  static constexpr int kMax = 100;  // limit for errors, and separately for warnings
 
   void add(const Place &place, const char *kind, const std::string &message) {
     int &count = std::string_view(kind) == "error" ? errors_ : warnings_;

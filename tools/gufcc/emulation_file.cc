@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A record describes each device entry. It is defined where the entry is compiled, because the
-// size of the struct that the entry receives is known only there. The table of the file copies the
-// records when the file is loaded.
+// A record describes each device entry. The translation unit of the entry defines the record,
+// because the size of the struct that the entry receives is known only there. The table of the file
+// copies the records when the file is loaded.
 #include "emulation_file.h"
 
 #include <algorithm>

@@ -13,8 +13,8 @@ namespace gufunc::gufcc {
 enum class Instrumentation { kNone, kAddressSanitizer };
 
 // Compiles the units for the host and links them, with the table gufunc_emulation_v1, to `linked`.
-// The runtime symbols of an instrumented file stay undefined: the process that loads it provides
-// them.
+// An instrumented file leaves the symbols of the AddressSanitizer runtime undefined: the program
+// that loads the file provides these symbols.
 bool make_emulation(const std::vector<DeviceUnit> &units, const std::vector<PlainImage> &images,
                     Instrumentation instrumentation, const std::filesystem::path &work, int workers,
                     Compiler *compiler, const std::filesystem::path &linked);

@@ -135,8 +135,8 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 bool TemporaryFolder::create(Diagnostics *diagnostics) {
-  // Chooses the folder as std::filesystem::temp_directory_path does, which is not called because
-  // its errors do not contain the name of the folder.
+  // Chooses the folder like std::filesystem::temp_directory_path, whose errors do not contain the
+  // name of the folder. TMPDIR is last, because the last variable that is set wins.
   const char *folder = "/tmp";
   for (const char *name : {"TEMPDIR", "TEMP", "TMP", "TMPDIR"}) {
     const char *const value = secure_getenv(name);

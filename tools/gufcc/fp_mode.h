@@ -12,13 +12,13 @@
 namespace gufunc::gufcc {
 
 enum class FpMode {
-  kStrict,  // every operation is rounded, and the mathematics is the dialect's own
+  kStrict,  // rounds every operation and calls the dialect's own mathematical functions
   kFast,    // allows contraction of a * b + c; otherwise like kVendor
   kVendor,  // like kStrict, but devices call the mathematical functions of their vendor
 };
 
-// Whether devices call the mathematical functions of their vendor. The dialect's own functions do
-// not allow contraction (gufunc/kernel/math_bits.hpp).
+// Whether devices call the mathematical functions of their vendor. kFast includes this, because the
+// dialect's own functions require code without contraction (gufunc/kernel/math_bits.hpp).
 inline bool calls_vendor(FpMode mode) {
   return mode != FpMode::kStrict;
 }

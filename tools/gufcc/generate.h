@@ -19,7 +19,7 @@ struct LoopRef {
   const Loop *loop = nullptr;
 };
 
-// The first lines of a translation unit with the functions of `source`.
+// The #include lines at the start of a translation unit for `source`.
 std::string include_lines(const std::string &source, const std::vector<LoopRef> &loops);
 
 // Symbol of a host entry: "guf_ew_add_ff_f__v3".
@@ -40,11 +40,10 @@ std::string generate_host_entries(const std::string &source, const std::vector<L
 std::string generate_probes(const std::string &source, const std::vector<LoopRef> &loops);
 
 // A translation unit that reports wrong functions with failing static assertions, at the line of
-// the registration: a function whose number of parameters differs from what its loop passes, or
-// whose result does not convert to the loop's output. The message follows kCallMark. The message
-// contains the result type, which only the compiler knows: the assertion passes the type to a
-// template whose name starts with kTypeProbe, and gufcc reads the type from clang's output and
-// replaces kResultType by it.
+// the registration: a function that does not accept the arguments that its loop passes, or whose
+// result does not convert to the loop's output. The message follows kCallMark. Where the message
+// needs a type that only the compiler knows, it contains kResultType. The assertion passes the type
+// to a template whose name starts with kTypeProbe, and gufcc reads the type from clang's output.
 std::string generate_call_probes(const std::string &source, const std::vector<LoopRef> &loops,
                                  const char *space = "host");
 inline constexpr char kCallMark[] = ": gufcc: ";
@@ -53,10 +52,10 @@ inline constexpr char kResultType[] = "%TYPE%";
 // Prefix of the names of probes.
 inline constexpr char kProbeName[] = "guf_probe_";
 
-// A translation unit with the assertions of generate_call_probes, with further assertions that fail
-// for a parameter or a result that is narrower than the loop's type or is not writable, and with
-// one call of each function (from device code if on_devices). It does not compile if some backend
-// would refuse the source.
+// A translation unit with the assertions of generate_call_probes, with assertions that fail for a
+// parameter or result that is narrower than the loop's type and for an output parameter that is not
+// writable, and with one call of each function (from device code if on_devices). The unit does not
+// compile if some backend would refuse the source.
 std::string generate_rules(const std::string &source, const std::vector<LoopRef> &loops,
                            const std::vector<const RawKernel *> &kernels, bool on_devices);
 
@@ -86,7 +85,7 @@ std::string emulation_record_name(const std::string &entry);
 struct ImageRow {
   std::string format, target;  // such as "GUF_IMAGE_PTX", "ptx_75"
   uint32_t family = 0;
-  size_t frame = 0;                // index of the symbol frame_name(frame), which holds its bytes
+  size_t frame = 0;                // index of the frame; its symbol is frame_name(frame)
   uint64_t size = 0;               // bytes of the frame
   uint64_t inflated_size = 0;      // bytes after decompression; 0: not compressed
   uint64_t offset = 0, bytes = 0;  // position of the image in the decompressed frame

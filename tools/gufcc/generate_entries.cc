@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generates the entries for the host and for devices. Entries call the user's function on a line
 // that has the number of the registration. Therefore the compiler reports an error in the
-// parameters at the registration, and an error in the body of the function at its own line.
+// parameters at the registration, and an error in the body of the function where the body is.
 //
 // On devices, a loop gets one entry for each row of kRows whose `when` accepts the loop. A new kind
 // of entry needs a new row, and a new case in class_text if it uses a new class of the dialect.
@@ -16,7 +16,8 @@
 namespace gufunc::gufcc {
 namespace {
 
-// If an element fails, the call returns GUF_E_VALUE with the failure text of the function.
+// Returns a host entry. If an element fails, the entry returns GUF_E_VALUE, which the library
+// reports with the failure text of the function.
 std::string entry_text(const std::string &name, const std::string &type, bool may_fail) {
   const std::string call = type + "::run(args, dims, steps)";
   return fmt::format(
@@ -38,7 +39,7 @@ std::string fold_type(const Function &function, const Loop &loop, const std::str
   return fmt::format("guf::host::fold<{}, {}, {}, {}>", callee, storage, may_fail, independent);
 }
 
-constexpr char kBatchSuffix[] = "_batch";  // of the name of the callee that computes batches
+constexpr char kBatchSuffix[] = "_batch";  // ends the name of the callee that computes batches
 
 // Returns the class of the host entry of a generalized function.
 std::string generalized_type(const Function &function, const Loop &loop,
@@ -48,7 +49,7 @@ std::string generalized_type(const Function &function, const Loop &loop,
       "guf::host::{}<{}, {}, {}, {}>", function.overwrites ? "overwriting" : "generalized", callee,
       loop.cooperative ? "true" : "false", loop.may_fail ? "true" : "false", operands);
   if (loop.batch.empty()) return type;
-  Function plain = function;  // a batch is a copy already
+  Function plain = function;  // a batch already contains copies of its items
   plain.overwrites = false;
   return fmt::format("guf::host::batched<{}{}, {}, {}>", callee, kBatchSuffix, type,
                      operand_list(plain, loop, "host"));
@@ -189,8 +190,8 @@ std::string opencl_entry(const EntryCall &call) {
 }
 
 // Entries for CUDA and HIP read the addresses of operands from the block; OpenCL needs the
-// addresses as separate arguments. On the host, an entry is a function that runs one work-item; a
-// record describes the entry for the table of the --emulate file.
+// addresses as separate arguments. In the --emulate file, an entry is a function that runs one
+// work-item, and a record describes the entry for the table of the file.
 std::string device_entry_text(const EntryCall &call) {
   const std::string called =
       fmt::format("{}{}(p{}{});", bases(call, "p.address[{}]"), call.function,

@@ -34,7 +34,8 @@ std::string describe_parameters(const Function &function, const Loop &loop) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// Returns the arguments of a call with the first `count` types, as writable references.
+// Returns a list of `count` types, as writable references. If `count` is larger than the number of
+// types, the last type is repeated.
 std::string references(const std::vector<std::string> &types, size_t count) {
   std::string list;
   for (size_t i = 0; i < count; ++i) {
@@ -286,8 +287,8 @@ class LoopRules {
                 fmt::format("{} is parameter {}, which is passed by value, so nothing is written; "
                             "declare it {}",
                             what, parameter + 1, spelling));
-    // For the names of C's mathematical functions, the dialect has templates that accept every type
-    // (no_std_math.hpp).
+    // The second assertion would fail for the names of C's mathematical functions, for which the
+    // dialect has templates that accept every type (no_std_math.hpp).
     if (advice_for_function(loop_.callee).starts_with("use ")) return by_value;
     return by_value +
            require(fmt::format("!{0}<{1} &>(0) || {0}<guf_probe_ref<{1}>>(0) || {0}<{1}>(0)", takes,

@@ -44,8 +44,8 @@ std::string flag_list(const Function &function) {
   return flags;
 }
 
-// Counts the entries of an image. The image contains the entries of all loops and then all fold
-// entries, each in the order of the loops.
+// Numbers of entries of an image. An image lists the entries of all loops, then all fold entries
+// (both in the order of the loops), then the entries of raw kernels.
 struct EntryCount {
   int kernels = 0, folds = 0;
 };
@@ -61,7 +61,7 @@ EntryCount count_entries(const Module &module) {
   return count;
 }
 
-// Returns the arrays of one function: types and loops, and roles if they differ from the default.
+// Returns the arrays of one function: types and loops, and roles if its registration has roles=.
 // `next` contains the entry numbers for the next loop; this function advances them.
 std::string function_arrays(const Function &function, size_t index, EntryCount *next) {
   std::string text, loops;

@@ -24,7 +24,7 @@ using gufunc::gufcc::FpMode;
 using gufunc::gufcc::kFpModes;
 using gufunc::gufcc::Options;
 
-// Exit status 2 means an invalid command line, as in gufunc. 1 means any other failure.
+// Exit status 2 means an invalid command line, as in the tool gufunc. 1 means any other failure.
 constexpr int kExitFailed = 1, kExitUsage = 2;
 
 constexpr int kMaxJobs = 1024;  // one thread per job
@@ -96,8 +96,8 @@ void describe(CLI::App *app, Options *options) {
   app->add_flag("-v,--verbose", options->verbose, "Print the commands");
 }
 
-// Prints a text with its line feeds. Other control characters, which names of files and sources may
-// contain, are escaped.
+// Prints a text. Escapes control characters except line feeds, because names of files and sources
+// may contain control characters.
 void print(std::FILE *to, const std::string &text) {
   std::fputs(gufunc::base::printable(text, gufunc::base::LineFeeds::kKeep).c_str(), to);
 }

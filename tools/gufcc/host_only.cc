@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks the object file, which shows what the source does after inlining and constant folding.
-// Code that the optimizer removed is not checked. When an object file is read, every structure is
-// copied from the file's bytes after a bounds check.
+// Code that the optimizer removed is not checked. ObjectFile copies every structure from the file's
+// bytes after a bounds check.
 #include "host_only.h"
 
 #include <cxxabi.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Only the compiler knows the parameter types of a kernel. A separate translation unit defines a
-// record of the types, to which the table points. The entries unpack the launch arguments with
+// Only the compiler knows the parameter types of a kernel. The table points to a record of these
+// types, which a separate translation unit defines. The entries unpack the launch arguments with
 // templates of the dialect (gufunc/kernel/raw_entry.hpp).
 #include "kernel_entries.h"
 

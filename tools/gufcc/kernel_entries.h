@@ -16,7 +16,7 @@ std::string kernel_entry_name(const RawKernel &kernel, const Target &target);
 // Symbol of the parameter record, which the table points to.
 std::string kernel_parameters_name(const RawKernel &kernel);
 
-// Returns the text that is appended to the other host entries of a source.
+// Returns the host entries of raw kernels, to be appended to the other host entries of a source.
 std::string host_kernel_entries(const std::vector<const RawKernel *> &kernels,
                                 const Target &target);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the textual form of LLVM's code. Debug information describes the variables:
+// Reads LLVM IR in its textual form. Debug information describes the variables:
 //   !25 = !DILocalVariable(name: "a", scope: !19, file: !9, line: 4, type: !26)
 //   !26 = !DICompositeType(tag: DW_TAG_array_type, baseType: !12, size: 9600000, elements: !27)
-// Sanitizers of conversions describe each conversion:
+// The conversion sanitizers describe each conversion and its types:
 //   @0 = private ... constant { i16, i16, [7 x i8] } { i16 0, i16 13, [7 x i8] c"'long'\00" }
 //   @2 = private ... global {...} { { ptr, i32, i32 } { ptr @.src, i32 3, i32 33 }, ptr @0, ptr @1,
 //        i8 2, i32 0 }
@@ -240,7 +240,7 @@ std::vector<CodeFinding> find_narrowed_integers(std::string_view code) {
   while (!code.empty()) {
     const std::string_view line = next_line(&code);
     if (!line.starts_with('@') || line.find(kConversion) == std::string_view::npos) continue;
-    // The symbol of the line itself, the file, and two types.
+    // The names are the symbol that the line defines, the file, and the two types.
     const std::vector<std::string_view> names = symbol_names(line);
     if (names.size() != 4) continue;
     const auto file = symbols.files.find(names[1]);
@@ -267,7 +267,7 @@ std::vector<CodeFinding> find_narrowed_integers(std::string_view code) {
 }
 
 Command show_code_flags(const std::string &folder) {
-  // The code is printed before recompute-globalsaa, because this is the last pass over the whole
+  // clang prints the IR before recompute-globalsaa, because this is the last pass over the whole
   // module before the loop passes.
   return {"-mllvm", "-print-before=recompute-globalsaa", "-mllvm", "-ir-dump-directory=" + folder};
 }
@@ -276,8 +276,8 @@ bool lacks_code_flags(const std::string &output) {
   return output.find("Unknown command line argument '-ir-dump-directory") != std::string::npos;
 }
 
-// A function extends from "define ... {" to "}". It is reported if it contains both a remaining
-// alloca and an access marked as independent; each generated loop is a separate function.
+// Each generated loop is a separate function, from "define ... {" to "}". Reports a function that
+// contains both an alloca that the optimizer left and an access marked as independent.
 std::set<int> find_stack_loops(std::string_view code) {
   std::set<int> callees;
   std::string_view definition;

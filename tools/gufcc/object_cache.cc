@@ -48,9 +48,9 @@ fs::path without_links(const fs::path &folder) {
 
 // Opens `folder`, and creates missing folders of its path with access for the user only. The result
 // is not open if the folder cannot be created or read, or if another user owns or can write to the
-// folder or one of its parents. If another user is the reason, `*refusal` names the folder that is
-// at fault and a remedy. Parents may belong to root, and may be writable if the sticky bit protects
-// the user's own folder, as in /tmp.
+// folder or one of its parents. If another user is the reason, `*refusal` names the folder and the
+// problem. Parents may belong to root, and may be writable if the sticky bit protects the user's
+// own folder, as in /tmp.
 Descriptor open_private_folder(const fs::path &folder, std::string *refusal) {
   // O_PATH requires no read permission.
   constexpr int kFolderFlags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -114,7 +114,7 @@ std::string ObjectCache::key(const std::string &text) {
 
 bool ObjectCache::fetch(const std::string &key, const fs::path &output) const {
   if (!folder_.is_open()) return false;
-  // O_NONBLOCK: a FIFO of that name must not block.
+  // O_NONBLOCK: if the name is a FIFO, open must not wait for a writer.
   const Descriptor kept(openat(folder_.get(), object_name(key).c_str(),
                                O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   Diagnostics unheard;  // not printed, because gufcc compiles a damaged object again

@@ -23,8 +23,8 @@ class ObjectCache {
   // Key of an object: SHA-256 of `text`, in hexadecimal.
   static std::string key(const std::string &text);
 
-  // Copies an object to `output`. Returns false if the cache has no such object, or if its file was
-  // changed after it was stored.
+  // Copies an object to `output`. Returns false if the cache has no such object, if its file was
+  // changed after store(), or if `output` cannot be written.
   bool fetch(const std::string &key, const std::filesystem::path &output) const;
 
   // Waits while another gufcc compiles the same object. The holder of the lock may compile it.

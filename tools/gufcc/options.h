@@ -15,8 +15,8 @@ struct Options {
   std::string output;
   std::string name;  // name of the module; empty: derived from the name of the output file
   std::string targets = "all";
-  // Such as "nvptx64,amdgcn,opencl,gcc". Compiles for each target or with each compiler of the
-  // list, and writes no module.
+  // Such as "nvptx64,amdgcn,opencl,gcc": gufcc compiles for each target or with each compiler of
+  // the list, and writes no module. Empty: no check.
   std::string checks;
   std::string depfile;
   std::string cache_dir;

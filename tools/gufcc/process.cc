@@ -40,7 +40,7 @@ ProcessResult failed(const char *what, const Command &command, int error) {
   return {-1, fmt::format("cannot {} {}: {}\n", what, command[0], std::strerror(error)), error};
 }
 
-// Starts a program without standard input, whose stdout and stderr are redirected to `output`.
+// Starts a program with an empty standard input, and with stdout and stderr redirected to `output`.
 // Returns 0 or an errno.
 int start(char *const *argv, int output, pid_t *child) {
   posix_spawn_file_actions_t actions;
@@ -125,7 +125,7 @@ bool run_parallel(int workers, int count, const std::function<bool(int)> &job) {
   };
   std::vector<std::thread> threads;
   threads.reserve(static_cast<size_t>(std::max(0, std::min(workers, count) - 1)));
-  bool can_start = true;  // if no further thread can start, the running ones do all jobs
+  bool can_start = true;  // if no further thread can start, the running threads do all jobs
   while (can_start && threads.size() < threads.capacity()) {
     try {
       threads.emplace_back(work);

@@ -5,8 +5,9 @@
 // <cfloat>, <climits>, <cstdarg>, <cstddef>, <cstdint>, <exception>, <initializer_list>, <limits>,
 // <new>, <ratio>, <tuple>, <type_traits>, <typeinfo>, <utility> and their C forms.
 //
-// Allowed are the builtin functions that clang has for every processor and that nvcc and g++ have
-// too. All other builtin functions are refused, because new ones appear with each compiler release.
+// Builtin functions are allowed if clang has them for every processor and nvcc and g++ have them
+// too, or if is_library_function knows their name without __builtin_. All other builtin functions
+// are refused, because each compiler release adds some.
 #include "refused_names.h"
 
 #include <fmt/format.h>
@@ -86,7 +87,7 @@ struct NameRow {
   const char *advice;
 };
 
-// Advice for functions.
+// Advice for functions. is_library_function searches kFunctions but not kFurtherFunctions.
 constexpr NameRow kFunctions[] = {
     {"printf puts putchar fprintf fputs fputc fwrite putc vprintf perror", kPrinting},
     {"malloc calloc realloc free aligned_alloc _Znwm _Znam _ZdlPv _ZdaPv _ZdlPvm _ZdaPvm", kMemory},

@@ -12,7 +12,7 @@
 namespace gufunc::gufcc {
 
 // Names as in #include: math headers of the host, headers of the C and C++ libraries that
-// freestanding C++ lacks, and intrinsics of one processor.
+// freestanding C++ lacks, and headers with the intrinsics of one processor.
 const std::vector<std::string> &refused_headers();
 
 // Returns a message such as "<vector> is not for kernels: ...".
@@ -20,7 +20,7 @@ std::string why_refused(const std::string &header);
 
 bool is_printing(const std::string &function);
 
-// Whether the host's libraries define a function for which advice_for_function has advice.
+// Whether a function of the host's libraries computes mathematics, prints or manages memory.
 bool is_library_function(const std::string &name);
 
 // Returns what to use instead of a function that only the host has.

@@ -40,8 +40,8 @@ void take_form(const op::Signature &form, Function *function) {
   }
 }
 
-// Checks the roles more strictly than the parser, which accepts module tables that leave the role
-// of an output open.
+// Refuses the role `in` for an output, which the parser accepts because it means "not specified" in
+// module tables, and refuses a function that writes no operand.
 bool check_roles(const Place &place, const RegistrationOptions &options, const Function &function,
                  Diagnostics *diagnostics) {
   for (size_t i = static_cast<size_t>(function.nin); i < options.roles.size(); ++i) {
@@ -362,7 +362,7 @@ bool check_reduction(const Function &block_function, const Module &module,
   return diagnostics->error(block_function.place, "{}", error.message);
 }
 
-// Checks that every merge= and finish= names a function with fitting types.
+// Checks that every merge= and finish= names a registered function whose signature matches.
 bool check_reductions(const Module &module, Diagnostics *diagnostics) {
   return std::all_of(module.functions.begin(), module.functions.end(),
                      [&](const Function &block_function) {

@@ -33,9 +33,9 @@ struct Loop {
   bool cooperative = false;
   FpMode fp = FpMode::kStrict;
   bool may_fail = false;
-  bool declares_shared = false;  // the source has the word `shared`, so it may use group memory
+  bool declares_shared = false;  // the source has the word `shared`: may use group memory
   std::string batch;             // the C++ function that computes several items at once, or empty
-  std::string stem;              // such as "guf_ew_add_ff_f"
+  std::string stem;              // stem of its symbols, such as "guf_ew_add_ff_f"
   uint32_t family = 0;           // family of its device images; 0: none
 };
 
@@ -87,7 +87,7 @@ struct RawKernel {
   uint32_t shared_bytes = 0;  // bytes that every launch allocates
   FpMode fp = FpMode::kStrict;
   bool declares_shared = false;  // the source has the word `shared`
-  bool synchronizes = false;     // the source has `sync` or `subgroup`: threads may wait
+  bool synchronizes = false;     // the source has `sync` or `subgroup`: may use barriers
   Place place;
   int source = 0;
   uint32_t family = 0;  // family of its device images; 0: none
@@ -95,7 +95,7 @@ struct RawKernel {
 
 struct Module {
   std::string name;
-  FpMode fp = FpMode::kStrict;      // of registrations without the option fp=
+  FpMode fp = FpMode::kStrict;      // for registrations without the option fp=
   std::vector<Function> functions;  // in order of registration
   std::vector<PlainEntry> entries;  // likewise
   std::vector<RawKernel> kernels;   // likewise

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses option strings. The error for an unknown key or value lists the valid ones.
+// Parses option strings. The error for an unknown key or value lists the valid keys or values.
 //
 // A function has one set of flags, one identity and one reduction tree. A flag of a single
 // registration would change the results of the other loops, so all registrations must agree.

@@ -16,7 +16,8 @@
 namespace gufunc::gufcc {
 namespace {
 
-constexpr char kVersion[] = "rules 2\n";  // key prefix of a unit that passed without messages
+// The first part of the cache keys. The cache contains only units that passed without messages.
+constexpr char kVersion[] = "rules 2\n";
 
 const Command kCommon = {"-std=c++17", "-fno-exceptions", "-fno-rtti", "-ferror-limit=0"};
 const Command kDevice = {"-x",        "hip",       "--cuda-device-only",
@@ -72,7 +73,7 @@ struct Pass {
   Command warnings;
   LoopKind kind = LoopKind::kAny;
   bool narrows = false;           // reports narrowed integers
-  bool defers_precision = false;  // further passes report conversions of float and double
+  bool defers_precision = false;  // later passes report conversions between float and double
 };
 
 class Check {
@@ -88,9 +89,9 @@ class Check {
   }
 
  private:
-  // Checks either the loops and kernels that are compiled for devices, or the loops and kernels
-  // that are compiled for the host. In raw kernels, and in loops of both float and double,
-  // conversions between float and double may be intended, so they are not reported.
+  // Checks either the loops and kernels that devices can run, or the other loops, which are
+  // compiled for the host. In raw kernels, and in loops of both float and double, conversions
+  // between float and double may be intended, so they are not reported.
   bool check_half(const std::string &suffix, const std::vector<LoopRef> &loops,
                   const std::vector<const RawKernel *> &kernels, bool on_devices) {
     if (loops.empty() && kernels.empty()) return true;

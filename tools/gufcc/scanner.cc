@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The macros of kernel.hpp expand to `__guf_register__(kind, function, "text", ...)`, and a refused
-// header to `__guf_refused__(name)`. In all other text, the scanner counts braces and refuses a few
-// keywords.
+// header to `__guf_refused__(name)`. In all other text, the scanner counts braces and refuses some
+// keywords, builtin functions and attributes.
 //
 // The tokenizer distinguishes literals, names and other text. It need not handle comments, because
 // preprocessing has removed them.
@@ -44,8 +44,8 @@ class Tokens {
     return {frames_.empty() ? "" : frames_.back().file, frames_.empty() ? 0 : frames_.back().line};
   }
   bool in_system_header() const { return !frames_.empty() && frames_.back().system; }
-  // Location of the #include directive by which the last token's file is included. If a system
-  // header contains the directive, the location is in the innermost including file that is not one.
+  // Location of the #include directive that leads to the last token's file, in the innermost
+  // including file that is not a system header.
   Place included_from() const;
 
  private:
@@ -337,9 +337,9 @@ class Scanner {
     return diagnostics_->error(place, "{}", why_refused(name));
   }
 
-  // Refuses keywords whose use cannot be found in an object file: the compiler removes unused
-  // allocations, and long double is a different type on every device. System headers may use these
-  // keywords.
+  // Refuses keywords and builtin functions whose use the check of object files would not find: the
+  // compiler removes unused allocations, and long double is a different type on every device.
+  // System headers may use these names.
   bool check_keyword(std::string_view previous, const Token &token) {
     const std::string_view text = token.text;
     if (tokens_.in_system_header()) return true;

@@ -11,8 +11,8 @@
 namespace gufunc::gufcc {
 
 // Appends the registrations to `*out`. `source` is the index on the command line. Returns false if
-// a registration is malformed, if a refused header was included, or if a file of the user contains
-// `new`, `asm` or `long double`.
+// a registration is malformed, or if a file of the user includes a refused header or contains a
+// refused name, such as `new`, `asm` or `long double`.
 bool scan_registrations(std::string_view preprocessed, int source,
                         std::vector<RawRegistration> *out, Diagnostics *diagnostics);
 

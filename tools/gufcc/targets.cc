@@ -17,8 +17,8 @@ Target host(const char *level, Command extra = {}) {
   return target;
 }
 
-// All NVIDIA images are made from PTX for compute capability 7.5. For an sm_ target of a later
-// architecture, ptxas assembles this PTX.
+// All NVIDIA images are made from PTX for compute capability 7.5. For sm_ targets, ptxas assembles
+// the PTX.
 Target nvidia(const char *prefix, int arch) {
   const std::string name = prefix + std::to_string(arch);
   Target target{name, name, TargetKind::kNvidia, {}};
@@ -82,8 +82,8 @@ const std::vector<Target> &all_targets() {
   static const auto *const kTargets = [] {
     auto *all = new std::vector<Target>{
         host("v2"), host("v3"),
-        // Without this flag, clang prefers vectors of 256 bits for v4, because wider ones slow down
-        // the first processors with AVX-512.
+        // Without this flag, clang prefers vectors of 256 bits for v4, because wider vectors slow
+        // down the first processors with AVX-512.
         host("v4", {"-mprefer-vector-width=512"})};
     for (const int arch : {75, 80, 90, 100, 120}) {
       if (arch == 75) all->push_back(nvidia("ptx_", arch));
@@ -146,9 +146,9 @@ bool check_command(const std::string &name, const std::string &compiler, Command
             "-Xclang",   "-finclude-default-header",
             "-emit-llvm"};
   } else if (name == "gcc") {
-    // Compiles for the lowest level, optimized because some warnings need optimization. Functions
-    // of lanes (host_batch.hpp) have parameters of 64 bytes, of whose ABI g++ warns (psabi); they
-    // are inlined.
+    // Compiles for the lowest level, optimized because some warnings need optimization. -Wno-psabi:
+    // g++ warns about the ABI of 64-byte vectors, which functions of lanes (host_batch.hpp) have as
+    // parameters. The ABI does not matter, because these functions are inlined.
     *out = {
         "g++",       "-x",      "c++",       "-std=c++17", "-march=x86-64-v2", "-fno-exceptions",
         "-fno-rtti", "-Werror", "-Wno-psabi"};
@@ -157,7 +157,7 @@ bool check_command(const std::string &name, const std::string &compiler, Command
                                     name);
   }
   // The code does not run, so each compiler uses the optimization level with which it compiles
-  // fastest. Always-inlined functions are checked where they are inlined.
+  // fastest. -O0 also inlines always-inline functions, so the compiler checks their code too.
   out->push_back(name == "nvptx64" || name == "opencl" ? "-O0" : "-O1");
   out->insert(out->end(), {"-ffp-contract=off", "-Wall", "-Wextra"});
   return true;
