@@ -113,9 +113,9 @@ TEST_F(DeviceToolsTest, AModuleOfNoTargetIsAnError) {
   const std::string skipped =
       "gufcc: warning: target sm_90 is skipped: no ptxas: use --ptxas FILE or --cuda-home DIR\n";
   EXPECT_EQ(failing_build("sm_90", {}), skipped +
-                                            "gufcc: error: this machine can compile for no target "
+                                            "gufcc: error: cannot compile for any target "
                                             "of 'sm_90'; see the messages above\n");
-  EXPECT_THAT(failing_build("sm_90", {"--object"}), HasSubstr("no target of 'sm_90'"));
+  EXPECT_THAT(failing_build("sm_90", {"--object"}), HasSubstr("any target of 'sm_90'"));
   const ProcessResult built = build("x86-64-v2,sm_90");
   ASSERT_EQ(built.status, 0) << built.output;
   EXPECT_EQ(built.output, skipped);

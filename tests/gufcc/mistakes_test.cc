@@ -173,14 +173,14 @@ const Mistake kMistakes[] = {
      "a kernel cannot use std::max; use guf::max"},
     {"HostedHeader",
      "#include <vector>\nGUF_DEVICE float f(float x) { return x; }\nGUF_UFUNC(f, \"f->f\");\n", 2,
-     "<vector> is not for kernels: only a host has it; freestanding headers are for them"},
+     "<vector> is not for kernels: only a host has it; kernels can include freestanding headers"},
     {"MathHeader",
      "#include <cmath>\nGUF_DEVICE float f(float x) { return x; }\nGUF_UFUNC(f, \"f->f\");\n", 2,
      "<cmath> is not for kernels"},
     {"MissingHeader",
      "#include \"mine.h\"\nGUF_DEVICE float f(float x) { return x; }\nGUF_UFUNC(f, \"f->f\");\n", 2,
-     "'mine.h' file not found; -I adds a folder; a kernel has no headers of the system but "
-     "freestanding ones"},
+     "'mine.h' file not found; -I adds a folder; a kernel can include only freestanding headers "
+     "of the system"},
     {"UnknownGufFunction",
      "GUF_DEVICE float f(float x) {\n  return guf::sinus(x);\n}\nGUF_UFUNC(f, \"f->f\");\n", 3,
      "no member named 'sinus' in namespace 'guf'; did you mean 'sinh'?; docs/kernel-reference.md "
@@ -234,7 +234,7 @@ const Mistake kMistakes[] = {
      2, "f(int) calls itself, which devices without a stack cannot run; write a loop"},
     {"EndlessRecursion",
      "GUF_DEVICE int f(int n) {\n  return n * f(n - 1);\n}\nGUF_UFUNC(f, \"i->i\");\n", 2,
-     "the function calls itself without an end, which no device runs; write a loop"},
+     "the function calls itself endlessly; write a loop"},
     {"MutualRecursion",
      "GUF_DEVICE int odd(int n);\nGUF_DEVICE int even(int n) {\n  return n == 0 ? 1 : odd(n - 1) + "
      "odd(n - 2);\n}\nGUF_DEVICE int odd(int n) {\n  return n == 0 ? 0 : even(n - 1) * even(n - "
@@ -284,7 +284,7 @@ const Mistake kMistakes[] = {
      "GUF_DEVICE int f(double x) {\n  const int n{x};\n  return n;\n}\nGUF_UFUNC(f, \"d->i\");\n",
      3,
      "type 'double' cannot be narrowed to 'int' in initializer list [-Wc++11-narrowing]; write "
-     "guf::cast<T>(x) with the type that is meant"},
+     "guf::cast<T>(x) with the intended type"},
     {"BitField",
      "struct Flags { unsigned low : 3; };\nGUF_DEVICE int f(int x) {\n  const Flags a = {9};\n"
      "  return a.low + x;\n}\nGUF_UFUNC(f, \"i->i\");\n",
@@ -310,7 +310,7 @@ const Mistake kMistakes[] = {
      "y;\n}\n"
      "GUF_UFUNC(f, \"f->f d->d\");\n",
      5,
-     "warning: a value of a loop of double is narrowed through a float: 'float' becomes 'double' "
+     "warning: a loop of double loses precision through a float: 'float' becomes 'double' "
      "with the precision of 'float'; compute it in 'double'",
      true},
     {"IntegerAccumulator",
@@ -335,7 +335,7 @@ const Mistake kMistakes[] = {
      "GUF_DEVICE float f(float x) {\n  float *a = (float *)__builtin_alloca(8);\n  a[0] = x;\n"
      "  return a[0];\n}\nGUF_UFUNC(f, \"f->f\");\n",
      3,
-     "a kernel cannot use __builtin_alloca: devices need a constant size of the stack; declare an "
+     "a kernel cannot use __builtin_alloca: devices need a stack of constant size; declare an "
      "array of constant size"},
     {"LargeArray",
      "GUF_DEVICE float f(float x) {\n  int at = int(x);\n  float a[262144];\n"
@@ -380,7 +380,7 @@ const Mistake kMistakes[] = {
      "\"f->f\");\n",
      3,
      "a kernel cannot use __builtin_ia32_pause: not every device or compiler has it; "
-     "docs/kernel-reference.md lists what guf:: has"},
+     "docs/kernel-reference.md lists the names in guf::"},
     {"ReturnAddress",
      "GUF_DEVICE float f(float x) {\n  return __builtin_return_address(0) ? x : "
      "0;\n}\nGUF_UFUNC(f, "
@@ -390,7 +390,8 @@ const Mistake kMistakes[] = {
      "GUF_DEVICE float f(float x) {\n  if (x < 0) __builtin_trap();\n  return x;\n}\nGUF_UFUNC(f, "
      "\"f->f\");\n",
      3,
-     "a kernel cannot use __builtin_trap: a device loses its context; to refuse a value, set the "
+     "a kernel cannot use __builtin_trap: it destroys the context of the device; to refuse a "
+     "value, set the "
      "flag of the option \"failure=text\""},
     {"AtomicBuiltin",
      "GUF_DEVICE int f(int x) {\n  return __atomic_fetch_add(&x, 1, 0);\n}\nGUF_UFUNC(f, "
@@ -426,7 +427,7 @@ const Mistake kMistakes[] = {
      3, "std::array is not known here: #include <array> first"},
     {"BlockWithoutItsHeader",
      "GUF_DEVICE void f(guf::block g, float *x) { x[g.global_id()] = 1; }\nGUF_KERNEL(f);\n", 2,
-     "guf::block is of raw kernels: #include <gufunc/raw_kernel.hpp>"},
+     "guf::block belongs to raw kernels: #include <gufunc/raw_kernel.hpp>"},
 };
 
 class Mistakes : public Gufcc, public testing::WithParamInterface<Mistake> {

@@ -84,7 +84,7 @@ TEST_F(Gufcc, AWrongKernelPointsAtItsRegistration) {
        ":10: error: no_block: expected void (guf::block, ...), got another function than a "
        "kernel\n"},
       {"GUF_KERNEL(result);",
-       ":10: error: result: expected void (guf::block, ...), got another function than a kernel\n"},
+       ":10: error: result: expected void (guf::block, ...), got a function of another type\n"},
       {"GUF_KERNEL(record);",
        ":10: error: record: parameter 2 after the block is not a number, a pointer to numbers "
        "or a guf::view of at most 8 dimensions\n"},

@@ -60,7 +60,7 @@ const Refused kRefused[] = {
     {"BadName", raw("ufunc", "f", {"f->f", "name=a-b"}), "'a-b' is not a name"},
     {"BatchOfUfunc", raw("ufunc", "f", {"f->f", "batch=g"}), "belong to GUF_GUFUNC"},
     {"BatchMayFail", raw("gufunc", "f", {"(n)->()", "f->f", "batch=g", "failure=text"}),
-     "batch= and failure= exclude each other"},
+     "batch= and failure= cannot be combined"},
     {"BatchWithoutLoops", raw("gufunc", "f", {"(n)->()", "D->D fd->d", "batch=g"}),
      "no loop has operands that are all f32 or all f64"},
     {"OverwritesElements", raw("ufunc", "f", {"f->f", "overwrites"}), "operand 0 must be an input"},

@@ -38,7 +38,7 @@ bool is_text(const std::string &typed, const fs::path &path, Diagnostics *diagno
   if (!read_file(path, &text, diagnostics)) return false;
   const size_t at = text.find('\0');
   if (at == std::string::npos) return true;
-  return diagnostics->error({}, "{} is not text: byte {} of it is 0", typed, at);
+  return diagnostics->error({}, "{} is not a text file: byte {} is 0", typed, at);
 }
 
 // Writes the digest into the module note of the file, with code of the module loader, so that gufcc
@@ -262,9 +262,8 @@ bool Build::choose_targets() {
                                   [](const Unit &unit) { return calls_vendor(unit.fp); });
   if (!devices_->choose(std::move(of_devices), vendor)) return false;
   if (targets_.empty() && !devices_->requested()) {
-    return diagnostics_->error(
-        {}, "this machine can compile for no target of '{}'; see the messages above",
-        options_.targets);
+    return diagnostics_->error({}, "cannot compile for any target of '{}'; see the messages above",
+                               options_.targets);
   }
   if (devices_->requested() || !options_.emulate.empty() || !options_.emulate_asan.empty()) {
     assign_families();

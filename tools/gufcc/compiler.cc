@@ -313,7 +313,7 @@ Compiler::Made Compiler::make_checked_object(const Unit &unit, const fs::path &o
     return Made::kFailed;
   }
   if (files == 0) {
-    fail(fmt::format("{} does not show its code", path_));
+    fail(fmt::format("{} wrote no LLVM IR", path_));
     return Made::kFailed;
   }
   if (!recursive.empty()) {
@@ -448,7 +448,8 @@ void Compiler::report_failure(const Unit &unit, const std::string &output) {
   if (compile_failed_) return;
   compile_failed_ = true;
   if (lacks_code_flags(output)) {
-    diagnostics_->error({}, "{} is too old: kernels need clang 17 or later, best clang 19", path_);
+    diagnostics_->error(
+        {}, "{} is too old: kernels need clang 17 or later; clang 19 is recommended", path_);
     return;
   }
   if (report_calls(unit)) {

@@ -49,7 +49,7 @@ constexpr Rewriting kRewritings[] = {
     {"use of GNU address-of-label extension",
      "a kernel cannot jump to an address, which devices lack; use switch"},
     {"no type named 'block' in namespace 'guf'",
-     "guf::block is of raw kernels: #include <gufunc/raw_kernel.hpp>"},
+     "guf::block belongs to raw kernels: #include <gufunc/raw_kernel.hpp>"},
     {"thread-local storage is not supported",
      "a kernel cannot have thread_local variables; memory of a group is g.shared<T>(n)"},
     {"unknown type name 'GUF_DEVICE'",
@@ -59,8 +59,8 @@ constexpr Rewriting kRewritings[] = {
     {"use of undeclared identifier 'guf'",
      "guf:: is not known here: #include <gufunc/kernel.hpp> first"},
     {"use of undeclared identifier 'std'",
-     "a kernel cannot use std::, which devices lack; docs/kernel-reference.md lists what guf:: "
-     "has"},
+     "a kernel cannot use std::, which devices lack; docs/kernel-reference.md lists the "
+     "names in guf::"},
     {"unknown type name 'int64_t'", "int64_t is not known here: write guf::i64"},
     {"unknown type name 'uint64_t'", "uint64_t is not known here: write guf::u64"},
     {"unknown type name 'int32_t'", "int32_t is not known here: write guf::i32"},
@@ -72,7 +72,7 @@ constexpr Rewriting kRewritings[] = {
     {"unknown type name 'size_t'", "size_t is not known here: write guf::i64 or guf::u64"},
     {"expected ';' after 'static_assert'", "expected ';' after the registration"},
     {"all paths through this function will call itself",
-     "the function calls itself without an end, which no device runs; write a loop"},
+     "the function calls itself endlessly; write a loop"},
     {"implicit conversion turns floating-point number into integer:",
      "'{0}' becomes '{1}' by an implicit conversion, which differs between devices where the value "
      "does not fit; write guf::cast<{1}>(x)"},
@@ -84,19 +84,19 @@ struct Advice {
   const char *what;
 };
 constexpr Advice kAdvice[] = {
-    {"in namespace 'guf'", "docs/kernel-reference.md lists what guf:: has"},
+    {"in namespace 'guf'", "docs/kernel-reference.md lists the names in guf::"},
     {"in 'guf::limits<", "docs/kernel-reference.md lists the members of guf::limits"},
     {"in 'guf::complex<", "a complex number has the members re and im"},
     {"[-Wshadow]", "rename one of them"},
     {"[-Wuninitialized]", "give it a value: without one it differs between devices"},
     {"[-Wsometimes-uninitialized]", "give it a value: without one it differs between devices"},
-    {"cannot be narrowed", "write guf::cast<T>(x) with the type that is meant"},
+    {"cannot be narrowed", "write guf::cast<T>(x) with the intended type"},
     {"[-Wbitfield-constant-conversion]", "make the field wider, or write a value that it holds"},
     {"expression is not assignable",
      "an element of an input is a value: write to an output, or give the input the role inout"},
     {"[-Wreturn-type]", "the result is undefined there; return a value on every path"},
     {"file not found",
-     "-I adds a folder; a kernel has no headers of the system but freestanding ones"},
+     "-I adds a folder; a kernel can include only freestanding headers of the system"},
 };
 
 // Whether a note refers to the dialect's headers or to code that gufcc generated.
@@ -201,7 +201,7 @@ void explain_precision_in_double(std::string *text) {
   const std::string from = without_const(names[0]), to = without_const(names[1]);
   if (text->starts_with(kWidens)) {
     *text = fmt::format(
-        "a value of a loop of double is narrowed through a float: '{0}' becomes '{1}' with the "
+        "a loop of double loses precision through a float: '{0}' becomes '{1}' with the "
         "precision of '{0}'; compute it in '{1}', write a constant as T(0.5), and {1}(x) where "
         "this is meant",
         from, to);

@@ -147,8 +147,7 @@ std::string kernel_call_probes(const std::vector<const RawKernel *> &kernels) {
       text += fmt::format("{}static_assert({}, \"{}{}: {}\");\n", line, condition, kCallMark,
                           kernel->callee, complaint);
     };
-    probe(form + "::is_kernel",
-          "expected void (guf::block, ...), got another function than a kernel");
+    probe(form + "::is_kernel", "expected void (guf::block, ...), got a function of another type");
     for (int i = 1; i <= kMaxParameters; ++i) {
       probe(fmt::format("{}::bad != {}", form, i),
             fmt::format("parameter {} after the block is not a number, a pointer to numbers or a "

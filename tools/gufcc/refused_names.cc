@@ -68,7 +68,7 @@ constexpr char kClock[] =
     "a kernel has no clock; pass the time as an input, or measure it in the program that makes the "
     "call";
 constexpr char kCopy[] = "assign the elements in a loop; guf::bit_cast<T>(x) reads the bits of x";
-constexpr char kLimits[] = "write guf::limits<T> of the type that is meant";
+constexpr char kLimits[] = "write guf::limits<T> of the intended type";
 constexpr char kEnvironment[] =
     "a kernel has no files and no environment; pass the value as an "
     "input";
@@ -140,7 +140,7 @@ constexpr NameRow kNames[] = {
     {"array", "#include <array> first"},
     {"tuple", "#include <tuple> first"},
     {"pair move forward", "#include <utility> first"},
-    {"swap exchange", "assign by a third variable"},
+    {"swap exchange", "swap through a third variable"},
     {"accumulate reduce inner_product transform for_each fill copy",
      "write a loop, or g.sum(n, f) and g.reduce of a cooperative function"},
     {"function bind",
@@ -241,14 +241,14 @@ struct BuiltinAdvice {
   const char *advice;
 };
 constexpr BuiltinAdvice kBuiltinAdvice[] = {
-    {"alloca", "devices need a constant size of the stack; declare an array of constant size"},
+    {"alloca", "devices need a stack of constant size; declare an array of constant size"},
     {"alloca_with_align",
-     "devices need a constant size of the stack; declare an array of constant size"},
+     "devices need a stack of constant size; declare an array of constant size"},
     {"trap",
-     "a device loses its context; to refuse a value, set the flag of the option "
+     "it destroys the context of the device; to refuse a value, set the flag of the option "
      "\"failure=text\""},
     {"debugtrap",
-     "a device loses its context; to refuse a value, set the flag of the option "
+     "it destroys the context of the device; to refuse a value, set the flag of the option "
      "\"failure=text\""},
     {"readcyclecounter",
      "only some processors have it; measure time in the program that makes the "
@@ -275,7 +275,7 @@ constexpr char kAtomicBuiltins[] =
     "not every device has it; raw kernels have guf::atomic_add, guf::atomic_max ... of "
     "<gufunc/raw_kernel.hpp>";
 constexpr char kOtherBuiltins[] =
-    "not every device or compiler has it; docs/kernel-reference.md lists what guf:: has";
+    "not every device or compiler has it; docs/kernel-reference.md lists the names in guf::";
 
 // Attributes that select a processor, and attributes that need a linker, a loader or a calling
 // convention of the host.
@@ -312,8 +312,8 @@ std::string why_refused(const std::string &header) {
         header);
   }
   return fmt::format(
-      "<{}> is not for kernels: only a host has it; freestanding headers are for them, such as "
-      "<array>, <limits>, <tuple>, <type_traits> and <utility>",
+      "<{}> is not for kernels: only a host has it; kernels can include freestanding headers, such "
+      "as <array>, <limits>, <tuple>, <type_traits> and <utility>",
       header);
 }
 

@@ -256,7 +256,7 @@ class Builder {
       return diagnostics_->error(raw.place, "rule=, roles=, batch= and group belong to GUF_GUFUNC");
     }
     if (!options.batch.empty() && !options.failure.empty()) {
-      return diagnostics_->error(raw.place, "batch= and failure= exclude each other");
+      return diagnostics_->error(raw.place, "batch= and failure= cannot be combined");
     }
     if (!options.batch.empty() &&
         std::none_of(function->loops.begin(), function->loops.end(), has_batch_types)) {
@@ -422,11 +422,12 @@ bool check_choice(const Module &module, Diagnostics *diagnostics) {
           seen.emplace(spell_identifier(loop.inputs.empty() ? loop.outputs : loop.inputs), &loop);
       if (!is_new) {
         const Loop &other = *known->second;
-        return diagnostics->error(loop.place,
-                                  "{}: loops {}->{} and {}->{} have the same inputs, by which they "
-                                  "are chosen; the other is from {}:{}",
-                                  function.name, other.inputs, other.outputs, loop.inputs,
-                                  loop.outputs, other.place.file, other.place.line);
+        return diagnostics->error(
+            loop.place,
+            "{}: loops {}->{} and {}->{} have the same inputs, but the library "
+            "selects a loop by its inputs; the other is registered at {}:{}",
+            function.name, other.inputs, other.outputs, loop.inputs, loop.outputs, other.place.file,
+            other.place.line);
       }
     }
   }
