@@ -1203,9 +1203,9 @@ const _: () = {
 ///         dtypes of the accumulator.
 /// With GUF_FUNCTION_ACCEPTS_EMPTY the ufunc also computes an accumulator of no elements (n is 0, or
 /// the mask excludes all), which merge must accept. Empty axes and where= are then allowed.
-/// With GUF_FUNCTION_KEEPS_PRECISION, a result that guf_reduce allocates has the precision of the
-/// elements if the loop of finish, or the accumulator without finish, has f64 or c128: of elements
-/// of f16, bf16, f32 or c64 the result f64 becomes f16, bf16, f32 or f32, and c128 becomes c64.
+/// With GUF_FUNCTION_KEEPS_PRECISION, results of f64 and c128 that guf_reduce allocates have the
+/// precision of the elements: f64 becomes f16, bf16 or f32 if this is the dtype of the elements, and
+/// f32 if their dtype is c64; c128 becomes c64 if the dtype of the elements is c64.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct guf_reduction_desc {
@@ -3093,8 +3093,9 @@ unsafe extern "C" {
     /// GUF_E_FLOATING_POINT and a GUF_E_VALUE that a loop reported.
     /// [mt-object] as guf_call; reads initial before it returns. Allocates only the output and, if the
     /// output overlaps or more than 8 axes longer than 1 are reduced, copies. A reduction with a
-    /// user-defined accumulator also allocates its accumulators and, if the reduced axes have no common
-    /// stride, copies of input and mask.
+    /// user-defined accumulator also allocates its accumulators, the indices of the base blocks and a
+    /// mask of at most 128 elements if the block function has these inputs and, if the reduced axes have
+    /// no common stride, copies of input and mask.
     /// Errors  GUF_E_HANDLE, GUF_E_STRUCT, GUF_E_ARG <= as guf_call
     ///         GUF_E_ARG             <= input is NULL; both or neither of output and outputs are NULL;
     ///                                  noutputs is not the number of results; nparameters is negative
@@ -3109,8 +3110,8 @@ unsafe extern "C" {
     ///                                  elements
     ///         GUF_E_AXIS            <= an axis is out of range or repeated
     ///         GUF_E_NO_LOOP, GUF_E_DTYPE, GUF_E_CASTING, GUF_E_OVERFLOW <= the dtypes, the
-    ///             initial value or the parameters do not fit; merge or finish has no loop of exactly the accumulator's
-    ///             dtypes
+    ///             initial value or the parameters do not fit; merge or finish has no loop of exactly
+    ///             the accumulator's dtypes
     ///         GUF_E_CASTING         <= the loop is X, Y -> X, there is no initial value, and Y cannot
     ///                                  be cast to X
     ///         GUF_E_UNSUPPORTED     <= a reduction with a user-defined accumulator and `initial`, or
