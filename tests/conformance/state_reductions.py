@@ -254,7 +254,7 @@ def difference(library, rng, nprng):
         letters = 'bBhHiIqQefdFD' + ('' if name == 'ptp' else '?')
         if name in EXTREMES + ('count_nonzero',):
             letters += 'mM'
-        if name == 'mean':
+        if name in ('mean', 'nanmean', 'nansum'):
             letters += 'm'
     array = random_array(rng, nprng, letters)
     axis = None if rng.random() < 0.3 else rng.sample(range(array.ndim), rng.randint(0, array.ndim))
