@@ -151,8 +151,8 @@ TEST(CppOperands, CopiesOutliveTheirSources) {
   ASSERT_EQ(folded.nparameters, 2);
   EXPECT_EQ(folded.parameters[0].tensor->shape[0], 4);
   EXPECT_EQ(folded.parameters[1].kind, GUF_OPERAND_WEAK_INT);
-  EXPECT_EQ(values(Ufunc("var").reduce(Values{1, 2, 6}, gufunc::ReduceKeywords().parameters({1}))),
-            (Values{7}));
+  const Values x{1, 2, 6};
+  EXPECT_EQ(values(Ufunc("var").reduce(x, gufunc::ReduceKeywords().parameters({1}))), (Values{7}));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ class lane_view {
 
  private:
   lanes<T> *base_;
-  i64 extent_[N > 0 ? N : 1];
+  i64 extent_[N > 0 ? N : 1] = {};
 };
 
 namespace host {
