@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <functional>
 #include <string>
 
@@ -134,7 +135,11 @@ const Row kRows[] = {
     {"OverwritesInout",
      [](Sample &s) {
        s.functions[1].flags = GUF_FUNCTION_OVERWRITES;
+       s.functions[1].nin = 3;
+       s.functions[1].nout = 0;
+       std::strcpy(s.signature, "(n),(n),()");
        s.roles[0] = GUF_ROLE_INOUT;
+       s.roles[2] = GUF_ROLE_IN;
      },
      "flags: expected GUF_FUNCTION_OVERWRITES only if"},
     {"FunctionMerge", [](Sample &s) { s.functions[0].merge = 9; }, "at add; merge"},
