@@ -61,7 +61,7 @@ const Refused kRefused[] = {
     {"BatchOfUfunc", raw("ufunc", "f", {"f->f", "batch=g"}), "belong to GUF_GUFUNC"},
     {"BatchMayFail", raw("gufunc", "f", {"(n)->()", "f->f", "batch=g", "failure=text"}),
      "batch= and failure= cannot be combined"},
-    {"BatchWithoutLoops", raw("gufunc", "f", {"(n)->()", "D->D fd->d", "batch=g"}),
+    {"BatchWithoutLoops", raw("gufunc", "f", {"(n)->()", "D->D f->d", "batch=g"}),
      "no loop has operands that are all f32 or all f64"},
     {"OverwritesElements", raw("ufunc", "f", {"f->f", "overwrites"}), "operand 0 must be an input"},
     {"OverwritesScalar", raw("gufunc", "f", {"()->(n)", "f->f", "overwrites"}),
@@ -240,7 +240,7 @@ TEST(Registration, EveryOptionIsDocumented) {
     EXPECT_THAT(page, testing::ContainsRegex("\n\\| [^|]*`" + option + end)) << option;
     EXPECT_THAT(header, HasSubstr("\"" + option + (end.empty() ? "" : "\""))) << option;
   }
-  EXPECT_EQ(count, 18);
+  EXPECT_EQ(count, 19);
 }
 
 // A registration without the option `failure` declares a loop that cannot fail. It is enough that

@@ -188,10 +188,12 @@ class ItemReader {
   }
 
   // Returns whether a variable is a constant that a compiler has put into global memory:
-  // a table of a function (LLVM, "__const_$_...") or a constant of libdevice ("__cudart_...").
-  // Names that begin with two underscores are reserved for compilers.
+  // a table of a function (LLVM, "__const_$_..."), a constexpr table ("..._$_const"), or a constant
+  // of libdevice ("__cudart_..."). LLVM writes "_$_" for a dot, which no name of a program contains.
   static bool is_table(std::string_view name) {
-    return name.substr(0, 10) == "__const_$_" || name.substr(0, 9) == "__cudart_";
+    constexpr std::string_view end = "_$_const";
+    return name.substr(0, 10) == "__const_$_" || name.substr(0, 9) == "__cudart_" ||
+           (name.size() > end.size() && name.substr(name.size() - end.size()) == end);
   }
 
   // Advances from an opening bracket to its closing bracket. Counts the brackets instead of keeping

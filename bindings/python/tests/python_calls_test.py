@@ -89,7 +89,7 @@ class Calls(unittest.TestCase):
         for ufunc, parameters in ((gufunc.add, 1), (gufunc.var, (1, 2))):
             with self.assertRaisesRegex(gufunc.ArgumentError, "nparameters: expected 0 to"):
                 ufunc.reduce(x, parameters=parameters)
-        with self.assertRaisesRegex(TypeError, "argument 3 is a parameter"):
+        with self.assertRaisesRegex(TypeError, "argument 5 is a parameter"):
             gufunc.var.reduce(x, parameters=1j)
 
     def test_precision_of_reductions(self):

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 #include "misuse_fixture.h"
 
@@ -118,12 +119,12 @@ std::vector<int32_t> broken_numbers(const std::string &name) {
 }
 
 // Returns the size of the first version of a struct.
-uint32_t first_size(const char *structure, uint32_t size) {
-  if (std::strcmp(structure, "guf_module_info") == 0) {
-    return static_cast<uint32_t>(offsetof(guf_module_info, nkernels));
-  }
-  const bool grown = std::strcmp(structure, "guf_ufunc_info") == 0;
-  return grown ? static_cast<uint32_t>(offsetof(guf_ufunc_info, roles)) : size;
+uint32_t first_size(std::string_view structure, uint32_t size) {
+  size_t first = size;
+  if (structure == "guf_module_info") first = offsetof(guf_module_info, nkernels);
+  if (structure == "guf_ufunc_info") first = offsetof(guf_ufunc_info, roles);
+  if (structure == "guf_reduce_args") first = offsetof(guf_reduce_args, parameters);
+  return static_cast<uint32_t>(first);
 }
 
 }  // namespace

@@ -48,13 +48,15 @@ const std::string kModule =
     ".extern .shared .align 16 .b8 block[];\n"
     ".global .align 4 .b8 __const_$_table[8] = {1, 2, 3, 4, 5, 6, 7, 8};\n"
     ".const .align 4 .b8 other_table[4] = {1, 2, 3, 4};\n"
+    ".global .align 4 .b8 third_table_$_const[4] = {1, 2, 3, 4};\n"
     "/* .entry not_there() { } */\n"
     ".visible .entry first_row(\n\t.param .u64 first_row_param_0\n)\n.maxntid 256, 1, 1 // }\n{\n"
     "\t.reg .b32 %r<2>;\n\t.pragma \"nounroll } // \";\n"
     "\t{ // call\n\tcall.uni (retval0), shared, (param0);\n\t}\n\tret; /* } */\n}\n"
     ".visible .entry second_row()\n{\n\tmov.u64 %rd1, block; // lone\n\tret;\n}\n"
     ".weak .func (.param .b32 result) shared(\n\t.param .b32 shared_param_0\n)\n{\n"
-    "\tld.global.u32 %r1, [__const_$_table+4];\n\tret;\n}\n"
+    "\tld.global.u32 %r1, [__const_$_table+4];\n"
+    "\tld.global.u32 %r1, [third_table_$_const];\n\tret;\n}\n"
     ".visible .entry lone() .minnctapersm 1 { ret; }";
 
 Result open(PtxText &text, const std::string &module) {
@@ -123,6 +125,7 @@ TEST_F(PtxExcerpt, AWriteToAVariableRequiresTheWholeModule) {
       ".global .u32 counter;", ".global .u32 counter = 1;", ".visible .global .u32 counter = 1;",
       ".extern .global .align 4 .u32 counter;", ".global .align 8 .u64 counter[] = {other, lone};",
       // The name of a constant table in an initializer does not make the variable itself constant.
+      ".global .u32 counter_$_const;\n.global .u32 counter = 1;",
       ".global .u32 __cudart_state;\n.global .u64 counter = __cudart_state;",
       ".visible .global .u32 __const_$_state = 1;\n.global .u64 counter = __const_$_state;"};
   for (const char *const variable : variables) {

@@ -204,8 +204,8 @@ impl Ufunc {
     ///
     /// ```
     /// use gufunc::{Context, DType};
-    /// let mean = Context::new()?.create("mean", 0, 0).signature("(n)->()").build()?;
-    /// mean.add_loop(&[DType::F64, DType::F64], |args| {
+    /// let average = Context::new()?.create("average", 0, 0).signature("(n)->()").build()?;
+    /// average.add_loop(&[DType::F64, DType::F64], |args| {
     ///     for item in 0..args.items() {
     ///         let (row, mean) = (args.operand::<f64>(0, item)?, args.operand::<f64>(1, item)?);
     ///         let n = row.shape()[0];
@@ -213,7 +213,7 @@ impl Ufunc {
     ///     }
     ///     Ok(())
     /// })?;
-    /// assert_eq!(mean.call(&[1.0, 2.0, 6.0])?.to_vec::<f64>()?, [3.0]);
+    /// assert_eq!(average.call(&[1.0, 2.0, 6.0])?.to_vec::<f64>()?, [3.0]);
     /// # Ok::<(), gufunc::Error>(())
     /// ```
     ///
