@@ -187,9 +187,9 @@ class ItemReader {
     return word();
   }
 
-  // Returns whether a variable is a constant that a compiler has put into global memory: a table of
-  // a function (LLVM, "__const_$_..."), a constexpr table ("..._$_const"), or a constant of libdevice
-  // ("__cudart_..."). LLVM writes "_$_" for a dot, which no name of a program contains.
+  // Returns whether a variable is a constant that a compiler has put into global memory: a table
+  // of a function (LLVM, "__const_$_..."), a constexpr table ("..._$_const"), or a constant of
+  // libdevice ("__cudart_..."). LLVM writes "_$_" for a dot, which no name of a program contains.
   static bool is_table(std::string_view name) {
     constexpr std::string_view end = "_$_const";
     return name.substr(0, 10) == "__const_$_" || name.substr(0, 9) == "__cudart_" ||
