@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Parameters of a reduction.
-@test reduce(Gufunc.var, [1.0, 2.0, 6.0]; parameters=1) == 7
-@test reduce(Gufunc.var, [1.0, 2.0, 6.0]; parameters=(1,)) == 7
+@test reduce(Gufunc.Standard.var, [1.0, 2.0, 6.0]; parameters=1) == 7
+@test reduce(Gufunc.Standard.var, [1.0, 2.0, 6.0]; parameters=(1,)) == 7
 @test_throws GufuncError reduce(add, [1.0]; parameters=1)
 
 A = reshape(collect(1.0:24.0), 2, 3, 4)
