@@ -81,8 +81,8 @@ TEST_F(Gufcc, OnlySourcesWithBarriersSynchronize) {
 TEST_F(Gufcc, AWrongKernelPointsAtItsRegistration) {
   const char *rows[][2] = {
       {"GUF_KERNEL(no_block);",
-       ":10: error: no_block: expected void (guf::block, ...), got another function than a "
-       "kernel\n"},
+       ":10: error: no_block: expected void (guf::block, ...), got a function of another "
+       "type\n"},
       {"GUF_KERNEL(result);",
        ":10: error: result: expected void (guf::block, ...), got a function of another type\n"},
       {"GUF_KERNEL(record);",

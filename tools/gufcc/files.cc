@@ -60,7 +60,8 @@ bool find_output(const fs::path &typed, fs::path *out, Diagnostics *diagnostics)
   fs::path place = typed;
   for (int links = 0; fs::is_symlink(fs::symlink_status(place, failure)); ++links) {
     if (links == kMaxLinks) {
-      return diagnostics->error({}, "cannot write {}: too many symbolic links", typed.string());
+      return diagnostics->error({}, "cannot write {}: it is part of a loop of symbolic links",
+                                typed.string());
     }
     const fs::path target = fs::read_symlink(place, failure);
     if (failure) break;
