@@ -8,7 +8,8 @@ import cases
 import keyword_cases
 import time_cases
 
-OPERANDS = {name: (f.nin, f.nout) for name, f in cases.TABLE.functions.items() if f.nout > 1}
+OPERANDS = {name: (cases.TABLE.function(name).nin, cases.TABLE.function(name).nout)
+            for name in cases.SEVERAL}
 OPERANDS['clip'] = (3, 1)
 # Functions of two inputs and clip are drawn more often, because they have more loops.
 NAMES = [name for name in OPERANDS for _ in range(3 if OPERANDS[name][0] > 1 else 1)]
