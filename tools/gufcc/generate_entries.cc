@@ -45,7 +45,7 @@ constexpr char kBatchSuffix[] = "_batch";  // ends the name of the callee that c
 std::string generalized_type(const Function &function, const Loop &loop,
                              const std::string &callee) {
   const std::string operands = operand_list(function, loop, "host");
-  const std::string type = fmt::format(
+  std::string type = fmt::format(
       "guf::host::{}<{}, {}, {}, {}>", function.overwrites ? "overwriting" : "generalized", callee,
       loop.cooperative ? "true" : "false", loop.may_fail ? "true" : "false", operands);
   if (loop.batch.empty()) return type;

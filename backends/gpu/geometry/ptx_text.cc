@@ -191,9 +191,9 @@ class ItemReader {
   // of a function (LLVM, "__const_$_..."), a constexpr table ("..._$_const"), or a constant of
   // libdevice ("__cudart_..."). LLVM writes "_$_" for a dot, which no name of a program contains.
   static bool is_table(std::string_view name) {
-    constexpr std::string_view end = "_$_const";
+    constexpr std::string_view kEnd = "_$_const";
     return name.substr(0, 10) == "__const_$_" || name.substr(0, 9) == "__cudart_" ||
-           (name.size() > end.size() && name.substr(name.size() - end.size()) == end);
+           (name.size() > kEnd.size() && name.substr(name.size() - kEnd.size()) == kEnd);
   }
 
   // Advances from an opening bracket to its closing bracket. Counts the brackets instead of keeping
