@@ -80,8 +80,7 @@ def fingerprint(args, group, config):
     settings, without the path of the checkout."""
     text = subprocess.check_output([args.clang, *group.words, "-E", "-C", "-P", str(group.text)],
                                    cwd=group.directory, text=True)
-    version = subprocess.check_output([args.clang_tidy, "--version"], text=True)
-    whole = "\0".join([text, version, *group.words]).replace(str(args.root), "")
+    whole = "\0".join([text, args.version, *group.words]).replace(str(args.root), "")
     return hashlib.sha256(whole.encode() + config).hexdigest()
 
 
@@ -126,6 +125,7 @@ def main():
     parser.add_argument("--clang", default="clang++-19")
     args = parser.parse_args()
     args.root, args.build = args.root.resolve(), args.build.resolve()
+    args.version = subprocess.check_output([args.clang_tidy, "--version"], text=True)
     config = (args.root / ".clang-tidy").read_bytes()
 
     jobs = list(groups(args))

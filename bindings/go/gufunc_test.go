@@ -85,6 +85,15 @@ func TestCallAllocatesAndKeepsTypes(t *testing.T) {
 	wantStatus(t, err, gufunc.ErrDType)
 }
 
+func TestParametersOfAReduction(t *testing.T) {
+	variance, a := gufunc.MustFind("var"), must(gufunc.Of([]float64{1, 2, 6}))(t)
+	options := gufunc.ReduceOptions{Parameters: []gufunc.Operand{gufunc.Int(1)}}
+	found := must(gufunc.As[float64](must(variance.Reduce(&options, a))(t)))(t)
+	equal(t, must(found.Values())(t), []float64{7})
+	_, err := gufunc.MustFind("add").Reduce(&options, a)
+	wantStatus(t, err, gufunc.ErrArg)
+}
+
 func TestErrorsNameReasonAndOperand(t *testing.T) {
 	a := must(gufunc.Of([]float64{1, 2, 3}))(t)
 	b := must(gufunc.Of([]float64{1, 2}))(t)

@@ -163,12 +163,3 @@ func TestScalarsHaveTheirBytes(t *testing.T) {
 	sum := must(gufunc.Call[int16](gufunc.MustFind("add"), nil, a, three))(t)
 	equal(t, must(sum.Values())(t), []int16{4, 5})
 }
-
-func TestParametersOfAReduction(t *testing.T) {
-	variance, a := gufunc.MustFind("var"), must(gufunc.Of([]float64{1, 2, 6}))(t)
-	options := gufunc.ReduceOptions{Parameters: []gufunc.Operand{gufunc.Int(1)}}
-	found := must(gufunc.As[float64](must(variance.Reduce(&options, a))(t)))(t)
-	equal(t, must(found.Values())(t), []float64{7})
-	_, err := gufunc.MustFind("add").Reduce(&options, a)
-	wantStatus(t, err, gufunc.ErrArg)
-}

@@ -139,22 +139,22 @@ base::Ref<Ufunc> make(const Row &row) {
   return ufunc;
 }
 
-// Creates the merge or finish function of a reduction. The name may also be that of an ordinary
-// ufunc (kRows). Returns an empty reference for an empty name.
-base::Ref<Ufunc> make_part(std::string_view name) {
+// Returns the merge or finish function of a reduction: a new one, or the ordinary ufunc with the
+// name. Returns an empty reference for an empty name.
+base::Ref<Ufunc> find_part(std::string_view name, const std::vector<StandardName> &ordinary) {
   for (const Row &part : kParts) {
     if (part.name == name) return make(part);
   }
-  for (const Row &row : kRows) {
-    if (row.name == name) return make(row);
+  for (const StandardName &known : ordinary) {
+    if (known.name == name) return known.ufunc;
   }
   return {};
 }
 
-base::Ref<Ufunc> make_reduction(const Reduction &row) {
+base::Ref<Ufunc> make_reduction(const Reduction &row, const std::vector<StandardName> &ordinary) {
   base::Ref<Ufunc> ufunc = make(row.block_function);
-  static_cast<void>(
-      ufunc->set_state_reduction({make_part(row.merge), make_part(row.finish)}, nullptr));
+  static_cast<void>(ufunc->set_state_reduction(
+      {find_part(row.merge, ordinary), find_part(row.finish, ordinary)}, nullptr));
   return ufunc;
 }
 
@@ -165,7 +165,7 @@ std::vector<StandardName> make_standard_ufuncs() {
   names.reserve(std::size(kRows) + std::size(kReductions) + std::size(kAliases));
   for (const Row &row : kRows) names.push_back({row.name, make(row), false});
   for (const Reduction &row : kReductions) {
-    names.push_back({row.block_function.name, make_reduction(row), false});
+    names.push_back({row.block_function.name, make_reduction(row, names), false});
   }
   for (const Alias &alias : kAliases) {
     for (const StandardName &known : names) {

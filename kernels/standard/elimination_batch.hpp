@@ -37,8 +37,8 @@ GUF_DEVICE void swap_lanes(A a, guf::i64 k, guf::i64 i, guf::lane_mask<T> mask, 
   }
 }
 
-// Like eliminate(). `singular` and `odd` become the masks of the lanes with a pivot of 0 and with
-// an odd number of exchanged rows.
+// Does the work of eliminate() in every lane. Sets `singular` to the mask of the lanes that have a
+// pivot of 0, and `odd` to the mask of the lanes in which the number of exchanged rows is odd.
 template <class A, class X>
 GUF_DEVICE void eliminate_batch(A a, X x, guf::lane_mask<typename A::type> &singular,
                                 guf::lane_mask<typename A::type> &odd) {
@@ -166,7 +166,7 @@ GUF_DEVICE void det_batch(A a, Y y) {
   y() = singular ? V{} : product;
 }
 
-// Like factor().
+// Does the work of factor() in every lane.
 template <bool Upper, class X, class Y>
 GUF_DEVICE void factor_batch(X x, Y y) {
   typedef typename Y::type T;

@@ -171,9 +171,10 @@ GUF_DEVICE void median(G g, X x, Y y) {
   y() = (lower + (repeats ? lower : next)) / T(2);
 }
 
-// Interpolates between the two elements next to position (n - 1) * q of the sorted elements. The
-// formulas are those of NumPy's method 'linear', also for the last element, next to which NumPy
-// takes the last element twice, so that the result for an infinite last element is NaN.
+// Interpolates between the two elements next to position (n - 1) * q of the sorted elements, with
+// the formulas of NumPy's method 'linear'. At the last position, NumPy interpolates between the
+// last element and itself. This function does the same, and returns NaN if that element is
+// infinite.
 template <class G, class X, class Y>
 GUF_DEVICE void interpolate_quantile(G &g, X x, guf::f64 q, Y y, bool &failed) {
   typedef guf::value_t<typename X::type> T;

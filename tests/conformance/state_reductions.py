@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares reductions with user-defined accumulators with NumPy: those of the standard library,
-such as argmax, mean and var, and largest, smallest, minmax, mean and variance from the module of
-examples/kernels/reductions.guf.cpp, over random shapes, layouts, axes, masks and parameters. Sums
-and moments must be within a bound of the exact result. Also tests ldexp, a host loop (f, i) -> f. A
-device must match NumPy's results and the cpu's bits.
+"""Compares reductions that have user-defined accumulators with NumPy. They are the reductions of
+the standard library, such as argmax, mean and var, and those of the module that is built from
+examples/kernels/reductions.guf.cpp: largest, smallest, minmax and mean_variance. Shapes, layouts,
+axes, masks and parameters are random. Sums and moments must be within a bound of the exact result.
+Also tests ldexp, a host loop (f, i) -> f. A device must match NumPy's results and the cpu's bits.
 
     state_reductions.py --library LIBGUFUNC --module REDUCTIONS.so [--cases N] [--seed N]
     [--device cuda:0]

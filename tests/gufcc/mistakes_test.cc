@@ -438,7 +438,7 @@ class Mistakes : public Gufcc, public testing::WithParamInterface<Mistake> {
         write("bad.guf.cpp", "#include <gufunc/kernel.hpp>\n" + std::string(row.text));
     const ProcessResult built = run({file, "-o", path("bad.so").string(), "--targets", targets});
     if (built.output.find("any target of '") != std::string::npos) {
-      GTEST_SKIP() << "not run: this machine lacks the tools of every target of " << targets;
+      GTEST_SKIP() << "not run: this machine has no tools for any target of " << targets;
     }
     EXPECT_EQ(built.status, row.warns ? 0 : 1) << built.output;
     const size_t at = built.output.find(row.message);

@@ -82,8 +82,8 @@ const std::vector<Target> &all_targets() {
   static const auto *const kTargets = [] {
     auto *all = new std::vector<Target>{
         host("v2"), host("v3"),
-        // Without this flag, clang prefers vectors of 256 bits for v4, because wider vectors slow
-        // down the first processors with AVX-512.
+        // Without this flag, clang uses vectors of 256 bits for v4, because the first processors
+        // with AVX-512 reduce their clock for wider vectors.
         host("v4", {"-mprefer-vector-width=512"})};
     for (const int arch : {75, 80, 90, 100, 120}) {
       if (arch == 75) all->push_back(nvidia("ptx_", arch));

@@ -1,9 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# Parameters of a reduction.
-@test reduce(Gufunc.Standard.var, [1.0, 2.0, 6.0]; parameters=1) == 7
-@test reduce(Gufunc.Standard.var, [1.0, 2.0, 6.0]; parameters=(1,)) == 7
-@test_throws GufuncError reduce(add, [1.0]; parameters=1)
-
 A = reshape(collect(1.0:24.0), 2, 3, 4)
 @test reduce(add, A) === 300.0
 @test reduce(add, A; dims=1) == sum(A; dims=1)
@@ -16,6 +11,9 @@ A = reshape(collect(1.0:24.0), 2, 3, 4)
 @test reduce(add, zeros(0)) === 0.0
 @test status_of(() -> reduce(add, zeros(0); init=Gufunc.novalue)) == Gufunc.GUF_E_VALUE
 @test status_of(() -> reduce(add, A; dims=4)) == Gufunc.GUF_E_AXIS
+@test reduce(Gufunc.Standard.var, [1.0, 2.0, 6.0]; parameters=1) == 7
+@test reduce(Gufunc.Standard.var, [1.0, 2.0, 6.0]; parameters=(1,)) == 7
+@test_throws GufuncError reduce(add, [1.0]; parameters=1)
 R = zeros(1, 3, 4)
 @test reduce!(add, R, A; dims=1) === R && R == sum(A; dims=1)
 flat = zeros(3, 4)

@@ -10,10 +10,10 @@
 namespace guf {
 namespace detail {
 
-// a modulo b for finite a >= 0, b > 0. Each iteration subtracts a whole multiple of b times a power
-// of two. The multiple has three binary digits fewer than the type, so the rounded quotient is at
-// most one too large. The difference has at most the digits of b, so it is exact. There is one
-// iteration if a / b is below 2^50 for f64, 2^21 for f32.
+// a modulo b for finite a >= 0, b > 0. Each iteration subtracts q b 2^k from a, where q is an
+// integer with three binary digits fewer than the type. Rounding can make q at most one too large.
+// The difference has no more digits than b, so it is exact. There is one iteration if a / b is
+// below 2^50 for f64, 2^21 for f32.
 template <class T>
 GUF_FN T modulo_positive(T a, T b) {
   constexpr i32 digits = bits_of<T>::mantissa - 2;

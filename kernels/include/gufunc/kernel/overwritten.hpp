@@ -108,8 +108,8 @@ struct overwriting {
 namespace guf {
 namespace device {
 
-// The function writes to the operand, but the operand is not a result, so its floating-point
-// classes are those of an input.
+// The function writes to the operand, but what it writes is not a result. Floating-point flags are
+// therefore derived from the operand as from an input.
 template <class T, int... D>
 struct overwritten : operand<T, role::inout, D...> {
   static constexpr role use = role::in;
