@@ -3,6 +3,7 @@
 #include <gufunc/ops_loops.h>
 
 #include "integer_wrap.hpp"
+#include "number_parts.hpp"
 #include "time_arithmetic.hpp"
 
 namespace standard {
@@ -65,15 +66,6 @@ GUF_DEVICE T fabs(T x) {
 template <class T>
 GUF_DEVICE T positive(T x) {
   return x;
-}
-
-template <class T>
-GUF_DEVICE T conjugate(T x) {
-  return x;
-}
-template <class T>
-GUF_DEVICE guf::complex<T> conjugate(guf::complex<T> z) {
-  return guf::complex<T>(z.re, -z.im);
 }
 
 template <class T>

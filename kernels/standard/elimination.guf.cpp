@@ -6,7 +6,8 @@
 //
 // An item for which NumPy raises LinAlgError becomes NaN.
 #include <gufunc/ops_loops.h>
-#include <gufunc/kernel.hpp>
+
+#include "number_parts.hpp"
 
 namespace standard {
 
@@ -51,7 +52,6 @@ struct column_of {
 // A matrix without columns, the right side of an elimination that needs only the pivots.
 template <class T>
 struct no_columns {
-  typedef T type;
   T unused;
   static GUF_DEVICE guf::i64 extent(int) { return 0; }
   GUF_DEVICE T &operator()(guf::i64, guf::i64) { return unused; }
@@ -221,17 +221,6 @@ GUF_DEVICE guf::complex<T> scaled(guf::complex<T> z, int exponent) {
   return guf::complex<T>(guf::ldexp(z.re, exponent), guf::ldexp(z.im, exponent));
 }
 
-// Returns the absolute value of a number, or that of the greater part, which cannot overflow.
-template <class T>
-GUF_DEVICE T greatest_part(T x) {
-  return guf::fabs(x);
-}
-template <class T>
-GUF_DEVICE T greatest_part(guf::complex<T> z) {
-  const T re = guf::fabs(z.re), im = guf::fabs(z.im);
-  return re > im ? re : im;
-}
-
 // Returns the product of the diagonal. The factors and the product are scaled by powers of two, so
 // that only the result can overflow. The smaller part of a complex product may become 0.
 template <class A>
@@ -242,9 +231,9 @@ GUF_DEVICE auto diagonal_product(A a) {
   guf::i64 exponent = 0;
   for (guf::i64 i = 0; i < a.extent(0); ++i) {
     const T factor = guf::load(a(i, i));
-    const int own = exponent_of(greatest_part(factor));
+    const int own = exponent_of(magnitude(factor));
     product *= scaled(factor, -own);
-    const int excess = exponent_of(greatest_part(product));
+    const int excess = exponent_of(magnitude(product));
     product = scaled(product, -excess);
     exponent += own + excess;
   }
@@ -263,15 +252,6 @@ GUF_DEVICE void det(G g, A a, Y y) {
   if (g.rank() != 0) return;
   const T product = diagonal_product(a);
   y() = odd ? -product : product;
-}
-
-template <class T>
-GUF_DEVICE T divided(T x, T by) {
-  return x / by;
-}
-template <class T>
-GUF_DEVICE guf::complex<T> divided(guf::complex<T> z, T by) {
-  return guf::complex<T>(z.re / by, z.im / by);
 }
 
 template <class T>
@@ -305,14 +285,6 @@ GUF_DEVICE void slogdet(G g, A a, S sign, L logarithm) {
   logarithm() = sum;
 }
 
-template <class T>
-GUF_DEVICE T conjugate(T x) {
-  return x;
-}
-template <class T>
-GUF_DEVICE guf::complex<T> conjugate(guf::complex<T> z) {
-  return guf::conj(z);
-}
 template <class T>
 GUF_DEVICE T real_part(T x) {
   return x;

@@ -102,19 +102,10 @@ GUF_DEVICE void solve_batch(A a, B b, X x) {
   solve_batch_in_place(a, x);
 }
 
-// A vector of each lane as a matrix of one column.
-template <class X>
-struct lane_column {
-  typedef typename X::type type;
-  X x;
-  GUF_DEVICE guf::i64 extent(int d) const { return d == 0 ? x.extent(0) : 1; }
-  GUF_DEVICE auto &operator()(guf::i64 i, guf::i64) const { return x[i]; }
-};
-
 template <class A, class B, class X>
 GUF_DEVICE void solve1_batch(A a, B b, X x) {
   for (guf::i64 i = 0; i < x.extent(0); ++i) x[i] = b[i];
-  solve_batch_in_place(a, lane_column<X>{x});
+  solve_batch_in_place(a, column_of<X>{x});
 }
 
 template <class A, class X>
@@ -141,13 +132,8 @@ GUF_DEVICE void det_batch(A a, Y y) {
   typedef typename A::type T;
   typedef guf::lanes<T> V;
   typedef guf::lane_mask<T> M;
-  struct no_columns {
-    V unused;
-    static GUF_DEVICE guf::i64 extent(int) { return 0; }
-    GUF_DEVICE V &operator()(guf::i64, guf::i64) { return unused; }
-  };
   M singular, odd;
-  eliminate_batch(a, no_columns{}, singular, odd);
+  eliminate_batch(a, no_columns<V>{}, singular, odd);
   // Products that neither overflow nor underflow have the bits of diagonal_product().
   V product = in_all_lanes(T(1));
   M rare = M{};

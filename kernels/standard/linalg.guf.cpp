@@ -6,6 +6,7 @@
 // bits of vecdot of the same real vectors, but not always those of matmul.
 #include <gufunc/ops_loops.h>
 
+#include "number_parts.hpp"
 #include "product_sums.hpp"
 
 namespace standard {
@@ -194,15 +195,6 @@ GUF_DEVICE void matmul(G g, X x, Y y, Z z) {
   for (; column < z.extent(1); column += kNarrow) {
     multiply_columns<S, kNarrow>(g, x, y, z, panel, column);
   }
-}
-
-template <class T>
-GUF_DEVICE T conjugate(T x) {
-  return x;
-}
-template <class T>
-GUF_DEVICE guf::complex<T> conjugate(guf::complex<T> x) {
-  return guf::conj(x);
 }
 
 template <class G, class X, class Y, class Z>

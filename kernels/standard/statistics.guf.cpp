@@ -8,6 +8,7 @@
 
 #include "complex_order.hpp"
 #include "integer_wrap.hpp"
+#include "number_parts.hpp"
 #include "time_arithmetic.hpp"
 
 namespace standard {
@@ -43,17 +44,6 @@ template <class T>
 using wide_t = typename wide<T>::type;
 
 template <class T>
-struct real_part {
-  typedef T type;
-};
-template <class T>
-struct real_part<guf::complex<T>> {
-  typedef T type;
-};
-template <class T>
-using real_part_t = typename real_part<T>::type;
-
-template <class T>
 GUF_DEVICE T scaled(T x, T factor) {
   return x * factor;
 }
@@ -62,24 +52,8 @@ GUF_DEVICE guf::complex<T> scaled(guf::complex<T> z, T factor) {
   return guf::complex<T>(z.re * factor, z.im * factor);
 }
 template <class T>
-GUF_DEVICE T divided(T x, T divisor) {
-  return x / divisor;
-}
-template <class T>
-GUF_DEVICE guf::complex<T> divided(guf::complex<T> z, T divisor) {
-  return guf::complex<T>(z.re / divisor, z.im / divisor);
-}
-template <class T>
-GUF_DEVICE T squared(T x) {
-  return x * x;
-}
-template <class T>
-GUF_DEVICE T squared(guf::complex<T> z) {
-  return z.re * z.re + z.im * z.im;
-}
-template <class T>
 GUF_DEVICE bool is_nan(T x) {
-  if constexpr (guf::is_float<real_part_t<T>>::value) {
+  if constexpr (guf::is_float<guf::real_t<T>>::value) {
     return has_nan(x);
   } else {
     return false;
@@ -183,20 +157,6 @@ GUF_DEVICE void for_each_block(X x, M mask, F visit) {
 
 // ---- mean, nanmean and nansum. The sum of -0 is 0, as in NumPy, because a sum begins with 0.
 
-// The type in which the elements of a base block are summed.
-template <class T>
-struct block_sum {
-  typedef T type;
-};
-template <>
-struct block_sum<bool> {
-  typedef guf::u64 type;
-};
-template <>
-struct block_sum<guf::i64> {
-  typedef guf::u64 type;  // wraps
-};
-
 // Adds the elements to `total`, and returns their number.
 template <bool SkipNan, class X, class M>
 GUF_DEVICE guf::i64 add_elements(X x, M mask, wide_t<guf::value_t<typename X::type>> &total) {
@@ -211,12 +171,12 @@ GUF_DEVICE guf::i64 add_elements(X x, M mask, wide_t<guf::value_t<typename X::ty
         count += taken ? 1 : 0;
       });
     } else {
-      typedef typename block_sum<T>::type S;
+      typedef wrapping_t<T> S;
       Sums<S> sums;
-      Sums<real_part_t<S>> ones;
+      Sums<guf::real_t<S>> ones;
       block.for_each([&](int j, bool taken, T value) {
         sums.add(j, taken, (S)value);
-        if constexpr (!B::takes_all) ones.add(j, taken, real_part_t<S>(1));
+        if constexpr (!B::takes_all) ones.add(j, taken, guf::real_t<S>(1));
       });
       total = total + guf::cast<V>(sums.total());
       count += B::takes_all ? block.size : (guf::i64)ones.total();
@@ -309,7 +269,7 @@ GUF_DEVICE Moments<Complex> combined(Moments<Complex> a, Moments<Complex> b) {
 template <class B>
 GUF_DEVICE auto moments_of(const B &block) {
   typedef typename B::T T;
-  typedef real_part_t<T> R;
+  typedef guf::real_t<T> R;
   constexpr bool is_complex = !guf::is_same<T, R>::value;
   Sums<T> parts;  // the sum of the elements could overflow, but not the sum of parts of them
   Sums<R> ones;

@@ -3,6 +3,7 @@
 // wrap. ops.def has the rules for the sizes of outputs.
 #include <gufunc/ops_loops.h>
 
+#include "number_parts.hpp"
 #include "product_sums.hpp"
 #include "time_arithmetic.hpp"
 
@@ -16,34 +17,6 @@ GUF_DEVICE void cross(X x, Y y, Z z) {
   z[0] = (T)(x1 * y2 - x2 * y1);
   z[1] = (T)(x2 * y0 - x0 * y2);
   z[2] = (T)(x0 * y1 - x1 * y0);
-}
-
-template <class T>
-GUF_DEVICE T squared(T x) {
-  return x * x;
-}
-template <class T>
-GUF_DEVICE T squared(guf::complex<T> z) {
-  return z.re * z.re + z.im * z.im;
-}
-
-// The greatest absolute value of the parts of a number. NaN propagates.
-template <class T>
-GUF_DEVICE T magnitude(T x) {
-  return guf::fabs(x);
-}
-template <class T>
-GUF_DEVICE T magnitude(guf::complex<T> z) {
-  return guf::max_op()(guf::fabs(z.re), guf::fabs(z.im));
-}
-
-template <class T>
-GUF_DEVICE T scaled(T x, T by) {
-  return x / by;
-}
-template <class T>
-GUF_DEVICE guf::complex<T> scaled(guf::complex<T> z, T by) {
-  return guf::complex<T>(z.re / by, z.im / by);
 }
 
 // If squares overflow, or if so many squares may have underflowed that the sum is inaccurate, the
@@ -64,7 +37,8 @@ GUF_DEVICE void norm(G g, X x, Y y) {
     y() = greatest;
     return;
   }
-  y() = greatest * guf::sqrt(g.sum(n, [&](guf::i64 i) { return squared(scaled(x[i], greatest)); }));
+  y() =
+      greatest * guf::sqrt(g.sum(n, [&](guf::i64 i) { return squared(divided(x[i], greatest)); }));
 }
 
 template <class T>
