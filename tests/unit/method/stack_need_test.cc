@@ -131,6 +131,18 @@ TEST_F(StackNeed, Calls) {
     expect_fits("matmul with floating-point flags", [&] { return call.run(); });
   }
   {
+    Call call("solve");  // casts its operands, and the loop copies each matrix to its stack
+    const std::vector<int32_t> whole(kElements, 1);
+    std::vector<double> solution(8 * 8);
+    call.in(matrix(GUF_I32, whole, 8, 8)).in(matrix(GUF_I32, whole, 8, 8));
+    call.out(matrix(GUF_F64, solution, 8, 8));
+    expect_fits("solve with casts", [&] { return call.run(); });
+    uint32_t fp_flags = 0;
+    call.args.options.fp_flags = &fp_flags;
+    call.args.options.fp_report = GUF_FP_DIVIDE | GUF_FP_OVERFLOW | GUF_FP_INVALID;
+    expect_fits("solve with floating-point flags", [&] { return call.run(); });
+  }
+  {
     Call call("add");
     call.in(input).in(input).out_missing();
     expect_fits("call that allocates", [&] {
