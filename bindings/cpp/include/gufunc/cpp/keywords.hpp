@@ -205,9 +205,7 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
   // The parameters of a reduction with a user-defined accumulator, such as ddof of var. Parameters
   // that are left out are 0.
   ReduceKeywords &parameters(std::vector<Operand> values) {
-    parameters_ = std::move(values);
-    c_parameters_.clear();
-    for (const Operand &value : parameters_) c_parameters_.push_back(value.c_operand());
+    parameters_ = std::make_shared<Parameters>(std::move(values));
     return *this;
   }
   ReduceKeywords &dtype(DType dtype) {
@@ -232,8 +230,7 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
     if (axis_selection_ == AxisSelection::kAll) args.naxis = GUF_ALL_AXES;
     if (has_initial_) args.initial = &initial_.c_operand();
     if (!where_.is_none()) args.where = &where_.c_operand();
-    args.parameters = c_parameters_.empty() ? nullptr : c_parameters_.data();
-    args.nparameters = static_cast<int32_t>(c_parameters_.size());
+    if (parameters_) parameters_->write(args);
     args.dtype = dtype_;
     args.order = order_;
     args.flags = keepdims_ ? GUF_CALL_KEEPDIMS : 0;
@@ -241,11 +238,29 @@ class ReduceKeywords : public CommonKeywords<ReduceKeywords> {
 
  private:
   enum class AxisSelection { kDefault, kGiven, kAll };
+
+  // The operands that parameters() received, and their C structures.
+  class Parameters {
+   public:
+    explicit Parameters(std::vector<Operand> values) : values_(std::move(values)) {
+      for (const Operand &value : values_) c_values_.push_back(value.c_operand());
+    }
+    Parameters(const Parameters &) = delete;
+    Parameters &operator=(const Parameters &) = delete;
+    void write(guf_reduce_args &args) const {
+      args.parameters = c_values_.empty() ? nullptr : c_values_.data();
+      args.nparameters = static_cast<int32_t>(c_values_.size());
+    }
+
+   private:
+    std::vector<Operand> values_;
+    std::vector<guf_operand> c_values_;  // point to values_
+  };
+
   AxisSelection axis_selection_ = AxisSelection::kDefault;
   Ints axes_;
   Operand initial_, where_;
-  std::vector<Operand> parameters_;
-  std::vector<guf_operand> c_parameters_;  // copies of those in parameters_
+  std::shared_ptr<const Parameters> parameters_;  // shared with copies of this object
   bool has_initial_ = false, keepdims_ = false;
   guf_dtype dtype_ = 0;
   int32_t order_ = GUF_ORDER_KEEP;
