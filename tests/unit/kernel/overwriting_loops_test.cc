@@ -56,7 +56,7 @@ TEST(OverwritingLoops, CopyEachItemForAnyStrides) {
 }
 
 TEST(OverwritingLoops, OverwriteLargeItems) {
-  constexpr i64 kLargest = guf::kSharedBytes / 4;
+  constexpr i64 kLargest = guf::kItemCopyBytes / 4;
   for (const i64 columns : {kLargest, kLargest + 1}) {
     std::vector<float> x(static_cast<size_t>(columns), 1.0f), y(1);
     char *args[] = {bytes(x), bytes(y)};
@@ -76,7 +76,7 @@ TEST(OverwritingLoops, AcceptEmptyItems) {
 
 TEST(ItemCopy, IsDecidedBySizeWithoutOverflow) {
   const i64 far = i64{1} << 62;
-  const i64 square[] = {64, 96}, larger[] = {64, 97}, huge[] = {far, far}, none[] = {0, far};
+  const i64 square[] = {32, 64}, larger[] = {32, 65}, huge[] = {far, far}, none[] = {0, far};
   EXPECT_TRUE(guf::loop_copies_item(square, 2, 8));
   EXPECT_FALSE(guf::loop_copies_item(larger, 2, 8));
   EXPECT_FALSE(guf::loop_copies_item(huge, 2, 8));

@@ -83,7 +83,7 @@ struct overwriting {
  private:
   static __attribute__((noinline)) bool run_on_copies(char **args, const i64 *dims,
                                                       const i64 *steps) {
-    alignas(64) char copy[kSharedBytes];
+    alignas(64) char copy[kItemCopyBytes];
     i64 own_dims[1 + nsizes], own_steps[nsteps];
     own_dims[0] = 1;
     for (int d = 1; d <= nsizes; ++d) own_dims[d] = dims[d];
