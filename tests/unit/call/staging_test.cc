@@ -161,7 +161,7 @@ TEST(Staging, CopiesAnInputThatTheKernelOverwrites) {
 
 // Host loops copy small items themselves. Host functions of a program do not overwrite inputs.
 TEST(Staging, KnowsWhichLaunchesOverwriteAnInput) {
-  CallViewSample sample("staged", "(n,n)->()", "", 1, {shaped({2, 78, 78}), shaped({2})});
+  CallViewSample sample("staged", "(n,n)->()", "", 1, {shaped({2, 45, 45}), shaped({2})});
   backend::Device device;
   device.host_memory = true;
   sample.view().device = &device;
@@ -169,12 +169,12 @@ TEST(Staging, KnowsWhichLaunchesOverwriteAnInput) {
   kernel.types.fill(GUF_F64);
   broadcast::LoopShape loop;
   loop.items = 2;
-  loop.core_size[0] = 78;
+  loop.core_size[0] = 45;
   const auto overwrites = [&] { return overwrites_first(sample.view(), {&kernel, 0, 0}, loop); };
   EXPECT_FALSE(overwrites());
   sample.ufunc().flags = GUF_FUNCTION_OVERWRITES;
   EXPECT_FALSE(overwrites());
-  loop.core_size[0] = 79;
+  loop.core_size[0] = 46;
   EXPECT_TRUE(overwrites());
   device.host_memory = false;
   loop.core_size[0] = 2;
