@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rule that decides who copies the first operand of a function with the option `overwrites`.
 // Host loops and the core evaluate it independently. Compiled modules contain the rule, so a change
-// of the rule or of kItemCopyBytes is a change of GUF_KERNEL_ABI.
+// of the rule or of kItemCopyBytes after the first release requires a new GUF_KERNEL_ABI.
 #ifndef GUFUNC_KERNEL_ITEM_COPY_HPP
 #define GUFUNC_KERNEL_ITEM_COPY_HPP
 
