@@ -7,29 +7,9 @@
 // An item for which NumPy raises LinAlgError becomes NaN.
 #include <gufunc/ops_loops.h>
 
-#include "number_parts.hpp"
+#include "matrix_loops.hpp"
 
 namespace standard {
-
-// Threads of a group divide the elements of a matrix into rows and columns. Neighbouring threads
-// have neighbouring columns.
-enum { kWidth = 32 };
-template <class G>
-GUF_DEVICE guf::i64 column_step(G &g) {
-  return g.size() < (guf::u32)kWidth ? (guf::i64)g.size() : (guf::i64)kWidth;
-}
-template <class G>
-GUF_DEVICE guf::i64 row_step(G &g) {
-  return (guf::i64)g.size() / column_step(g);
-}
-template <class G>
-GUF_DEVICE guf::i64 first_column(G &g) {
-  return (guf::i64)g.rank() % column_step(g);
-}
-template <class G>
-GUF_DEVICE guf::i64 first_row(G &g) {
-  return (guf::i64)g.rank() / column_step(g);
-}
 
 template <class T>
 GUF_DEVICE T pivot_size(T x) {
@@ -70,15 +50,6 @@ GUF_DEVICE void subtract_row(G &g, A a, guf::i64 to, guf::i64 from, T factor, gu
     for (guf::i64 j = first + first_column(g); j < n; j += column_step(g)) {
       a(to, j) = guf::load(a(to, j)) - factor * guf::load(a(from, j));
     }
-  }
-}
-
-template <class G, class A>
-GUF_DEVICE void swap_rows(G &g, A a, guf::i64 one, guf::i64 other, guf::i64 first) {
-  for (guf::i64 j = first + (guf::i64)g.rank(); j < a.extent(1); j += (guf::i64)g.size()) {
-    const auto kept = guf::load(a(one, j));
-    a(one, j) = guf::load(a(other, j));
-    a(other, j) = kept;
   }
 }
 
@@ -154,22 +125,6 @@ GUF_DEVICE_NOINLINE void substitute_back(G &g, A a, X x) {
   }
 }
 
-template <class G, class X, class T>
-GUF_DEVICE void fill(G &g, X x, T value) {
-  for (guf::i64 i = first_row(g); i < x.extent(0); i += row_step(g)) {
-    for (guf::i64 j = first_column(g); j < x.extent(1); j += column_step(g)) x(i, j) = value;
-  }
-}
-
-template <class T>
-GUF_DEVICE T not_a_number(T) {
-  return guf::limits<T>::nan;
-}
-template <class T>
-GUF_DEVICE guf::complex<T> not_a_number(guf::complex<T>) {
-  return guf::complex<T>(guf::limits<T>::nan, guf::limits<T>::nan);
-}
-
 // Solves a x = b, where x holds b.
 template <class G, class A, class X>
 GUF_DEVICE void solve_in_place(G &g, A a, X x) {
@@ -199,26 +154,8 @@ GUF_DEVICE void solve1(G g, A a, B b, X x) {
 
 template <class G, class A, class X>
 GUF_DEVICE void inv(G g, A a, X x) {
-  typedef typename X::type T;
-  for (guf::i64 i = first_row(g); i < x.extent(0); i += row_step(g)) {
-    for (guf::i64 j = first_column(g); j < x.extent(1); j += column_step(g)) {
-      x(i, j) = T(i == j ? 1 : 0);
-    }
-  }
+  fill_identity(g, x);
   solve_in_place(g, a, x);
-}
-
-template <class T>
-GUF_DEVICE int exponent_of(T x) {
-  return (int)guf::frexp(x).exponent;
-}
-template <class T>
-GUF_DEVICE T scaled(T x, int exponent) {
-  return guf::ldexp(x, exponent);
-}
-template <class T>
-GUF_DEVICE guf::complex<T> scaled(guf::complex<T> z, int exponent) {
-  return guf::complex<T>(guf::ldexp(z.re, exponent), guf::ldexp(z.im, exponent));
 }
 
 // Returns the product of the diagonal. The factors and the product are scaled by powers of two, so
@@ -283,15 +220,6 @@ GUF_DEVICE void slogdet(G g, A a, S sign, L logarithm) {
   }
   sign() = unit;
   logarithm() = sum;
-}
-
-template <class T>
-GUF_DEVICE T real_part(T x) {
-  return x;
-}
-template <class T>
-GUF_DEVICE T real_part(guf::complex<T> z) {
-  return z.re;
 }
 
 // Factors the Hermitian matrix whose upper triangle is in y into conj(transpose(u)) * u, and stores

@@ -3,7 +3,7 @@
 // wrap. ops.def has the rules for the sizes of outputs.
 #include <gufunc/ops_loops.h>
 
-#include "number_parts.hpp"
+#include "euclidean_norm.hpp"
 #include "product_sums.hpp"
 #include "time_arithmetic.hpp"
 
@@ -19,26 +19,10 @@ GUF_DEVICE void cross(X x, Y y, Z z) {
   z[2] = (T)(x0 * y1 - x1 * y0);
 }
 
-// If squares overflow, or if so many squares may have underflowed that the sum is inaccurate, the
-// elements are first divided by the greatest of them.
 template <class G, class X, class Y>
 GUF_DEVICE void norm(G g, X x, Y y) {
   typedef guf::real_t<guf::value_t<typename X::type>> R;
-  typedef guf::limits<R> limits;
-  const guf::i64 n = x.extent(0);
-  const R sum = g.sum(n, [&](guf::i64 i) { return squared(x[i]); });
-  if (sum <= limits::max && sum >= (R)n * (limits::min_normal / limits::epsilon)) {
-    y() = guf::sqrt(sum);
-    return;
-  }
-  const R greatest =
-      g.template reduce<R>(n, [&](guf::i64 i) { return magnitude(x[i]); }, guf::max_op(), R(0));
-  if (!(greatest > R(0) && greatest <= limits::max)) {
-    y() = greatest;
-    return;
-  }
-  y() =
-      greatest * guf::sqrt(g.sum(n, [&](guf::i64 i) { return squared(divided(x[i], greatest)); }));
+  y() = euclidean_norm<R>(g, x.extent(0), [&](guf::i64 i) { return x[i]; });
 }
 
 template <class T>

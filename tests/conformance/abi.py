@@ -455,6 +455,7 @@ class Library:
         axes=None,
         axis=None,
         keepdims=False,
+        dims=None,
         threads=0,
         report=0,
         fail=0,
@@ -485,6 +486,9 @@ class Library:
             args.axis = ct.pointer(ct.c_int64(axis))
         if axes is not None:
             args.axes, args.naxes = core_axes(axes), len(axes)
+        if dims:
+            sizes = [Dim(dim.encode(), size) for dim, size in dims.items()]
+            args.dims, args.ndims = (Dim * len(sizes))(*sizes), len(sizes)
         self.explanation = self.explain(name, args) if explain else ''
         self.check(self.invoke(self.lib.guf_call, name, args))
         if self.device:  # a call whose operands are all scalars may still be queued

@@ -8,6 +8,7 @@ match the cpu's bits too, except in functions that call exp or log.
 """
 
 import argparse
+import functools
 import os
 import random
 import sys
@@ -105,8 +106,13 @@ class Call:
     def expect(self, cores):
         """Computes the expected result, and the sizes of the terms that were added for it."""
         self.sizes = None
+        reference = self.function.reference
+        if self.function.free:
+            n = cores[-1][0]
+            self.options['dims'] = {self.function.free: n}
+            reference = functools.partial(self.function.reference, n=n)
         try:
-            self.expected = self.per_item(self.function.reference, self.inputs, cores)
+            self.expected = self.per_item(reference, self.inputs, cores)
             if self.function.size:
                 absolute = [np.abs(x).astype(np.longdouble) for x in self.inputs]
                 self.sizes = self.per_item(self.function.size, absolute, cores)
@@ -177,6 +183,8 @@ class Call:
             self.out = rng.choice(alike)
         else:
             self.out = Placed(rng, letter, self.expected.shape)
+        if rng.random() < 0.5:
+            self.options.pop('dims', None)  # the output has the size, too
 
     def run(self, library):
         """Makes the call, and returns its result."""

@@ -24,7 +24,8 @@ class Function:
     elementwise, and otherwise of arrays with core dimensions only. `size` computes from absolute
     values the sum of the absolute values of the terms that are added for the result. `prepare`
     changes the drawn inputs, and `longest` is the greatest core size. A `mathematical` function
-    calls exp or log, whose bits depend on the device."""
+    calls exp or log, whose bits depend on the device. If only the output has a core dimension
+    (`free`), `reference` receives its size after the inputs."""
 
     def __init__(self, name, reference, bound=None, either_zero=False, size=None, prepare=None,
                  longest=700, mathematical=False):
@@ -40,6 +41,7 @@ class Function:
         self.core_of_output = bool(self.cores and self.cores[-1])
         used = {dim for operand in self.cores for dim in operand}
         self.one_core = len(used) == 1 and all(self.cores[:-1])
+        self.free = self.cores[-1][0] if used and not any(self.cores[:-1]) else None
 
     def draw_letters(self, rng):
         """Returns the types of the inputs: those of a loop, or types that are cast to a loop's."""
@@ -53,15 +55,15 @@ class Function:
         return list(inputs)
 
     def draw_cores(self, rng):
-        """Returns the core shape of each input."""
+        """Returns the core shape of each operand."""
         if self.elementwise:
-            return [[] for _ in range(self.row.nin)]
+            return [[] for _ in range(self.row.nin + 1)]
         draw = rng.random()
         drawn = [self.longest] if draw < 0.01 else [100, 129, 700] if draw < 0.05 else SIZES
         sizes = {dim: rng.choice(drawn)
                  for operand in self.cores for dim in operand}
         return [[int(dim) if dim.isdigit() else sizes[dim] for dim in operand]
-                for operand in self.cores[:-1]]
+                for operand in self.cores]
 
     def draw_values(self, nprng, letters, shapes, kind):
         drawn = [values_of(nprng, letter, shape, kind) for letter, shape in zip(letters, shapes)]
@@ -302,6 +304,41 @@ def interp(x, points, values):
     return result
 
 
+# ---- ranges
+
+def in_float32(function):
+    """Computes float16 in float32, and rounds the result."""
+
+    def reference(x, y, n):
+        if x.dtype != np.float16:
+            return function(x, y, n)
+        return function(x.astype('f'), y.astype('f'), n).astype('e')
+
+    return reference
+
+
+@in_float32
+def linspace(start, stop, n):
+    return np.linspace(start[()], stop[()], n)
+
+
+@in_float32
+def arange(start, step, n):
+    """The formula of np.arange, whose arguments determine the number of elements."""
+    if start.dtype.kind in 'fc':
+        step = (start + step) - start
+    index = np.arange(n)
+    return start + (index if step.dtype.kind == 'm' else index.astype(step.dtype)) * step
+
+
+def finite_bits(call, expected, found):
+    """A bound for linspace and arange. Unlike NumPy, the library multiplies the parts of a complex
+    number by a real one, which has a different result if a part is not finite."""
+    expected = as_stored(expected, call, found)
+    good = judge.same_bits(expected, found, True)
+    return good | ~np.isfinite(expected) if found.dtype.kind == 'c' else good
+
+
 FUNCTIONS = {function.name: function for function in (
     Function('clip', np._core.umath.clip, either_zero=True),
     Function('select', np.where),
@@ -325,4 +362,6 @@ FUNCTIONS = {function.name: function for function in (
              longest=30000),
     Function('quantile', by_quantile(np.quantile), either_zero=True, prepare=as_shares),
     Function('percentile', by_quantile(np.percentile), either_zero=True, prepare=as_percents),
+    Function('linspace', linspace, finite_bits),
+    Function('arange', arange, finite_bits),
 )}

@@ -31,7 +31,7 @@ LISTED = [name.rstrip('~') for name in LISTED]
 ARRAY_FUNCTIONS = '''
 clip select softmax log_softmax logsumexp cross norm diff convolve sort argsort
 searchsorted searchsorted_right median interp partition quantile percentile
-det slogdet inv solve solve1 cholesky cholesky_upper
+det slogdet inv solve solve1 cholesky cholesky_upper qr eigh eigvalsh linspace arange
 '''.split()
 TABLE = ops_table.read()
 

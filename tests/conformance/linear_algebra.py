@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compares det, slogdet, inv, solve, solve1, cholesky and cholesky_upper with numpy.linalg. Calls
-are random: types, shapes, broadcasting, layouts, alignment, byte order, axes, provided outputs,
-overlap, and singular, indefinite and non-finite matrices. Every call is repeated item by item, with
-the same bits, and no call may change an input. The elements that cholesky does not read are random
-too. A few fixed calls follow.
+"""Compares the functions of matrices with numpy.linalg. Calls are random: types, shapes,
+broadcasting, layouts, alignment, byte order, axes, provided outputs, overlap, and singular,
+indefinite and non-finite matrices. Every call is repeated item by item, and calls on a device are
+repeated on the cpu, with the same bits. No call may change an input. The elements that cholesky and
+eigh do not read are random too. A few fixed calls follow.
 
     linear_algebra.py --library LIBGUFUNC [--cases N] [--seed N] [--device cuda:0] [--only NAME...]
 """
@@ -30,6 +30,9 @@ CORES = {
     'solve1': ([2, 1], [1]),
     'cholesky': ([2], [2]),
     'cholesky_upper': ([2], [2]),
+    'qr': ([2], [2, 2]),
+    'eigh': ([2], [1, 2]),
+    'eigvalsh': ([2], [1]),
 }
 SIZES = [0, 1, 2, 2, 3, 3, 4, 4, 5, 6, 7, 8, 9, 16, 33]
 KINDS = ['random', 'random', 'random', 'singular', 'zero', 'special']
@@ -39,10 +42,14 @@ def is_cholesky(name):
     return name.startswith('cholesky')
 
 
+def is_hermitian(name):
+    return name.startswith('eig')
+
+
 def random_matrices(nprng, shape, letter, kind, definite):
     """Returns matrices with elements that the type can represent. With `definite`, the matrices are
     Hermitian and positive definite, except for the kinds other than random."""
-    n = shape[-1]
+    n = min(shape[-2:])
     x = nprng.standard_normal(shape)
     if letter in 'FD':
         x = x + 1j * nprng.standard_normal(shape)
@@ -75,8 +82,8 @@ def random_matrices(nprng, shape, letter, kind, definite):
 
 
 def with_unread(x, upper):
-    """Changes the elements that cholesky does not read: the other triangle and the imaginary parts
-    of the diagonal."""
+    """Changes the elements that cholesky and eigh do not read: the other triangle and the imaginary
+    parts of the diagonal."""
     n = x.shape[-1]
     unread = np.tril(np.full((n, n), 7), -1) if upper else np.triu(np.full((n, n), 7), 1)
     if x.dtype.kind == 'c':
@@ -104,7 +111,8 @@ class Call:
         loop = cases.random_shape(rng)[:2]
         loop = [min(extent, 3 if self.n > 40 else 9 if self.n > 9 else 40) for extent in loop]
         self.kind = rng.choice(KINDS)
-        sizes = [[self.n, self.n], [self.n, k] if name == 'solve' else [self.n]]
+        rows = rng.choice(SIZES) if name == 'qr' else self.n
+        sizes = [[rows, self.n], [self.n, k] if name == 'solve' else [self.n]]
         self.options = {'threads': rng.choice([0, 1, 3])}
         self.inputs, self.placed, self.axes = [], [], []
         moves = rng.random() < 0.3
@@ -112,7 +120,7 @@ class Call:
             shape = tuple(self.repeated(rng, loop) + core)
             if number == 0:
                 values = random_matrices(nprng, shape, letter, self.kind, is_cholesky(name))
-                if is_cholesky(name):
+                if is_cholesky(name) or is_hermitian(name):
                     values = with_unread(values, name == 'cholesky_upper')
             else:
                 values = (4 * nprng.standard_normal(shape)).astype(numpy_letter(letter))
@@ -122,6 +130,11 @@ class Call:
         self.shapes = [self.loop + tuple(sizes[-1][:core]) for core in self.out_cores]
         if name in ('inv', 'cholesky', 'cholesky_upper'):
             self.shapes = [self.loop + (self.n, self.n)]
+        if name == 'eigh':
+            self.shapes[1] += (self.n,)
+        if name == 'qr':
+            least = min(rows, self.n)
+            self.shapes = [self.loop + (rows, least), self.loop + (least, self.n)]
         self.out = [self.draw_output(rng, shape, letter)
                     for shape, letter in zip(self.shapes, self.out_letters())]
         if moves:
@@ -135,7 +148,9 @@ class Call:
 
     def out_letters(self):
         real = {'F': 'f', 'D': 'd'}.get(self.result, self.result)
-        return [self.result, real] if self.name == 'slogdet' else [self.result]
+        letters = {'slogdet': [self.result, real], 'qr': [self.result] * 2,
+                   'eigh': [real, self.result], 'eigvalsh': [real]}
+        return letters.get(self.name, [self.result])
 
     def add_input(self, rng, values, core, moves):
         loop = values.ndim - core
@@ -185,21 +200,76 @@ def reference(name, inputs):
         return None
 
 
+def lower_triangle(x):
+    """Returns the Hermitian matrix that has the lower triangle of x."""
+    below = np.tril(x, -1)
+    return below + below.conj().T + np.diag(np.diag(x).real)
+
+
+def qr_difference(x, q, r, eps):
+    unit = 8 * (sum(x.shape) + 2) * eps
+    size = np.abs(x).max()
+    if np.tril(r, -1).any() or np.diag(r).imag.any():
+        return f'expected an upper triangular matrix with a real diagonal, got {r}'
+    if not np.abs(q @ r - x).max() <= unit * size:
+        return f'the product of the factors is {q @ r}, not {x}'
+    if not np.abs(q.conj().T @ q - np.eye(q.shape[1])).max() <= unit:
+        return f'the columns are not orthonormal: {q}'
+    expected = np.diag(np.linalg.qr(x)[1]).real
+    differ = np.sign(expected) != np.sign(np.diag(r).real)
+    return 'other signs than NumPy' if (differ & (np.abs(expected) > unit * size)).any() else None
+
+
+def eigen_difference(x, found, eps):
+    unit = 8 * (len(x) + 2) * eps
+    expected = np.linalg.eigvalsh(x)
+    size = np.abs(expected).max()
+    values = found[0].astype('d')
+    if (np.diff(values) < 0).any() or not np.abs(values - expected).max() <= unit * size:
+        return f'expected the eigenvalues {expected}, got {values}'
+    if len(found) == 1:
+        return None
+    vectors = found[1]
+    if not np.abs(x @ vectors - vectors * values).max() <= unit * size:
+        return f'not the eigenvectors of {x}: {vectors}'
+    if not np.abs(vectors.conj().T @ vectors - np.eye(len(x))).max() <= unit:
+        return f'the eigenvectors are not orthonormal: {vectors}'
+    return None
+
+
+def decomposition_difference(call, x, found):
+    """Compares an item of qr, eigh or eigvalsh with the properties of the decomposition."""
+    if is_hermitian(call.name):
+        x = lower_triangle(x)
+        if not np.isfinite(x).all():
+            return None if all(np.isnan(y).all() for y in found) else f'expected NaN, got {found}'
+    if not x.size or not np.isfinite(x).all():
+        return None
+    eps, wide = judge.EPS[call.result], [y.astype('D' if y.dtype.kind == 'c' else 'd')
+                                         for y in found]
+    if call.name == 'qr':
+        return qr_difference(x, *wide, eps)
+    return eigen_difference(x, wide, eps)
+
+
 def item_difference(call, inputs, found):
     """Compares one item with NumPy, and returns None or a sentence."""
+    if call.name == 'qr' or is_hermitian(call.name):
+        return decomposition_difference(
+            call, inputs[0].astype('D' if call.result in 'FD' else 'd'), found)
     wide = [x.astype('D' if call.result in 'FD' else 'd') for x in inputs]
     if not all(np.isfinite(x).all() for x in wide):
         return None  # any result, but no other item may change
     expected = reference(call.name, wide)
     eps = judge.EPS[call.result]
+    singular = not is_cholesky(call.name) and has_zero_pivot(wide[0])
     if expected is None:
-        if call.kind == 'random' and not is_cholesky(call.name):
-            return None  # whether a pivot is exactly 0 depends on the order of the operations
+        if not singular and not is_cholesky(call.name):
+            return None
         return None if all(np.isnan(x).all() for x in found) else 'expected NaN'
     if call.n == 0 or wide[0].size == 0:
         same = all(np.array_equal(x, y) for x, y in zip(found, expected))
         return None if same else f'expected {expected}, got {found}'
-    singular = call.kind in ('singular', 'zero') and not is_cholesky(call.name)
     condition = np.linalg.cond(wide[0])
     if not condition * eps < 0.01 and not is_cholesky(call.name):
         return singular_difference(call.name, found) if singular else None
@@ -214,6 +284,13 @@ def item_difference(call, inputs, found):
         if not (np.abs(x - y) <= bound).all():
             return f'expected {y}, got {x}, condition {condition:.2g}'
     return None
+
+
+def has_zero_pivot(x):
+    """Whether x is one of the matrices of random_matrices() with a pivot that is exactly 0. For
+    other singular matrices, this depends on the order of the operations."""
+    n = len(x)
+    return n > 0 and (not x.any(0).all() or (n > 1 and (x[0] == x[n - 1]).all()))
 
 
 def singular_difference(name, found):
@@ -236,6 +313,14 @@ def difference(call, library):
     for out in call.out:
         if out and out.written_around():
             return 'bytes outside the output changed'
+    if library.device and not any(out in call.placed for out in call.out):
+        device, library.device = library.device, None
+        try:
+            host = call.run(library)
+        finally:
+            library.device = device
+        if not all(judge.same_bits(x, y).all() for x, y in zip(found, host)):
+            return 'the bits differ from those of the cpu'
     wide = [np.broadcast_to(x, call.loop + x.shape[x.ndim - core:])
             for x, core in zip(call.inputs, call.cores)]
     for index in np.ndindex(call.loop):
@@ -258,6 +343,14 @@ def fixed_differences(library):
         found = library.call('det', [np.diag(diagonal)], [None])[0][1]
         if not np.abs(found - expected) <= 1e-6 * np.abs(expected):
             yield f'det of {diagonal}: expected {expected}, got {found}'
+    for scale in (1e-300, 1e300):  # whose squares are not finite numbers or 0
+        matrix = scale * np.array([[2.0, 1, 0], [1, 2, 1], [0, 1, 2]])
+        values, vectors = [x[1] for x in library.call('eigh', [matrix], [None, None])]
+        if not np.allclose(vectors * values @ vectors.T / scale, matrix / scale, 1e-13, 1e-13):
+            yield f'eigh of {matrix}: got {values}, {vectors}'
+        q, r = [x[1] for x in library.call('qr', [matrix], [None, None])]
+        if not np.allclose(q @ r / scale, matrix / scale, 1e-13, 1e-13):
+            yield f'qr of {matrix}: got {q}, {r}'
     matrices = np.random.default_rng(1).standard_normal((20, 4, 4))
     expected = library.call('inv', [matrices[1:].copy()], [None])[0][1]
     library.call('inv', [matrices[1:]], [matrices[:-1]])

@@ -187,6 +187,7 @@
 #define GUF_LOOPS_cross GUF_LOOPS_ARITHMETIC_2
 #define GUF_LOOPS_diff "?->? " GUF_LOOPS_ARITHMETIC_1 " m->m M->m"
 #define GUF_LOOPS_convolve GUF_LOOPS_ALL_2
+#define GUF_LOOPS_arange GUF_LOOPS_ARITHMETIC_2 " mm->m Mm->M"
 #define GUF_LOOPS_sort "?->? " GUF_LOOPS_ARITHMETIC_1 " m->m M->M"
 #define GUF_LOOPS_argsort \
   "?->q b->q B->q h->q H->q i->q I->q q->q Q->q e->q E->q f->q d->q F->q D->q m->q M->q"
@@ -209,6 +210,7 @@
 #define GUF_LOOPS_quantile "dd->d ed->e Ed->E fd->f"
 #define GUF_LOOPS_percentile GUF_LOOPS_quantile
 #define GUF_LOOPS_interp "ddd->d fff->f ddD->D ffF->F"
+#define GUF_LOOPS_linspace "dd->d ee->e EE->E ff->f FF->F DD->D"
 #define GUF_LOOPS_det "d->d f->f D->D F->F"
 #define GUF_LOOPS_slogdet "d->dd f->ff D->Dd F->Ff"
 #define GUF_LOOPS_inv "d->d f->f D->D F->F"
@@ -216,5 +218,8 @@
 #define GUF_LOOPS_solve1 GUF_LOOPS_solve
 #define GUF_LOOPS_cholesky GUF_LOOPS_inv
 #define GUF_LOOPS_cholesky_upper GUF_LOOPS_inv
+#define GUF_LOOPS_qr "d->dd f->ff D->DD F->FF"
+#define GUF_LOOPS_eigh "d->dd f->ff D->dD F->fF"
+#define GUF_LOOPS_eigvalsh "d->d f->f D->d F->f"
 
 #endif /* GUFUNC_OPS_LOOPS_H */

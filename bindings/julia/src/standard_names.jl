@@ -12,7 +12,8 @@ const STANDARD_NAMES = (:add, :subtract, :multiply, :divide, :floor_divide, :rem
     :spacing, :divmod, :modf, :frexp, :matvec, :vecmat, :clip, :select, :softmax, :log_softmax,
     :logsumexp, :cross, :norm, :diff, :convolve, :sort, :argsort, :searchsorted,
     :searchsorted_right, :median, :interp, :partition, :quantile, :percentile, :det, :slogdet, :inv,
-    :solve, :solve1, :cholesky, :cholesky_upper, :argmax, :argmin, :ptp, :mean, :nanmean, :nansum,
-    :count_nonzero, :var, :std, :nanvar, :nanstd, :true_divide, :mod, :pow, :abs, :bitwise_not,
-    :bitwise_invert, :bitwise_left_shift, :bitwise_right_shift, :conj, :asin, :acos, :atan, :asinh,
-    :acosh, :atanh, :atan2, :nanmax, :nanmin)
+    :solve, :solve1, :cholesky, :cholesky_upper, :qr, :eigh, :eigvalsh, :linspace, :arange, :argmax,
+    :argmin, :ptp, :mean, :nanmean, :nansum, :count_nonzero, :var, :std, :nanvar, :nanstd,
+    :true_divide, :mod, :pow, :abs, :bitwise_not, :bitwise_invert, :bitwise_left_shift,
+    :bitwise_right_shift, :conj, :asin, :acos, :atan, :asinh, :acosh, :atanh, :atan2, :nanmax,
+    :nanmin)

@@ -5,8 +5,8 @@
     >>> gufunc.add([1, 2], 3)
     array([4, 5])
 
-Every ufunc of the standard library is an attribute of this module; `load` loads further ufuncs
-from module files.
+Every ufunc of the standard library is an attribute of this module, except `arange`, whose name is
+that of a function; `load` loads further ufuncs from module files.
 """
 
 from . import _library  # first: it loads libgufunc, which the other modules use
@@ -35,7 +35,8 @@ _gufunc._register(
     warn_complex=_conversion.warn_complex)
 __version__ = lowlevel.guf_version_string()
 
-_STANDARD = [name for name in names() if ":" not in name]
+# `arange` is the function that creates an array; `find("arange")` returns the ufunc.
+_STANDARD = [name for name in names() if ":" not in name and name not in _array.__all__]
 globals().update((_name, find(_name)) for _name in _STANDARD)
 globals().update((_name, globals()[_other]) for _name, _other in _ALIASES.items())
 _operators.install(Array, globals())

@@ -66,6 +66,8 @@ det: _Unary
 diff: _Unary
 divide: _Binary
 divmod: Ufunc
+eigh: Ufunc
+eigvalsh: _Unary
 equal: _Binary
 exp: _Unary
 exp2: _Unary
@@ -95,6 +97,7 @@ ldexp: _Binary
 left_shift: _Binary
 less: _Binary
 less_equal: _Binary
+linspace: _Binary
 log: _Unary
 log10: _Unary
 log1p: _Unary
@@ -132,6 +135,7 @@ positive: _Unary
 pow: _Binary
 power: _Binary
 ptp: Ufunc
+qr: Ufunc
 quantile: _Binary
 rad2deg: _Unary
 radians: _Unary
