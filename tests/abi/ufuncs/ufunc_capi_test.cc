@@ -410,8 +410,8 @@ TEST_F(UfuncCapi, FindRefuses) {
   guf_ufunc ufunc = nullptr;
   EXPECT_EQ(guf_ufunc_find(context_, nullptr, &ufunc, nullptr), GUF_E_ARG);
   EXPECT_EQ(guf_ufunc_find(context_, "add", nullptr, nullptr), GUF_E_ARG);
-  EXPECT_EQ(guf_ufunc_find(nullptr, "sqr", &ufunc, &error_), GUF_E_NOT_FOUND);
-  EXPECT_STREQ(error_.message, "no ufunc named 'sqr'; did you mean 'sqrt'?");
+  EXPECT_EQ(guf_ufunc_find(nullptr, "sqrr", &ufunc, &error_), GUF_E_NOT_FOUND);
+  EXPECT_STREQ(error_.message, "no ufunc named 'sqrr'; did you mean 'sqrt'?");
   EXPECT_EQ(ufunc, nullptr);
 }
 

@@ -110,8 +110,8 @@ TEST_F(UfuncRegistry, HasTheStandardLibrary) {
 }
 
 TEST_F(UfuncRegistry, SuggestsTheNearestName) {
-  find("sqr", GUF_E_NOT_FOUND);
-  EXPECT_STREQ(error_.message, "no ufunc named 'sqr'; did you mean 'sqrt'?");
+  find("sqrr", GUF_E_NOT_FOUND);
+  EXPECT_STREQ(error_.message, "no ufunc named 'sqrr'; did you mean 'sqrt'?");
   find("Maximun", GUF_E_NOT_FOUND);
   EXPECT_STREQ(error_.message, "no ufunc named 'Maximun'; did you mean 'maximum'?");
   EXPECT_EQ(name_advice("isnan", {"isnat"}),
