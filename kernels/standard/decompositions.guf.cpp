@@ -365,7 +365,7 @@ GUF_DEVICE void transpose(G &g, V v) {
 // if the squares of its elements might overflow or underflow. Returns the exponent of the scale.
 // Sets `finite` to false if there is an element that is not finite.
 template <class G, class A>
-GUF_DEVICE int prepare_hermitian(G &g, A a, bool &finite) {
+GUF_DEVICE_NOINLINE int prepare_hermitian(G &g, A a, bool &finite) {
   typedef typename A::type T;
   typedef guf::real_t<T> R;
   constexpr int kSafe = sizeof(R) == 4 ? 40 : 400;

@@ -140,8 +140,7 @@ std::vector<PtxFunction> read_ptx(const std::string &text) {
 
 // Returns whether a kernel keeps the partial sums of a reduction tree on the stack.
 bool sums_in_a_tree(const std::string &entry) {
-  static const char *const kSums[] = {"eigh",      "eigvalsh", "log_softmax",
-                                      "logsumexp", "norm",     "softmax"};
+  static const char *const kSums[] = {"log_softmax", "logsumexp", "norm", "softmax"};
   return std::any_of(std::begin(kSums), std::end(kSums), [&](const char *function) {
     return entry.starts_with(std::string("guf_gu_") + function + "_");
   });
