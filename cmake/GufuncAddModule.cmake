@@ -18,6 +18,21 @@
 set(GUFUNC_KERNEL_TARGETS "all" CACHE STRING
     "What kernels are compiled for, unless a module sets TARGETS")
 
+# Defines ninja's pool `gufcc`, which runs one gufcc at a time: gufcc itself compiles on all
+# processors. Modules that share objects, such as the code of simulated devices, would otherwise
+# compile these objects at the same time, before the cache has them. The property JOB_POOLS replaces
+# the variable CMAKE_JOB_POOLS.
+function(_gufunc_define_pool)
+  get_property(pools GLOBAL PROPERTY JOB_POOLS)
+  if(NOT pools)
+    set(pools ${CMAKE_JOB_POOLS})
+  endif()
+  if(NOT pools MATCHES "(^|;)gufcc=")
+    list(APPEND pools gufcc=1)
+  endif()
+  set_property(GLOBAL PROPERTY JOB_POOLS ${pools})
+endfunction()
+
 # Finds the gufcc command, and the dependencies of build rules that run gufcc.
 function(_gufunc_find_gufcc out_command out_depends)
   if(TARGET gufcc)
@@ -99,6 +114,8 @@ function(gufunc_add_module target)
     list(APPEND mode --rocm-bitcode "${GUFUNC_ROCM_BITCODE}")
   endif()
   _gufunc_find_gufcc(gufcc depends)
+  # The pool is defined when the project has defined its own pools.
+  cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL _gufunc_define_pool)
   add_custom_command(
     OUTPUT ${outputs}
     COMMAND "${CMAKE_COMMAND}" -E make_directory ${folders}
@@ -106,6 +123,7 @@ function(gufunc_add_module target)
             --depfile "${output}.d" ${arg_INCLUDE_DIRECTORIES} ${arg_OPTIONS}
     DEPENDS ${arg_SOURCES} ${depends}
     DEPFILE "${output}.d"
+    JOB_POOL gufcc
     COMMENT "Compiling kernels of ${arg_NAME}"
     COMMAND_EXPAND_LISTS VERBATIM)
 
