@@ -18,10 +18,11 @@
 set(GUFUNC_KERNEL_TARGETS "all" CACHE STRING
     "What kernels are compiled for, unless a module sets TARGETS")
 
-# Defines ninja's pool `gufcc`, which runs one gufcc at a time: gufcc itself compiles on all
-# processors. Modules that share objects, such as the code of simulated devices, would otherwise
-# compile these objects at the same time, before the cache has them. The property JOB_POOLS replaces
-# the variable CMAKE_JOB_POOLS.
+# Defines ninja's job pool `gufcc` of depth 1, so that a build runs one gufcc at a time. gufcc
+# itself starts one compiler per processor, and two gufcc that run at the same time compile the
+# code that their modules share twice. The project's own pools are kept: CMake ignores
+# CMAKE_JOB_POOLS if the property JOB_POOLS is set, so the function copies the variable to the
+# property.
 function(_gufunc_define_pool)
   get_property(pools GLOBAL PROPERTY JOB_POOLS)
   if(NOT pools)
@@ -114,7 +115,7 @@ function(gufunc_add_module target)
     list(APPEND mode --rocm-bitcode "${GUFUNC_ROCM_BITCODE}")
   endif()
   _gufunc_find_gufcc(gufcc depends)
-  # The pool is defined when the project has defined its own pools.
+  # Called at the end of the top-level CMakeLists.txt, after the project has defined its pools.
   cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL _gufunc_define_pool)
   add_custom_command(
     OUTPUT ${outputs}
