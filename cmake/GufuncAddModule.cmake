@@ -18,22 +18,6 @@
 set(GUFUNC_KERNEL_TARGETS "all" CACHE STRING
     "What kernels are compiled for, unless a module sets TARGETS")
 
-# Defines ninja's job pool `gufcc` of depth 1, so that a build runs one gufcc at a time. gufcc
-# itself starts one compiler per processor, and two gufcc that run at the same time compile the
-# code that their modules share twice. The project's own pools are kept: CMake ignores
-# CMAKE_JOB_POOLS if the property JOB_POOLS is set, so the function copies the variable to the
-# property.
-function(_gufunc_define_pool)
-  get_property(pools GLOBAL PROPERTY JOB_POOLS)
-  if(NOT pools)
-    set(pools ${CMAKE_JOB_POOLS})
-  endif()
-  if(NOT pools MATCHES "(^|;)gufcc=")
-    list(APPEND pools gufcc=1)
-  endif()
-  set_property(GLOBAL PROPERTY JOB_POOLS ${pools})
-endfunction()
-
 # Finds the gufcc command, and the dependencies of build rules that run gufcc.
 function(_gufunc_find_gufcc out_command out_depends)
   if(TARGET gufcc)
@@ -115,8 +99,6 @@ function(gufunc_add_module target)
     list(APPEND mode --rocm-bitcode "${GUFUNC_ROCM_BITCODE}")
   endif()
   _gufunc_find_gufcc(gufcc depends)
-  # Called at the end of the top-level CMakeLists.txt, after the project has defined its pools.
-  cmake_language(DEFER DIRECTORY "${CMAKE_SOURCE_DIR}" CALL _gufunc_define_pool)
   add_custom_command(
     OUTPUT ${outputs}
     COMMAND "${CMAKE_COMMAND}" -E make_directory ${folders}
@@ -124,7 +106,6 @@ function(gufunc_add_module target)
             --depfile "${output}.d" ${arg_INCLUDE_DIRECTORIES} ${arg_OPTIONS}
     DEPENDS ${arg_SOURCES} ${depends}
     DEPFILE "${output}.d"
-    JOB_POOL gufcc
     COMMENT "Compiling kernels of ${arg_NAME}"
     COMMAND_EXPAND_LISTS VERBATIM)
 

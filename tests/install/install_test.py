@@ -99,8 +99,7 @@ def by_find_package(args, prefix, folder):
     flags = f"-fsanitize={args.sanitize}" if args.sanitize else ""
     run(args.cmake, "-G", "Ninja", "-S", HERE / "consumer", "-B", build,
         f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_FLAGS={flags}", f"-DCMAKE_CXX_FLAGS={flags}",
-        f"-DEXAMPLES={ROOT / 'examples'}",
-        "-DCMAKE_JOB_POOLS=compile=2", "-DCMAKE_JOB_POOL_COMPILE=compile")
+        f"-DEXAMPLES={ROOT / 'examples'}")
     run(args.cmake, "--build", build)
     expect("find_package", output(build / "consumer"), SUM)
     nowhere = folder / "no plugins"
