@@ -79,9 +79,10 @@ GUF_DEVICE bool below_2_to_50(T x, T y) {
   constexpr guf::u64 offset = is_signed ? guf::u64(1) << 50 : 0;
   return (((guf::u64)x + offset) | ((guf::u64)y + offset)) >> 50 <= (is_signed ? 1u : 0u);
 }
+// On a device, a 64-bit division has about 100 instructions, so it is not inlined.
 struct long_quotient {
   template <class T>
-  static GUF_DEVICE T full_path(T x, T y) {
+  static GUF_HEAVY T full_path(T x, T y) {
     return quotient_by_instruction(x, y);
   }
   template <class T>
@@ -95,7 +96,7 @@ struct long_quotient {
 };
 struct long_rest {
   template <class T>
-  static GUF_DEVICE T full_path(T x, T y) {
+  static GUF_HEAVY T full_path(T x, T y) {
     return rest_by_instruction(x, y);
   }
   template <class T>
@@ -150,8 +151,12 @@ GUF_DEVICE void divmod(T x, T y, guf::out<T> quotient, guf::out<T> rest) {
     rest = parts.remainder;
   } else {
     typedef wrapping_t<T> wide;
-    constexpr bool by_inverse = kByInverse && sizeof(T) < 8;
-    const T whole = by_inverse ? quotient_by_inverse(x, y) : quotient_by_instruction(x, y);
+    T whole;
+    if constexpr (sizeof(T) == 8) {
+      whole = long_quotient::full_path(x, y);
+    } else {
+      whole = kByInverse ? quotient_by_inverse(x, y) : quotient_by_instruction(x, y);
+    }
     quotient = whole;
     rest = y == T(0) ? T(0) : (T)((wide)x - (wide)whole * (wide)y);
   }
@@ -176,7 +181,7 @@ GUF_DEVICE T fmod(T x, T y) {
 }
 
 template <class T>
-GUF_DEVICE T unsigned_gcd(T x, T y) {
+GUF_HEAVY T unsigned_gcd(T x, T y) {
   while (y != T(0)) {
     const T rest = x % y;
     x = y;

@@ -19,6 +19,15 @@ namespace standard {
 // parts, so that loops are vectorised.
 enum { kDepth = 256, kBand = 32, kTileRows = 4 };
 
+// The number of columns that a thread multiplies at once. The sums of one row have `bytes` bytes.
+// On a device, a sum of any type needs a register, so a thread computes at most 16 columns of types
+// of one or two bytes.
+template <class G, class S>
+constexpr int columns_of(int bytes) {
+  const bool narrow = sizeof(S) < 4 && !guf::is_same<G, guf::single_thread>::value;
+  return narrow ? 16 : bytes / (int)sizeof(S);
+}
+
 // The memory of the group and the memory of a thread may be in different address spaces,
 // so the pointer types are deduced.
 template <class S>
@@ -38,6 +47,7 @@ GUF_DEVICE void multiply_tile(X x, Panel panel, guf::i64 row, guf::i64 first, gu
   for (int r = 0; r < kRows; ++r) {
     for (int c = 0; c < kPitch; ++c) sum[r][c] = carry[r * kPitch + c];
   }
+  GUF_NO_UNROLL
   for (guf::i64 k = 0; k < depth; ++k, panel += kPitch) {
     for (int r = 0; r < kRows; ++r) {
       const S left = (S)x(row + r, first + k);
@@ -142,6 +152,7 @@ GUF_DEVICE void small_tile(X x, Y y, Z z, guf::i64 row, guf::i64 column) {
     for (int c = 0; c < kColumns; ++c) sum[r][c] = S(0);
   }
   GUF_SCALAR_LOOP
+  GUF_NO_UNROLL
   for (guf::i64 k = 0; k < y.extent(0); ++k) {
     S right[kColumns];
     for (int c = 0; c < kColumns; ++c) right[c] = (S)y(k, column + c);
@@ -179,13 +190,13 @@ GUF_DEVICE void matmul(G g, X x, Y y, Z z) {
   constexpr guf::i64 kSmall = guf::is_complex<S>::value ? 4 : 32;
   if (z.extent(0) <= kSmall && z.extent(1) <= kSmall && y.extent(0) <= kSmall) {
     guf::i64 column = 0;
-    small_columns<S, 64 / (int)sizeof(S)>(g, x, y, z, &column);
+    small_columns<S, columns_of<G, S>(64)>(g, x, y, z, &column);
     small_columns<S, 4>(g, x, y, z, &column);
     small_columns<S, 2>(g, x, y, z, &column);
     small_columns<S, 1>(g, x, y, z, &column);
     return;
   }
-  constexpr int kWide = 128 / (int)sizeof(S), kNarrow = kWide / 4;
+  constexpr int kWide = columns_of<G, S>(128), kNarrow = kWide / 4;
   typedef typename planes<S>::real R;
   const auto panel = g.template shared<R>(kDepth * kWide * planes<S>::count);
   guf::i64 column = 0;

@@ -220,9 +220,10 @@ std::vector<PtxasLine> read_ptxas(const std::string &message) {
 
 bool may_fuse(const std::string &function) {
   static const std::set<std::string> kFunctions = {
-      "acos",  "acosh", "asin", "asinh", "atan",  "atan2",     "atanh", "cbrt",   "cos",   "cosh",
-      "erf",   "erfc",  "exp",  "exp2",  "expm1", "fmod",      "hypot", "lgamma", "log",   "log10",
-      "log1p", "log2",  "pow",  "sin",   "sinh",  "remainder", "tan",   "tanh",   "tgamma"};
+      "acos",         "acosh", "asin",  "asinh",     "atan", "atan2", "atanh", "cbrt",
+      "cos",          "cosh",  "erf",   "erfc",      "exp",  "exp2",  "expm1", "floor_divide",
+      "floor_modulo", "fmod",  "hypot", "lgamma",    "log",  "log10", "log1p", "log2",
+      "pow",          "sin",   "sinh",  "remainder", "tan",  "tanh",  "tgamma"};
   if (kFunctions.contains(function_of_numbers(function))) return true;
   const std::string name = function_of(function);
   // The conversions between radians and degrees use a factor that is a sum of two numbers.

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Command kDeviceFlags = {"-std=c++17", "--cuda-device-only", "-O3", "-Wall",
+const Command kDeviceFlags = {"-std=c++17", "--cuda-device-only", "-O2", "-Wall",
                               "-Wextra",    "-Wno-pass-failed"};
 
 bool has_file(const fs::path &path) {

@@ -58,6 +58,15 @@ struct Ratio {
     return b == 0 ? 0.0 : cast<f64>(a) / b;
   }
 };
+// Fails for its own results. An entry that passes a result to the function, which it may read back
+// from an output that is also an input, therefore reports a failure.
+struct Mark {
+  static i32 call(i32 a, bool &failed) {
+    constexpr i32 kMarked = 0x5a5a5a5a;
+    failed = a == kMarked;
+    return kMarked;
+  }
+};
 struct SumAndDifference {
   static void call(f32 a, f64 b, f64 &sum, f32 &difference) {
     sum = settled(a + b);
@@ -322,6 +331,7 @@ const std::vector<SampleLoop> &all_loops() {
       elementwise<Less, false>("less_f64", pair<f64>(), types<b8>()),
       elementwise<Discriminant, false>("discriminant_f64", types<f64, f64, f64>(), types<f64>()),
       elementwise<Ratio, true>("ratio", types<i64, i16>(), types<f64>()),
+      elementwise<Mark, true>("mark", types<i32>(), types<i32>()),
       elementwise<SumAndDifference, false>("two_results", types<f32, f64>(), types<f64, f32>()),
       elementwise<MeanOfSeven, false>("seven_f32", types<f32, f32, f32, f32, f32, f32, f32>(),
                                       types<f32>()),

@@ -19,9 +19,9 @@
 // GUF_FN: a function of the dialect itself, always inlined.
 // GUF_DEVICE: a function of the kernel's author; also inlined, because a loop vectorises only over
 // code that the compiler can see. GUF_DEVICE_NOINLINE is for bodies that are too large to copy.
-// GUF_HEAVY: a function of the dialect that takes more instructions than a square root. On a device
-// it is not inlined, so that entries do not contain copies of it. It must not contain calls of
-// functions that are not inlined themselves, because it would then need a stack.
+// GUF_HEAVY: a function that takes more instructions than a square root. On a device (except
+// OpenCL) it is not inlined, so that entries do not contain copies of it. It must not contain calls
+// of functions that are not inlined themselves, because it would then need a stack.
 #if defined(GUF_OPENCL)
 #define GUF_FN inline __attribute__((always_inline))
 #define GUF_HEAVY GUF_FN
@@ -39,7 +39,11 @@
 #define GUF_DEVICE_NOINLINE __host__ __device__ __noinline__ inline
 #else
 #define GUF_FN inline __attribute__((always_inline))
+#if defined(GUF_EMULATE)
+#define GUF_HEAVY __attribute__((noinline)) inline
+#else
 #define GUF_HEAVY GUF_FN
+#endif
 #define GUF_DEVICE inline __attribute__((always_inline))
 #define GUF_DEVICE_NOINLINE __attribute__((noinline)) inline
 #endif

@@ -41,7 +41,7 @@ enum {
 // Returns the number of elements per thread of `nd`. The number is smaller for loops with many
 // operands, so that the elements fit into registers.
 constexpr int nd_elements(int operands) {
-  return operands <= 3 ? 4 : operands <= 6 ? 2 : 1;
+  return operands <= 6 ? 2 : 1;
 }
 
 // The bit of the status word that is set if the function has set `failed` for an element. The other

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The two device entries of an elementwise loop.
 //   row  Some or all threads of a block compute one row of the inner dimension. This entry is for
-//        flat arrays, for broadcast rows and columns, and for strided operands.
+//        flat arrays, for broadcast rows and columns, and for strided operands. Full tiles of
+//        aligned contiguous operands are accessed as vectors, and other tiles element by element.
 //   nd   Each thread computes the position of each of its elements with one division per dimension.
 //        This entry supports any strides, operands of any type and byte order, a mask, and
 //        floating-point flags.
@@ -26,10 +27,25 @@ GUF_DEVICE_ONLY decltype(auto) call_op(bool &failed, Argument &&...argument) {
   }
 }
 
+template <class Ins, class Outs>
+struct element_flags;
+
+template <class... A, class... R>
+struct element_flags<types<A...>, types<R...>> {
+  // Returns the floating-point flags of one element, whose values have the loop's types. The last
+  // input is the divisor.
+  static GUF_DEVICE_NOINLINE u32 of(A... in, R... out) {
+    const u32 seen = (0u | ... | classify(in));
+    bool zero = false;
+    ((zero = is_integer_zero(in)), ...);
+    return (fp_flags_of(seen, classify(out), true) | ... | (zero ? (u32)kFpIntegerDivide : 0u));
+  }
+};
+
 // The positions of the elements of one thread of `nd`, as byte offsets from the base of each
 // operand. Elements that are not live are read but not written. Elements that the mask excludes are
 // not live. An element beyond the end of the operands is not live either, and has the position of
-// the last element.
+// the thread's first element, which no other thread writes.
 template <int Count, int K>
 struct nd_positions {
   bool live[K];
@@ -54,6 +70,8 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
 
  private:
   static constexpr int items = nd_elements(count);
+  // The number of elements that a thread of `row` loads at once if it cannot use vector accesses.
+  static constexpr int single = tile<A..., R...>::widest() >= 8 ? 1 : 2;
 
   // Calls the function for element k of the loaded values.
   template <class In, class Out, int... I, int... O>
@@ -102,22 +120,39 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
       add_outer(p, row, offset);
     }
     const u64 left = p.inner - first;
-    const u32 valid = left < width ? (u32)left : width;
     const row_position position = {thread_id() & ((1u << p.log2_row_threads) - 1u),
-                                   p.log2_row_threads, valid,
-                                   (p.flags & kVectors) != 0 && valid == width};
-    registers<indices<I...>, K, A...> in;
-    (load_row<A, K, V>(values<I>(in), base[I] + offset[I], p.address[I], (p.kinds >> (2 * I)) & 3u,
-                       p.inner_stride[I], position),
-     ...);
-    registers<indices<O...>, K, R...> out;
+                                   p.log2_row_threads, left < width ? (u32)left : width};
+    const row_input input[] = {
+        {base[I] + offset[I], p.address[I], (p.kinds >> (2 * I)) & 3u, p.inner_stride[I]}...};
     bool failed = false;
-    GUF_UNROLL
-    for (int k = 0; k < K; ++k) compute(in, out, k, failed, indices<I...>(), indices<O...>());
-    (store_row<R, K, V>(base[nin + O] + offset[nin + O], values<O>(out), p.inner_stride[nin + O],
-                        position),
-     ...);
+    if ((p.flags & kVectors) != 0 && left >= width) {
+      registers<indices<I...>, K, A...> in;
+      (load_vectors<A, K, V>(values<I>(in), input[I], position), ...);
+      registers<indices<O...>, K, R...> out;
+      GUF_UNROLL
+      for (int k = 0; k < K; ++k) compute(in, out, k, failed, indices<I...>(), indices<O...>());
+      (store_vectors<R, K, V>(base[nin + O] + offset[nin + O], values<O>(out), position), ...);
+    } else {
+      GUF_NO_UNROLL
+      for (u32 k = 0; k < (u32)K; k += (u32)single) {
+        if ((k << p.log2_row_threads) + position.tx >= position.valid) break;
+        registers<indices<I...>, single, A...> in;
+        (load_elements<A, single>(values<I>(in), input[I], position, k), ...);
+        registers<indices<O...>, single, R...> out;
+        GUF_UNROLL
+        for (int j = 0; j < single; ++j)
+          compute(in, out, j, failed, indices<I...>(), indices<O...>());
+        (store_elements<R, single>(base[nin + O] + offset[nin + O], values<O>(out),
+                                   p.inner_stride[nin + O], position, k),
+         ...);
+      }
+    }
     if constexpr (MayFail) report(p.status, failed ? kStatusFailed : 0u);
+  }
+
+  // Returns the number of the thread's first element.
+  static GUF_DEVICE_ONLY u32 first_item() {
+    return block_id() * (u32)(items * kThreads) + thread_id();
   }
 
   // Computes the positions of K elements of the thread, from its element `first` on.
@@ -128,9 +163,9 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
     i64 mask_offset[K];
     GUF_UNROLL
     for (int k = 0; k < K; ++k) {
-      const u32 item = (block_id() * (u32)items + first + (u32)k) * (u32)kThreads + thread_id();
+      const u32 item = first_item() + (first + (u32)k) * (u32)kThreads;
       positions.live[k] = item < p.items;
-      rest[k] = positions.live[k] ? item : p.items - 1;
+      rest[k] = positions.live[k] ? item : first_item();
       mask_offset[k] = 0;
       GUF_UNROLL
       for (int a = 0; a < count; ++a) positions.offset[k][a] = 0;
@@ -161,6 +196,7 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
   // conversions cost code and registers.
   template <class I, class O>
   static GUF_DEVICE_ONLY void nd_of(const nd_type &p, char *const *base, I in, O out) {
+    if (first_item() >= p.items) return;
     u32 found = 0;
     if ((p.options & kForms) == 0 && p.mask == 0 && p.fp_flags == 0) {
       nd_positions<count, items> positions;
@@ -188,11 +224,13 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
     bool failed = false;
     GUF_UNROLL
     for (int k = 0; k < K; ++k) {
-      if (!positions.live[k]) continue;
+      if ((General || MayFail) && !positions.live[k]) continue;
       compute(in, out, k, failed, indices<I...>(), indices<O...>());
       if constexpr (General) {
-        if (p.fp_flags != 0)
-          found |= fp_flags_of_element(values<I>(in)[k]..., values<O>(out)[k]...);
+        if (p.fp_flags != 0) {
+          found |= element_flags<types<A...>, types<R...>>::of(values<I>(in)[k]...,
+                                                               values<O>(out)[k]...);
+        }
       }
     }
     (store_nd<General, K, R>(p, nin + O, base[nin + O], positions, values<O>(out)), ...);
@@ -216,15 +254,8 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
       return;
     }
 #endif
-    raw_element raw[K];
-    const char *from[K];
     GUF_UNROLL
-    for (int k = 0; k < K; ++k) from[k] = base + positions.offset[k][a];
-    load_raw<K>(raw, from, p.form[a]);
-    GUF_UNROLL
-    for (int k = 0; k < K; ++k) {
-      to[k] = from_raw<T>(recast(p.form[a], kind_of<T>::value, raw[k]));
-    }
+    for (int k = 0; k < K; ++k) to[k] = load_form<T>(base + positions.offset[k][a], p.form[a]);
   }
 
   template <bool General, int K, class T>
@@ -237,24 +268,10 @@ struct elementwise<Op, types<A...>, types<R...>, MayFail> {
       }
       return;
     }
-    raw_element raw[K];
-    char *to[K];
     GUF_UNROLL
     for (int k = 0; k < K; ++k) {
-      to[k] = base + positions.offset[k][a];
-      raw[k] = {0, 0};
-      if (positions.live[k]) raw[k] = recast(kind_of<T>::value, p.form[a], to_raw<T>(from[k]));
+      if (positions.live[k]) store_form<T>(base + positions.offset[k][a], p.form[a], from[k]);
     }
-    store_raw<K>(to, raw, positions.live, p.form[a]);
-  }
-
-  // Returns the floating-point flags of one element, whose values have the loop's types. The last
-  // input is the divisor.
-  static GUF_DEVICE_NOINLINE u32 fp_flags_of_element(A... in, R... out) {
-    const u32 seen = (0u | ... | classify(in));
-    bool zero = false;
-    ((zero = is_integer_zero(in)), ...);
-    return (fp_flags_of(seen, classify(out), true) | ... | (zero ? (u32)kFpIntegerDivide : 0u));
   }
 };
 

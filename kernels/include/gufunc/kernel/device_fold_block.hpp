@@ -19,7 +19,7 @@ namespace device {
 enum {
   kLaneDims = 15,      // 8 dimensions of the result, and 7 that later passes reduce
   kFoldThreads = 256,  // threads per block of leaves, join, fold and at
-  kJoinRun = 8,        // partial results per thread of join
+  kJoinRun = 4,        // partial results per thread of join
   kScanThreads = 128,  // threads per block of scan; each thread computes a tile
   kScanRun = 16,       // elements of each tile that are staged together in shared memory
   kFoldInitialBytes = 16

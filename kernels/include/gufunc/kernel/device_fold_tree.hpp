@@ -38,20 +38,22 @@ struct tree_fold {
         p.from.mask == 0 ? 0 : p.from.mask + offsets.mask + first * (u64)p.from.mask_step,
         p.from.step, p.from.mask_step, p.from.form};
     const bool eight = p.log2_parts != 0 && n >= 8;
-    const u32 whole = eight ? n / 8 * 8 : n;  // elements that the accumulators combine
     const u32 parts = eight ? 8 : 1;
-    optional_value mine = {value(), false};
-    if (at.part < parts) {
-      if ((p.to.flags & kFoldFast) != 0) {
-        mine = elements_at_once(step, from, at.part, parts, whole);
-      } else {
-        mine = elements(step, mine, from, at.part, parts, whole);
-      }
-    }
+    const u32 whole = eight ? n / 8 * 8 : n;  // elements that the accumulators combine
+    const bool fast = (p.to.flags & kFoldFast) != 0;
+    const u32 levels = p.log2_parts + p.log2_units;
     const slots all(shared);
-    mine = joined(step, all, mine, at, 0, p.log2_parts, p.log2_lanes);
-    if (at.part == 0) mine = elements(step, mine, from, whole, 1, n);  // the remaining elements
-    mine = joined(step, all, mine, at, p.log2_parts, p.log2_parts + p.log2_units, p.log2_lanes);
+    optional_value mine = {value(), false};
+    u32 i = at.part, apart = parts, end = at.part < parts ? whole : 0;
+    GUF_NO_UNROLL
+    for (u32 level = 0;; ++level) {
+      mine = elements(step, mine, from, fast, i, apart, end);
+      if (level == levels) break;
+      mine = joined(step, all, mine, at, level, p.log2_lanes);
+      // When the accumulators of a base block have been combined, their first thread also combines
+      // the remaining elements.
+      i = whole, apart = 1, end = level + 1 == p.log2_parts && at.part == 0 ? n : 0;
+    }
     if (at.first && at.active) store_result(step, p, mine, piece.slot, at.lane, offsets.output);
     report(p.status, step.found());
   }
@@ -72,15 +74,20 @@ struct tree_fold {
       run[i].present = p.from.mask == 0 || *(const u8 *)(p.from.mask + number) != 0;
       run[i].x = cast<value>(*(const partial *)(p.from.input + number * sizeof(partial)));
     }
-    GUF_UNROLL
-    for (u32 apart = 1; apart < kJoinRun; apart *= 2) {
+    // Combines pairs, pairs of pairs, and so on. Each level halves the number of values.
+    GUF_NO_UNROLL
+    for (u32 count = kJoinRun; count > 1; count /= 2) {
       GUF_UNROLL
-      for (u32 i = 0; i + apart < kJoinRun; i += 2 * apart) {
-        run[i] = both(step, run[i], run[i + apart]);
-      }
+      for (u32 i = 0; i < kJoinRun / 2; ++i) run[i] = both(step, run[2 * i], run[2 * i + 1]);
+      GUF_UNROLL
+      for (u32 i = kJoinRun / 2; i < kJoinRun; ++i) run[i].present = false;
     }
     const slots all(shared);
-    const optional_value mine = joined(step, all, run[0], at, 0, p.log2_units, p.log2_lanes);
+    optional_value mine = run[0];
+    GUF_NO_UNROLL
+    for (u32 level = 0; level < p.log2_units; ++level) {
+      mine = joined(step, all, mine, at, level, p.log2_lanes);
+    }
     if (at.first && at.active) store_result(step, p, mine, piece.slot, at.lane, offsets.output);
     report(p.status, step.found());
   }
@@ -98,7 +105,7 @@ struct tree_fold {
   struct work {
     u64 first, count, slot;
   };
-  enum : u32 { kAtOnce = sizeof(value) > 8 ? 8 : 16 };
+  enum : u32 { kAtOnce = 4 };  // elements that are loaded before the first of them is combined
 
   // Position of a thread: its lane, its piece, its unit in the piece (a base block or a run), and
   // its part of the unit (an accumulator of a base block).
@@ -147,24 +154,18 @@ struct tree_fold {
     return {step(a.x, b.x), true};
   }
 
-  // Combines the values of threads in pairs, (0,1) (2,3) ..., then combines pairs of pairs, and so
-  // on. If one value of a pair is absent, the result is the other value.
+  // Combines the values of pairs of threads whose numbers differ by 2^level. At level 0 these are
+  // the pairs (0,1) (2,3) ..., at level 1 the pairs of pairs, and so on. If one value of a pair is
+  // absent, the result is the other value. One barrier per level is enough: level n reads only
+  // slots whose number is an odd multiple of 2^n, and later levels write only slots whose number is
+  // a multiple of 2^(n+1).
   static GUF_DEVICE_ONLY optional_value joined(steps &step, slots all, optional_value mine,
-                                               const team &at, u32 level, u32 levels,
-                                               u32 log2_lanes) {
-    if (level == levels) return mine;
-    all.put(mine);
+                                               const team &at, u32 level, u32 log2_lanes) {
+    if ((at.number & ((1u << level) - 1u)) == 0) all.put(mine);
     barrier();
-    GUF_NO_UNROLL
-    for (; level < levels; ++level) {
-      if ((at.number & ((2u << level) - 1u)) == 0) {
-        const u32 other = thread_id() + (1u << (level + log2_lanes));
-        mine = both(step, mine, {all.x[other], all.present[other] != 0});
-        all.put(mine);
-      }
-      barrier();
-    }
-    return mine;
+    if ((at.number & ((2u << level) - 1u)) != 0) return mine;
+    const u32 other = thread_id() + (1u << (level + log2_lanes));
+    return both(step, mine, {all.x[other], all.present[other] != 0});
   }
 
   static GUF_DEVICE_ONLY value read(u64 address, u32 form) {
@@ -174,44 +175,36 @@ struct tree_fold {
     return cast<value>(fetch<T>(address, form));
   }
 
-  // Combines `mine` with elements, in order.
+  // Combines `mine` with elements, in order. `fast`: whether kFoldFast is set.
   static GUF_DEVICE_ONLY optional_value elements(steps &step, optional_value mine, source from,
-                                                 u32 first, u32 apart, u32 end) {
+                                                 bool fast, u32 i, u32 apart, u32 end) {
+    if (fast) {
+      bool partials = false;
+      if constexpr (!is_same<T, partial>::value) partials = (from.form & kFormPartial) != 0;
+      mine = partials ? runs_of<partial>(step, mine, from, i, apart, end)
+                      : runs_of<T>(step, mine, from, i, apart, end);
+    }
     GUF_NO_UNROLL
-    for (u32 i = first; i < end; i += apart) {
+    for (; i < end; i += apart) {
       if (from.mask != 0 && *(const u8 *)(from.mask + (u64)(i * from.mask_step)) == 0) continue;
       mine = both(step, mine, {read(from.input + (u64)(i * from.step), from.form), true});
     }
     return mine;
   }
-
-  // Like elements(), but without a check of the mask and the form of each element. Therefore many
-  // elements can be loaded at once.
-  static GUF_DEVICE_ONLY optional_value elements_at_once(steps &step, source from, u32 first,
-                                                         u32 apart, u32 end) {
-    if constexpr (!is_same<T, partial>::value) {
-      if ((from.form & kFormPartial) != 0) {
-        return elements_of<partial>(step, from, first, apart, end);
-      }
-    }
-    return elements_of<T>(step, from, first, apart, end);
-  }
+  // Combines `mine` with runs of kAtOnce elements, all of which are loaded before the first of them
+  // is combined. Advances `i` to the first element that belongs to no run.
   template <class S>
-  static GUF_DEVICE_ONLY optional_value elements_of(steps &step, source from, u32 first, u32 apart,
-                                                    u32 end) {
-    optional_value mine = {value(), false};
+  static GUF_DEVICE_ONLY optional_value runs_of(steps &step, optional_value mine, source from,
+                                                u32 &i, u32 apart, u32 end) {
     const i64 distance = apart * from.step;
-    u64 address = from.input + (u64)(first * from.step);
+    u64 address = from.input + (u64)(i * from.step);
     GUF_NO_UNROLL
-    for (u32 i = first; i < end; i += kAtOnce * apart) {
+    for (; i + (kAtOnce - 1) * apart < end; i += kAtOnce * apart) {
       S some[kAtOnce];
       GUF_UNROLL
-      for (u32 k = 0; k < kAtOnce; ++k) {
-        if (i + k * apart < end) some[k] = *(const S *)(address + k * (u64)distance);
-      }
+      for (u32 k = 0; k < kAtOnce; ++k) some[k] = *(const S *)(address + k * (u64)distance);
       GUF_UNROLL
       for (u32 k = 0; k < kAtOnce; ++k) {
-        if (i + k * apart >= end) break;
         const value next = cast<value>(some[k]);
         mine.x = mine.present ? cast<value>(step.plain(mine.x, next)) : next;
         mine.present = true;

@@ -245,12 +245,16 @@ GUF_FN raw_element recast_kind(u32 from, u32 to, raw_element x) {
   return narrowed(to, widened(from, x));
 }
 
+GUF_FN raw_element recast_form(u32 from, u32 to, raw_element x) {
+  const raw_element ordered = in_order(from, x);
+  return in_order(to, recast_kind(from & kFormKind, to & kFormKind, ordered));
+}
+
 }  // namespace detail
 
 // Converts an element between two forms, as guf::cast does.
 GUF_DEVICE_NOINLINE raw_element recast(u32 from, u32 to, raw_element x) {
-  const raw_element ordered = detail::in_order(from, x);
-  return detail::in_order(to, detail::recast_kind(from & kFormKind, to & kFormKind, ordered));
+  return detail::recast_form(from, to, x);
 }
 
 // Loads K elements at separate addresses as raw bytes; all loads are in flight at once.
@@ -333,19 +337,29 @@ GUF_DEVICE_ONLY void store_raw(char *const *to, const raw_element *from, const b
   }
 }
 
+// load_as reads one element of any form as an element of `kind`, and store_as writes an element of
+// `kind` as an element of any form. Like recast(), they are not inlined. An entry contains one copy
+// of the conversion for loads and one for stores.
+GUF_DEVICE_NOINLINE raw_element load_as(u32 kind, const char *from, u32 form) {
+  raw_element x;
+  load_raw<1>(&x, &from, form);
+  return detail::recast_form(form, kind, x);
+}
+GUF_DEVICE_NOINLINE void store_as(u32 kind, char *to, u32 form, raw_element x) {
+  const bool live = true;
+  x = detail::recast_form(kind, form, x);
+  store_raw<1>(&to, &x, &live, form);
+}
+
 // load_form reads one element of any form as a T, and store_form writes a T as an element of any
 // form.
 template <class T>
 GUF_DEVICE_ONLY T load_form(const char *from, u32 form) {
-  raw_element x;
-  load_raw<1>(&x, &from, form);
-  return from_raw<T>(recast(form, kind_of<T>::value, x));
+  return from_raw<T>(load_as(kind_of<T>::value, from, form));
 }
 template <class T>
 GUF_DEVICE_ONLY void store_form(char *to, u32 form, T value) {
-  const bool live = true;
-  const raw_element x = recast(kind_of<T>::value, form, to_raw<T>(value));
-  store_raw<1>(&to, &x, &live, form);
+  store_as(kind_of<T>::value, to, form, to_raw<T>(value));
 }
 
 }  // namespace device

@@ -22,6 +22,7 @@ template <class T, role Role, int... D>
 struct operand {
   typedef T type;
   static constexpr role use = Role;
+  static constexpr bool written = Role != role::in;
   static constexpr int ndim = (int)sizeof...(D);
   static_assert(ndim <= kCoreStrides, "an operand has at most 4 core dimensions on a device");
 
@@ -201,7 +202,9 @@ struct generalized {
       failed = call(single_thread(), p, address, all);
     }
     barrier();
-    (stage_out<typename Operand::type>(p.row[K], shared, base[K] + start[K], here), ...);
+    (stage_out<typename Operand::type, Operand::written>(p.row[K], shared, base[K] + start[K],
+                                                         here),
+     ...);
     report(p.status, failed ? kStatusFailed : 0u);
   }
 #endif

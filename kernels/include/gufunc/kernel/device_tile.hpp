@@ -70,77 +70,102 @@ struct tile {
   static constexpr int count = vector * vectors;
 };
 
-// Position of a thread of `row`: its first column, the number of valid elements of the tile (at
-// least one), and whether vector accesses are allowed.
+// Position of a thread of `row`: its first column, and the number of valid elements of the tile (at
+// least one).
 struct row_position {
   u32 tx, log2_row_threads, valid;
-  bool vectors;
 };
 
-template <class T, int K, int V>
-GUF_DEVICE_ONLY void load_row(T *to, const char *from, u64 immediate, u32 kind, i64 stride,
-                              row_position position) {
+// An input of `row`: the address of the first element of the tile, an immediate scalar, a value of
+// `kinds`, and the step along the row in bytes.
+struct row_input {
+  const char *from;
+  u64 immediate;
+  u32 kind;
+  i64 stride;
+};
+
+template <class T>
+GUF_DEVICE_ONLY T load_scalar(row_input input) {
 #if defined(GUF_CUDA) && defined(__clang__)
   // clang-19 has no __grid_constant__, so a selection between fields of the block would copy the
   // block to local memory.
-  asm("" : "+l"(immediate));
+  asm("" : "+l"(input.immediate));
 #endif
-  if (kind >= kScalar) {
-    union {
-      u64 bits;
-      T value;
-    } scalar;
-    if constexpr (sizeof(T) <= 8) {
-      scalar.bits = immediate;
-      if (kind == kScalar) scalar.value = *(const T *)from;
-    } else {
-      scalar.value = *(const T *)from;
-    }
-    GUF_UNROLL
-    for (int k = 0; k < K; ++k) to[k] = scalar.value;
-  } else if (position.vectors) {
-    typedef typename word_of<(int)sizeof(T) * V>::type word;
-    union {
-      word whole;
-      T part[V];
-    } pack;
-    GUF_UNROLL
-    for (int u = 0; u < K / V; ++u) {
-      pack.whole = ((const word *)from)[((u32)u << position.log2_row_threads) + position.tx];
-      GUF_UNROLL
-      for (int j = 0; j < V; ++j) to[u * V + j] = pack.part[j];
-    }
+  union {
+    u64 bits;
+    T value;
+  } scalar;
+  if constexpr (sizeof(T) <= 8) {
+    scalar.bits = input.immediate;
+    if (input.kind != kImmediate) scalar.value = *(const T *)input.from;
   } else {
-    // Beyond the end, load the last element again, so that the function receives only values of
-    // elements.
+    scalar.value = *(const T *)input.from;
+  }
+  return scalar.value;
+}
+
+// Loads the K elements of a thread of a full tile, with one access per V elements.
+template <class T, int K, int V>
+GUF_DEVICE_ONLY void load_vectors(T *to, row_input input, row_position position) {
+  if (input.kind >= kScalar) {
+    const T value = load_scalar<T>(input);
     GUF_UNROLL
-    for (int k = 0; k < K; ++k) {
-      const u32 i = ((u32)k << position.log2_row_threads) + position.tx;
-      to[k] = *(const T *)(from + (i64)(i < position.valid ? i : position.valid - 1) * stride);
-    }
+    for (int k = 0; k < K; ++k) to[k] = value;
+    return;
+  }
+  typedef typename word_of<(int)sizeof(T) * V>::type word;
+  union {
+    word whole;
+    T part[V];
+  } pack;
+  GUF_UNROLL
+  for (int u = 0; u < K / V; ++u) {
+    pack.whole = ((const word *)input.from)[((u32)u << position.log2_row_threads) + position.tx];
+    GUF_UNROLL
+    for (int j = 0; j < V; ++j) to[u * V + j] = pack.part[j];
   }
 }
 
 template <class T, int K, int V>
-GUF_DEVICE_ONLY void store_row(char *to, const T *from, i64 stride, row_position position) {
-  if (position.vectors) {
-    typedef typename word_of<(int)sizeof(T) * V>::type word;
-    union {
-      word whole;
-      T part[V];
-    } pack;
+GUF_DEVICE_ONLY void store_vectors(char *to, const T *from, row_position position) {
+  typedef typename word_of<(int)sizeof(T) * V>::type word;
+  union {
+    word whole;
+    T part[V];
+  } pack;
+  GUF_UNROLL
+  for (int u = 0; u < K / V; ++u) {
     GUF_UNROLL
-    for (int u = 0; u < K / V; ++u) {
-      GUF_UNROLL
-      for (int j = 0; j < V; ++j) pack.part[j] = from[u * V + j];
-      ((word *)to)[((u32)u << position.log2_row_threads) + position.tx] = pack.whole;
+    for (int j = 0; j < V; ++j) pack.part[j] = from[u * V + j];
+    ((word *)to)[((u32)u << position.log2_row_threads) + position.tx] = pack.whole;
+  }
+}
+
+// Loads E elements of a thread, from its element `first` on, which must be valid. An element beyond
+// the end of the row repeats this element, which no other thread writes.
+template <class T, int E>
+GUF_DEVICE_ONLY void load_elements(T *to, row_input input, row_position position, u32 first) {
+  GUF_UNROLL
+  for (int k = 0; k < E; ++k) {
+    const u32 start = (first << position.log2_row_threads) + position.tx;
+    const u32 i = start + ((u32)k << position.log2_row_threads);
+    const i64 index = (i64)(i < position.valid ? i : start);
+    if (input.kind == kImmediate) {
+      to[k] = load_scalar<T>(input);
+    } else {
+      to[k] = *(const T *)(input.from + index * input.stride);
     }
-  } else {
-    GUF_UNROLL
-    for (int k = 0; k < K; ++k) {
-      const u32 i = ((u32)k << position.log2_row_threads) + position.tx;
-      if (i < position.valid) *(T *)(to + (i64)i * stride) = from[k];
-    }
+  }
+}
+
+template <class T, int E>
+GUF_DEVICE_ONLY void store_elements(char *to, const T *from, i64 stride, row_position position,
+                                    u32 first) {
+  GUF_UNROLL
+  for (int k = 0; k < E; ++k) {
+    const u32 i = ((first + (u32)k) << position.log2_row_threads) + position.tx;
+    if (i < position.valid) *(T *)(to + (i64)i * stride) = from[k];
   }
 }
 

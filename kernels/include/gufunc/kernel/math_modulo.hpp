@@ -80,10 +80,10 @@ struct divmod_result {
 
 namespace detail {
 
+// `rest` is fmod(x, y).
 template <class T>
-GUF_FN divmod_result<T> float_floor_divmod(T x, T y) {
+GUF_FN divmod_result<T> float_floor_divmod(T x, T y, T rest) {
   static_assert(is_float<T>::value, "floor_divmod accepts f32, f64 or integers");
-  T rest = fmod(x, y);
   if (y == T(0)) return {x / y, rest};
   T quotient = (x - rest) / y;
   if (rest != T(0)) {
@@ -106,7 +106,7 @@ GUF_FN divmod_result<T> floor_divmod(T x, T y) {
   if constexpr (limits<T>::is_integer) {
     return {detail::integer_floor_divide(x, y), detail::integer_floor_modulo(x, y)};
   } else {
-    return detail::float_floor_divmod(x, y);
+    return detail::float_floor_divmod(x, y, guf::fmod(x, y));
   }
 }
 template <class T>
@@ -116,6 +116,20 @@ GUF_FN T floor_divide(T x, T y) {
 template <class T>
 GUF_FN T floor_modulo(T x, T y) {
   return floor_divmod(x, y).remainder;
+}
+// A function that is not inlined returns one number, because NVIDIA's code would return two numbers
+// through a stack.
+GUF_HEAVY f32 floor_divide(f32 x, f32 y) {
+  return detail::float_floor_divmod(x, y, detail::modulo_any<false>(x, y)).quotient;
+}
+GUF_HEAVY f64 floor_divide(f64 x, f64 y) {
+  return detail::float_floor_divmod(x, y, detail::modulo_any<false>(x, y)).quotient;
+}
+GUF_HEAVY f32 floor_modulo(f32 x, f32 y) {
+  return detail::float_floor_divmod(x, y, detail::modulo_any<false>(x, y)).remainder;
+}
+GUF_HEAVY f64 floor_modulo(f64 x, f64 y) {
+  return detail::float_floor_divmod(x, y, detail::modulo_any<false>(x, y)).remainder;
 }
 
 }  // namespace guf
