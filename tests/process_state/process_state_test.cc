@@ -16,6 +16,7 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <sstream>
 #include <thread>
 
@@ -40,16 +41,46 @@ std::string link_of(int descriptor) {
   return size < 0 ? "" : std::string(target, static_cast<size_t>(size));
 }
 
-std::string descriptors() {
-  std::string list;
+// The open descriptors and the files that they refer to.
+typedef std::map<int, std::string> Descriptors;
+
+Descriptors open_descriptors() {
+  Descriptors open;
   DIR *const folder = opendir("/proc/self/fd");
   while (const dirent *entry = readdir(folder)) {
     const int descriptor = std::atoi(entry->d_name);
     if (entry->d_name[0] == '.' || descriptor == dirfd(folder)) continue;
-    list += std::to_string(descriptor) + " is " + link_of(descriptor) + "; ";
+    open[descriptor] = link_of(descriptor);
   }
   closedir(folder);
-  return list;
+  return open;
+}
+
+// Describes the descriptors of `from` that are absent from `other`, or refer to another file there.
+std::string missing(const Descriptors &from, const Descriptors &other, const char *what) {
+  std::string text;
+  for (const auto &[descriptor, file] : from) {
+    const auto found = other.find(descriptor);
+    if (found != other.end() && found->second == file) continue;
+    text += what + std::to_string(descriptor) + ", which is " + file + "; ";
+  }
+  return text;
+}
+
+// Describes the descriptors that a call has closed or left open. `own` are the program's
+// descriptors, and `before` all descriptors that were open before the call. Other threads open
+// descriptors for a short time: UndefinedBehaviorSanitizer opens a pipe to find out whether memory
+// is readable. Therefore, a call is blamed only for closing one of `own`, and for new descriptors
+// that are still open after a second.
+std::string changed_descriptors(const Descriptors &own, const Descriptors &before) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) {
+    if (i > 0) usleep(1000);
+    const Descriptors now = open_descriptors();
+    text = missing(own, now, "closed ") + missing(now, before, "opened ");
+    if (text.empty()) break;
+  }
+  return text;
 }
 
 // Redirects stdout and stderr to a memory file for a scope.
@@ -61,6 +92,7 @@ class Captured {
       before_[i] = fcntl(i + 1, F_DUPFD_CLOEXEC, 3);
       dup2(file_, i + 1);
     }
+    descriptors_ = open_descriptors();
   }
   ~Captured() {
     std::fflush(nullptr);
@@ -79,10 +111,13 @@ class Captured {
     fstat(file_, &status);
     return status.st_size;
   }
+  // The descriptors that were open when the scope began.
+  const Descriptors &descriptors() const { return descriptors_; }
 
  private:
   const int file_;
   int before_[2];
+  Descriptors descriptors_;
 };
 
 struct State {
@@ -90,7 +125,8 @@ struct State {
   FloatWord word;
   sigset_t mask;
   locale_t locale;
-  std::string process_locale, directory, open;
+  std::string process_locale, directory;
+  Descriptors open;
   mode_t file_mask;
   long output;
 };
@@ -107,12 +143,12 @@ State capture_state(const Captured &output) {
   state.directory = getcwd(directory, sizeof directory) == nullptr ? "" : directory;
   state.file_mask = umask(0);
   umask(state.file_mask);
-  state.open = descriptors();
+  state.open = open_descriptors();
   state.output = output.size();
   return state;
 }
 
-std::string differences(const State &before, const State &after) {
+std::string differences(const State &before, const State &after, const Captured &output) {
   std::ostringstream text;
   if (after.error != before.error) text << "errno became " << after.error << "; ";
   if (!same_control(after.word, before.word)) {
@@ -128,7 +164,7 @@ std::string differences(const State &before, const State &after) {
   }
   if (after.directory != before.directory) text << "directory became " << after.directory << "; ";
   if (after.file_mask != before.file_mask) text << "umask; ";
-  if (after.open != before.open) text << "open: " << before.open << " became " << after.open;
+  text << changed_descriptors(output.descriptors(), before.open);
   if (after.output != before.output) text << "wrote to standard output or error; ";
   return text.str();
 }
@@ -200,7 +236,7 @@ class Sweep {
     set_word(word);
     const guf_status status = function.call(words);
     const State after = capture_state(output_);
-    const std::string changed = differences(before, after);
+    const std::string changed = differences(before, after, output_);
     if (!changed.empty() && found_.size() < 10'000) {
       found_ += std::string(function.name) + ", " + what + ", " + word.name + ": " + changed + "\n";
     }
@@ -364,7 +400,7 @@ TEST(ProcessState, Shutdown) {
     errno = EXDEV;
     set_word(kHostileWords[9]);
     status = guf_shutdown(UINT64_MAX, nullptr);
-    changed = differences(before, capture_state(output));
+    changed = differences(before, capture_state(output), output);
   }
   EXPECT_EQ(status, GUF_OK);
   EXPECT_EQ(changed, "");
