@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.25)
 set(GUFUNC_BUILD_BACKENDS "cpu;cuda;roc" CACHE STRING
     "Backends to build: cpu, which every build needs, and any of cuda and roc")
 set(GUFUNC_CPU_ISA_LEVELS "v2;v3;v4" CACHE STRING
-    "x86-64 levels that the cpu backend's kernels are compiled for")
+    "x86-64 levels that the cpu backend's kernels are compiled for: any of v2, v3 and v4, or host")
 set(GUFUNC_CUDA_TARGETS "all" CACHE STRING
     "Targets of the cuda backend's kernels: all, or any of ptx_75 sm_75 sm_80 sm_90 sm_100 sm_120")
 set(GUFUNC_ROC_TARGETS "all" CACHE STRING
@@ -34,7 +34,7 @@ if(NOT "cpu" IN_LIST GUFUNC_BUILD_BACKENDS)
   message(FATAL_ERROR "GUFUNC_BUILD_BACKENDS is '${GUFUNC_BUILD_BACKENDS}', without cpu: arrays in "
                       "host memory belong to the cpu backend")
 endif()
-_gufunc_check_choice(GUFUNC_CPU_ISA_LEVELS "a level" v2 v3 v4)
+_gufunc_check_choice(GUFUNC_CPU_ISA_LEVELS "a level" v2 v3 v4 host)
 
 # gufunc_gpu_backends is the list of GPU backends that are built (cuda, roc). gufunc_cuda_targets
 # and gufunc_roc_targets are the lists of their targets, with `all` expanded.

@@ -163,6 +163,21 @@ TEST_F(Gufcc, GccIsACheckedBuild) {
   EXPECT_THAT(checked.output, HasSubstr(source + ":3:"));
 }
 
+TEST_F(Gufcc, NoRulesOmitsTheCheckOfOtherBackends) {
+  const std::string source = write("half.guf.cpp",
+                                   "#include <gufunc/kernel.hpp>\n"
+                                   "GUF_DEVICE float half_of(float x) { return x * 0.5; }\n"
+                                   "GUF_UFUNC(half_of, \"f->f\");\n");
+  Command command = {source, "-o", path("half.so").string(), "--targets", "x86-64-v2"};
+  const ProcessResult with_rules = run(command);
+  EXPECT_EQ(with_rules.status, 0);
+  EXPECT_THAT(with_rules.output, HasSubstr(source + ":2:"));
+  command.emplace_back("--no-rules");
+  const ProcessResult without = run(command);
+  EXPECT_EQ(without.status, 0);
+  EXPECT_EQ(without.output, "");
+}
+
 // Each ISA level must have its own copy of the inline function `helper`.
 TEST_F(Gufcc, LevelsShareNoFunction) {
   write("factor.h", "#define FACTOR 2\n");

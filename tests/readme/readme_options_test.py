@@ -27,10 +27,11 @@ REFUSED = {
     "GUFUNC_ROC_TARGETS=": "GUFUNC_ROC_TARGETS is empty",
     "GUFUNC_ROC_TARGETS=sm_90": "'sm_90' is not a target",
     "GUFUNC_CPU_ISA_LEVELS=": "GUFUNC_CPU_ISA_LEVELS is empty",
+    "GUFUNC_CPU_ISA_LEVELS=native": "'native' is not a level: expected any of v2 v3 v4 host",
 }
 ACCEPTED = [("GUFUNC_BUILD_BACKENDS=cpu", "GUFUNC_CUDA_TARGETS=", "GUFUNC_ROC_TARGETS="),
             ("GUFUNC_BUILD_BACKENDS=cpu;roc", "GUFUNC_ROC_TARGETS=gfx942;gfx11-generic"),
-            ("GUFUNC_CUDA_TARGETS=all",)]
+            ("GUFUNC_CUDA_TARGETS=all",), ("GUFUNC_CPU_ISA_LEVELS=host",)]
 
 
 def defined():

@@ -85,8 +85,8 @@ bool Build::run() {
   if (!options_.checks.empty()) return check_compilers();
   if (!choose_name() || !choose_targets()) return false;
   if (!options_.object && !check_choice(module_, diagnostics_)) return false;
-  if (!check_sources() || !compile_units() || !refuse_host_only() || !compile_devices())
-    return false;
+  if (!options_.no_rules && !check_sources()) return false;
+  if (!compile_units() || !refuse_host_only() || !compile_devices()) return false;
   for (const Target &target : targets_) {
     if (!join_level(target)) return false;
   }

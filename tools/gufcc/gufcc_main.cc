@@ -68,6 +68,8 @@ void describe(CLI::App *app, Options *options) {
       "--check", options->checks,
       "Only compile the sources, and write nothing, for a list of: nvptx64, amdgcn, opencl, "
       "gcc");
+  app->add_flag("--no-rules", options->no_rules,
+                "Do not check the rules of backends for which nothing is compiled");
   app->add_option_function<std::string>(
          "--fp",
          [options](const std::string &mode) {

@@ -18,6 +18,7 @@ struct Options {
   // Such as "nvptx64,amdgcn,opencl,gcc": gufcc compiles for each target or with each compiler of
   // the list, and writes no module. Empty: no check.
   std::string checks;
+  bool no_rules = false;  // do not check the rules of all backends (rules_check.h)
   std::string depfile;
   std::string cache_dir;
   std::string compiler;
