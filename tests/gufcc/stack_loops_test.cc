@@ -67,6 +67,27 @@ TEST_F(Gufcc, LoopsWithPlacesOnTheStackAreCompiledAgain) {
   EXPECT_THAT(again.output, Not(HasSubstr("on the stack")));
 }
 
+// The entries of generalized functions do not state that their iterations are independent. The
+// function below states it itself, for a loop in a function that has memory on the stack.
+TEST_F(Gufcc, GeneralizedFunctionsAreCompiledOnce) {
+  const std::string source =
+      write("twice.guf.cpp",
+            "#include <gufunc/kernel.hpp>\n"
+            "template <class G, class X, class Y>\n"
+            "GUF_DEVICE void twice(G g, X x, Y y) {\n"
+            "  auto kept = g.template shared<float>(x.extent(0));\n"
+            "  for (guf::i64 i = g.rank(); i < x.extent(0); i += g.size()) kept[i] = x[i];\n"
+            "  g.sync();\n"
+            "  GUF_INDEPENDENT\n"
+            "  for (guf::i64 i = g.rank(); i < x.extent(0); i += g.size()) y[i] = 2 * kept[i];\n"
+            "}\n"
+            "GUF_GUFUNC(twice, \"(n)->(n)\", \"f->f\", \"group\");\n");
+  const ProcessResult built =
+      run({source, "-o", path("twice.so").string(), "--targets", "x86-64-v3", "--no-cache", "-v"});
+  EXPECT_EQ(built.status, 0) << built.output;
+  EXPECT_THAT(built.output, Not(HasSubstr("on the stack")));
+}
+
 TEST_F(Gufcc, AnOldCompilerIsRefused) {
   const std::string compiler = write(
       "compiler",

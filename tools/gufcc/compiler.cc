@@ -320,14 +320,16 @@ Compiler::Made Compiler::make_checked_object(const Unit &unit, const fs::path &o
     report_recursion(unit, recursive);
     return Made::kFailed;
   }
-  if (on_stack.empty()) return made;
+  // Only elementwise loops make the promise in the generated text.
+  const std::string text = unit.text_on_stack(on_stack);
+  if (text == unit.text) return made;
   if (options_.verbose) {
     const std::lock_guard<std::mutex> lock(mutex_);
     diagnostics_->pass_on(
         fmt::format("gufcc: {}: {} loops with variables on the stack, compiled again\n", unit.stem,
                     on_stack.size()));
   }
-  if (!write(work_ / (unit.stem + ".cpp"), unit.text_on_stack(on_stack)) ||
+  if (!write(work_ / (unit.stem + ".cpp"), text) ||
       make_object(unit, {"-w"}, object) == Made::kFailed) {
     return Made::kFailed;
   }
