@@ -131,6 +131,9 @@ int run(int argc, char **argv) {
     return flush_output() ? 0 : kExitFailed;
   }
 
+  // From here on, std::bad_alloc is caught. Until then, the new handler ends the program, because
+  // streams ignore the exception, so that the text of --help would be incomplete.
+  std::set_new_handler(nullptr);
   gufunc::gufcc::Diagnostics diagnostics;
   gufunc::gufcc::Build build(options, &diagnostics);
   const bool good = build.run();
@@ -174,7 +177,6 @@ int main(int argc, char **argv) {
   // Writing a file beyond RLIMIT_FSIZE is an error instead of a signal, in gufcc and in the
   // compilers that it runs.
   std::signal(SIGXFSZ, SIG_IGN);
-  std::set_new_handler(nullptr);  // from here on std::bad_alloc is caught
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc &) {

@@ -330,6 +330,9 @@ int run(int argc, char **argv) {
     usage(fmt::format("{}; see 'gufunc {} --help'", shown(error.what()), command.get_name()));
   }
   if (*help) print_help(app, topic);
+  // From here on, std::bad_alloc is caught. Until then, the new handler ends the program, because
+  // streams ignore the exception, so that the text of --help would be incomplete.
+  std::set_new_handler(nullptr);
   if (*devices) devices_command(common);
   if (*list) list_command(common);
   if (*describe) describe_command(common, described);
@@ -400,7 +403,6 @@ __attribute__((section(".preinit_array"), used)) void (*const kInstaller)() = in
 
 int main(int argc, char **argv) {
   constexpr uint64_t kSecond = 1'000'000'000;
-  std::set_new_handler(nullptr);  // from here on std::bad_alloc is caught
   gufunc::cli::handle_fatal_signals();
   const int code = gufunc::cli::run_and_report(argc, argv);
   guf_shutdown(kSecond, nullptr);  // completes a trace
