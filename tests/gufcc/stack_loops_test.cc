@@ -67,8 +67,9 @@ TEST_F(Gufcc, LoopsWithPlacesOnTheStackAreCompiledAgain) {
   EXPECT_THAT(again.output, Not(HasSubstr("on the stack")));
 }
 
-// The entries of generalized functions do not state that their iterations are independent. The
-// function below states it itself, for a loop in a function that has memory on the stack.
+// gufcc declares the iterations of elementwise loops to be independent, but not those of
+// generalized functions, so it need not compile these again without the declaration. The function
+// has memory on the stack and a loop of its own whose iterations are declared to be independent.
 TEST_F(Gufcc, GeneralizedFunctionsAreCompiledOnce) {
   const std::string source =
       write("twice.guf.cpp",

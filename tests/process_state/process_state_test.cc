@@ -41,7 +41,7 @@ std::string link_of(int descriptor) {
   return size < 0 ? "" : std::string(target, static_cast<size_t>(size));
 }
 
-// The open descriptors and the files that they refer to.
+// Maps each open file descriptor of the process to the name of its file in /proc/self/fd.
 typedef std::map<int, std::string> Descriptors;
 
 Descriptors open_descriptors() {
@@ -67,20 +67,21 @@ std::string missing(const Descriptors &from, const Descriptors &other, const cha
   return text;
 }
 
-// Describes the descriptors that a call has closed or left open. `own` are the program's
-// descriptors, and `before` all descriptors that were open before the call. Other threads open
-// descriptors for a short time: UndefinedBehaviorSanitizer opens a pipe to find out whether memory
-// is readable. Therefore, a call is blamed only for closing one of `own`, and for new descriptors
-// that are still open after a second.
-std::string changed_descriptors(const Descriptors &own, const Descriptors &before) {
-  std::string text;
-  for (int i = 0; i < 1000; ++i) {
-    if (i > 0) usleep(1000);
-    const Descriptors now = open_descriptors();
-    text = missing(own, now, "closed ") + missing(now, before, "opened ");
-    if (text.empty()) break;
+// Describes the file descriptors that a call has closed or left open. `before` and `after` were
+// open before and after the call. Other threads may open descriptors for a short time:
+// UndefinedBehaviorSanitizer opens a pipe to find out whether memory is readable. Therefore, the
+// call is reported only if it closes one of `own`, the descriptors that the test program has opened
+// itself, or if a new descriptor is still open a second later.
+std::string changed_descriptors(const Descriptors &own, const Descriptors &before,
+                                Descriptors after) {
+  const std::string closed = missing(own, after, "closed ");
+  std::string opened = missing(after, before, "opened ");
+  for (int i = 0; i < 1000 && !opened.empty(); ++i) {
+    usleep(1000);
+    after = open_descriptors();
+    opened = missing(after, before, "opened ");
   }
-  return text;
+  return closed + opened;
 }
 
 // Redirects stdout and stderr to a memory file for a scope.
@@ -164,7 +165,7 @@ std::string differences(const State &before, const State &after, const Captured 
   }
   if (after.directory != before.directory) text << "directory became " << after.directory << "; ";
   if (after.file_mask != before.file_mask) text << "umask; ";
-  text << changed_descriptors(output.descriptors(), before.open);
+  text << changed_descriptors(output.descriptors(), before.open, after.open);
   if (after.output != before.output) text << "wrote to standard output or error; ";
   return text.str();
 }

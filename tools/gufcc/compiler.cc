@@ -320,7 +320,8 @@ Compiler::Made Compiler::make_checked_object(const Unit &unit, const fs::path &o
     report_recursion(unit, recursive);
     return Made::kFailed;
   }
-  // Only elementwise loops make the promise in the generated text.
+  // The text makes the promise for elementwise loops and their folds, but not for generalized
+  // functions. If these are the only loops that use the stack, the text is the same.
   const std::string text = unit.text_on_stack(on_stack);
   if (text == unit.text) return made;
   if (options_.verbose) {

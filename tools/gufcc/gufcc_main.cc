@@ -131,8 +131,9 @@ int run(int argc, char **argv) {
     return flush_output() ? 0 : kExitFailed;
   }
 
-  // From here on, std::bad_alloc is caught. Until then, the new handler ends the program, because
-  // streams ignore the exception, so that the text of --help would be incomplete.
+  // Until here, the handler that install() sets ends the program if memory runs out: streams ignore
+  // std::bad_alloc, and --help would print an incomplete text. From here on, operator new throws
+  // std::bad_alloc, which is caught.
   std::set_new_handler(nullptr);
   gufunc::gufcc::Diagnostics diagnostics;
   gufunc::gufcc::Build build(options, &diagnostics);
